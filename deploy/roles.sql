@@ -2,7 +2,7 @@
 --
 --   plumbline_enqueue   put jobs into the queue, and read how one's own go: status, result, files, times, requirements
 --   plumbline_steer     see how jobs go, and cancel, pause, resume, retry, approve and answer them
---   plumbline_approve   read jobs in review with their files, approve them or answer
+--   plumbline_approve   read jobs in review with their files, approve them or answer, and decide on calls
 --   plumbline_watch     read everything; change nothing
 --   plumbline_work      run workers
 --   plumbline_validate  an outside validator: claim requirements and judge them, and see whether their jobs have ended
@@ -87,6 +87,15 @@ BEGIN
     END LOOP;
 END $$;
 
+-- And which rows of `approvals`. Who decides on calls reads all of them, whatever their jobs do.
+ALTER TABLE approvals ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS every_call ON approvals;
+DROP POLICY IF EXISTS calls_of_own_jobs ON approvals;
+DROP POLICY IF EXISTS other_roles ON approvals;
+CREATE POLICY every_call ON approvals TO plumbline_approve, plumbline_steer, plumbline_watch, plumbline_work USING (true);
+CREATE POLICY calls_of_own_jobs ON approvals FOR SELECT TO plumbline_enqueue USING (owns_job(job_id));
+CREATE POLICY other_roles ON approvals TO PUBLIC USING ((SELECT sees_every_job()));
+
 -- enqueue -----------------------------------------------------------------------------------------------------------
 -- A job's own columns can be set, what the workers write cannot. Of his own jobs an application reads what they are to do, how
 -- they go, what came of them, and their files.
@@ -101,6 +110,8 @@ GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, te
     workspace_file(uuid, text) TO plumbline_enqueue;
 -- Documents of a job of one's own, before it begins (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
+-- What people are asked of one's own jobs, and what they have decided.
+GRANT SELECT ON approvals TO plumbline_enqueue;
 -- Whether a live worker knows a job type.
 GRANT SELECT (job_types, broken_types, heartbeat_at) ON workers TO plumbline_enqueue;
 
@@ -113,6 +124,9 @@ GRANT SELECT (id, job_type, idempotency_key, parent_job_id, priority, run_at, ma
               cost_usd, created_by, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_steer;
 GRANT SELECT ON job_summary, phases, todos, attempts, llm_requests, workers, workspace_files, coverage, passages TO plumbline_steer;
+-- That a call waits, and what became of it; not what it is to be made with.
+GRANT SELECT (id, job_id, step, call_id, tool, state, reason, outcome, requested_at, expires_at, decided_at, decided_by,
+              decided_via, executed_step) ON approvals TO plumbline_steer;
 -- A plain UPDATE of the status works as well as a command; what commands write besides, they write with their owner's rights.
 GRANT UPDATE (status) ON jobs TO plumbline_steer;
 GRANT EXECUTE ON FUNCTION
@@ -127,11 +141,14 @@ GRANT SELECT (id, job_type, prompt, document_path, context, priority, status, st
     ON jobs TO plumbline_approve;
 GRANT SELECT ON workspace_files, coverage TO plumbline_approve;
 GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_feedback(uuid, text) TO plumbline_approve;
+-- Calls, of whatever job.
+GRANT SELECT ON approvals, approval_grants TO plumbline_approve;
+GRANT EXECUTE ON FUNCTION decide_call(uuid, text, text, jsonb, text), grant_calls(uuid, text, int) TO plumbline_approve;
 
 -- watch -------------------------------------------------------------------------------------------------------------
 GRANT SELECT ON
     jobs, job_documents, job_settings, job_commands, attempts, workers, unknown_job_types, deleted_jobs,
-    usage_daily, usage_of_deleted, concurrency_limits, login_limits, endpoint_limits, endpoint_slots, feedback,
+    approvals, approval_grants, usage_daily, usage_of_deleted, concurrency_limits, login_limits, endpoint_limits, endpoint_slots, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, shared_files, job_shared_files, sources, citations, passages, coverage, requirement_cache, requirement_changes,
     indexed_blobs, file_segments, segment_embeddings, requirement_embeddings,
@@ -163,6 +180,12 @@ GRANT SELECT, INSERT ON job_documents TO plumbline_work;
 GRANT SELECT ON deleted_jobs TO plumbline_work;
 GRANT SELECT, INSERT ON job_settings TO plumbline_work;
 GRANT SELECT, UPDATE (taken_step) ON feedback TO plumbline_work;
+-- Calls that people decide on are asked for, sent and answered; the decision is not the worker's.
+GRANT SELECT,
+      INSERT (job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, reason, requested_at, expires_at),
+      UPDATE (state, edited_sha256, reason, outcome, executed_step)
+    ON approvals TO plumbline_work;
+GRANT EXECUTE ON FUNCTION use_grants(uuid), expire_calls(int) TO plumbline_work;
 -- A step: appended, closed or thinned out, never taken back. Only lists that are written anew lose entries.
 GRANT SELECT, INSERT, UPDATE (cleared_step) ON messages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (state) ON checkpoints TO plumbline_work;

@@ -42,6 +42,9 @@ CREATE TABLE jobs (
     raised_limits     jsonb,
     forked_step       bigint,
     created_by        text NOT NULL DEFAULT session_user,
+    -- Time in review and paused, which is no time of the job's own, and since when it has been in one of them.
+    waited_s          bigint NOT NULL DEFAULT 0,
+    waits_since       timestamptz,
     -- What job_documents has of this job: counted here, on one row, so that sessions which do not see each other's rows
     -- conflict.
     documents_count   int NOT NULL DEFAULT 0,
@@ -98,6 +101,9 @@ COMMENT ON COLUMN jobs.raised_limits IS
     'What resume_job was given as limits: they replace those keys of the configuration''s limits for this job alone.';
 COMMENT ON COLUMN jobs.forked_step IS 'The step of parent_job_id from which this job goes on; its first checkpoint.';
 COMMENT ON COLUMN jobs.created_by IS 'The login that inserted the row, of a follower that of its parent; set by the server.';
+COMMENT ON COLUMN jobs.waited_s IS
+    'Seconds in review and paused since the job began, up to the last time that it went on; they do not count for deadline_s.';
+COMMENT ON COLUMN jobs.waits_since IS 'Since when it is in review or paused.';
 COMMENT ON COLUMN jobs.documents_count IS 'How many documents the job has in job_documents; counted by the server.';
 COMMENT ON COLUMN jobs.documents_bytes IS 'Their size together, in bytes.';
 COMMENT ON COLUMN jobs.step IS 'The last committed step.';

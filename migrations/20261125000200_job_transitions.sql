@@ -17,9 +17,9 @@ END $$;
 CREATE TRIGGER jobs_counts_are_small AFTER INSERT ON jobs
     FOR EACH ROW
     WHEN (least(NEW.attempt, NEW.crash_count, NEW.lease_epoch, NEW.step, NEW.phase_number, NEW.feedback_untaken,
-                NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens) < 0
+                NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens, NEW.waited_s) < 0
           OR greatest(NEW.attempt, NEW.crash_count, NEW.phase_number, NEW.feedback_untaken) > 1000000000
-          OR greatest(NEW.lease_epoch, NEW.step, NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens)
+          OR greatest(NEW.lease_epoch, NEW.step, NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens, NEW.waited_s)
              > 1000000000000000000
           OR NOT (NEW.cost_usd >= 0 AND NEW.cost_usd <= 1000000000))
     EXECUTE FUNCTION jobs_refuse();
@@ -164,6 +164,10 @@ BEGIN
     ELSE
         NEW.completed_at := NULL;
     END IF;
+    -- A job that has not begun waits for nobody: its time runs from its first claim on.
+    NEW.waited_s := OLD.waited_s + CASE WHEN isfinite(OLD.started_at)
+        THEN coalesce(ceil(extract(epoch FROM clock_timestamp() - OLD.waits_since)), 0) ELSE 0 END;
+    NEW.waits_since := CASE WHEN NEW.status IN ('review', 'paused') THEN clock_timestamp() END;
     -- A reason belongs to one status and must not outlive it.
     IF NEW.status_reason IS NOT DISTINCT FROM OLD.status_reason THEN
         NEW.status_reason := NULL;

@@ -279,7 +279,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
            ('repeated_calls.nudge', 2, 1000000, true, false),
            ('repeated_calls.refuse', 2, 1000000, true, false),
            ('repeated_calls.replan', 2, 1000000, true, false),
-           ('turns_without_progress', 1, 1000000, true, false)
+           ('turns_without_progress', 1, 1000000, true, false),
+           ('approval_expires_s', 1, 31536000, true, false)
 $$;
 
 -- Limits by their keys with dots.
@@ -372,7 +373,8 @@ CREATE FUNCTION still_used_up(job jobs, raised jsonb) RETURNS text LANGUAGE sql 
         ('cost_budget_usd', job.cost_usd, format('cost %s USD', trim_scale(job.cost_usd))),
         ('token_budget', job.total_tokens_used::numeric, format('used %s tokens', job.total_tokens_used)),
         ('max_iterations', job.total_requests::numeric, format('made %s requests', job.total_requests)),
-        ('deadline_s', extract(epoch FROM now() - job.started_at), 'had more time')
+        -- Without the time that it has waited for people.
+        ('deadline_s', extract(epoch FROM coalesce(job.waits_since, now()) - job.started_at) - job.waited_s, 'had more time')
     ) AS limits (key, amount, used)
     WHERE (raised ->> key)::numeric <= amount
     UNION ALL

@@ -228,6 +228,11 @@ BEGIN
                 'totals', blank_counters(at_checkpoint.state -> 'totals'),
                 'retry', blank_counters(at_checkpoint.state -> 'retry'),
                 'started_at', now()), 0);
+    -- A call that people decide on is asked for anew, also where the other job has made it.
+    UPDATE checkpoints c
+    SET state = c.state #- '{stage,calls,dispatched}'
+    WHERE c.job_id = target
+      AND EXISTS (SELECT FROM approvals a WHERE a.job_id = origin.id AND a.executed_step = at_checkpoint.step);
     UPDATE jobs j
     SET todos_total = now_open.total, todos_done = now_open.done, current_todo = now_open.current
     FROM (

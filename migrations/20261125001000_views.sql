@@ -21,7 +21,8 @@ SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reaso
        r.requirements_checked, j.result,
        nullif(p.passages, 0) AS passages, CASE WHEN p.passages > 0 THEN p.answered END AS passages_answered,
        trunc(p.answered::numeric / nullif(p.passages, 0), 4) AS coverage,
-       coalesce(j.result ->> 'headline', j.error_details ->> 'headline') AS headline
+       coalesce(j.result ->> 'headline', j.error_details ->> 'headline') AS headline,
+       (SELECT count(*) FROM approvals a WHERE a.job_id = j.id AND a.state = 'pending') AS waiting_calls
 FROM jobs j
 CROSS JOIN LATERAL (
     SELECT count(*) AS passages, count(*) FILTER (WHERE q.state = 'answered') AS answered
@@ -43,7 +44,7 @@ CROSS JOIN LATERAL (
 ) AS r
 -- Who may read his own jobs alone has his own here, too.
 WHERE (SELECT sees_every_job()) OR j.created_by = session_user;
-COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator and the system''s sentence on what it came to.';
+COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator, the system''s sentence on what it came to and the number of calls that wait for a decision.';
 
 -- Shelves: a status and a job type, oldest first; lists take the end of each shelf they show. What an INSERT writes for the
 -- waiting ones has two columns. Their index has a condition that only its readers state: where the queue was empty when its

@@ -54,6 +54,7 @@ pub fn settings() -> Settings {
         coverage: None,
         prepare: plumbline_engine::Prepare::Start,
         count_tokens: Arc::new(plumbline_tokens::count),
+        approval: plumbline_engine::ApprovalRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }
@@ -117,6 +118,8 @@ fn started(settings: Settings) -> Run {
         standing: Vec::new(),
         last_number: 0,
         feedback: Vec::new(),
+        approvals: Vec::new(),
+        waited_s: 0,
         new_claim: true,
     };
     let mut run = Run::load(snapshot).expect("a job without rows is well-formed");

@@ -4,6 +4,7 @@ use crate::{duration, job_ref::JobRef, time, with_postgres};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use uuid::Uuid;
 
 /// Runs long LLM jobs to the end: one Postgres, one transaction a step.
 #[derive(Debug, Parser)]
@@ -36,6 +37,41 @@ pub(crate) enum Command {
     Retry(RetryArguments),
     /// Complete a job that is waiting for review
     Approve(ApproveArguments),
+    /// Calls that wait for a person's decision, of all jobs or of one with those decided
+    Approvals(ApprovalsArguments),
+    /// Approve a call that waits: it is made, once
+    ApproveCall {
+        /// The id that `plumbline approvals` shows
+        #[arg(value_name = "ID")]
+        id: Uuid,
+    },
+    /// Reject a call that waits
+    RejectCall {
+        /// The id that `plumbline approvals` shows
+        #[arg(value_name = "ID")]
+        id: Uuid,
+        /// Why; the model reads it
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: String,
+    },
+    /// Approve a call that waits with other arguments
+    EditCall {
+        /// The id that `plumbline approvals` shows
+        #[arg(value_name = "ID")]
+        id: Uuid,
+        /// All of the arguments, a JSON object
+        #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+        arguments: String,
+    },
+    /// Approve the next calls of a tool in a job, those that wait first
+    GrantCalls {
+        /// The job's id, or its beginning
+        job: JobRef,
+        /// The tool's name
+        tool: String,
+        /// How many calls
+        count: i32,
+    },
     /// Send words to a job; one that is waiting for review goes back to work with them
     Feedback(FeedbackArguments),
     /// How much of its documents a job has worked through, and which passages are left
@@ -156,6 +192,15 @@ pub(crate) struct ApproveArguments {
     /// Refused, with the command that takes it: a completed job reads nothing any more
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide = true)]
     pub(crate) feedback: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArguments {
+    /// The job's id, or its beginning; all jobs, and only what waits, when left out
+    pub(crate) job: Option<JobRef>,
+    /// Print the rows as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

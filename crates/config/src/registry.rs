@@ -169,15 +169,15 @@ impl ConfigRegistry {
         Ok(resolved)
     }
 
-    /// Whether a job that has begun still keeps to what its row may set now. Files that no longer validate are none of its
-    /// business: it goes on as it was stored.
+    /// What a job that has begun would have now, as far as its row still keeps to what it may set. Files that no longer validate are
+    /// none of its business: it goes on as it was stored.
     ///
     /// # Errors
     /// What the row sets and may not.
-    pub fn check_levels(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<(), ConfigError> {
+    pub fn present(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Option<Resolved>, ConfigError> {
         match self.show(job_type, overrides, env) {
             Err(error) if error.forbidden.is_some() => Err(error),
-            _ => Ok(()),
+            present => Ok(present.ok()),
         }
     }
 

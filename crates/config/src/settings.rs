@@ -22,6 +22,7 @@ impl Resolved {
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
         let names = deferred.iter().map(|tool| tool.name.clone()).collect();
         tools.extend(deferred);
+        let approval = self.approval(&tools);
         Ok(Settings {
             prompts,
             tools: Arc::new(tools.into()),
@@ -35,6 +36,7 @@ impl Resolved {
             },
             fallbacks: self.engine_fallbacks(),
             autonomy: self.config.autonomy,
+            approval,
             owed: self.owed(),
             coverage: self.coverage(),
             prepare: self.config.documents.prepare,

@@ -40,6 +40,7 @@
 //! | which passages were read and answered | `ledger/`, `tools/coverage` |
 //! | whether a requirement says what its quotes say | `comparison/` |
 //! | what a job leaves with | `tools/job_complete`, `run/deliverables` |
+//! | which calls people decide on, and what their decision leads to | `transition/approvals`, `vocabulary/approval` |
 //! | guardrails, budgets, retry | `guardrail/` |
 
 pub mod comparison;
@@ -69,13 +70,14 @@ pub use run::{
     STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals, is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
-pub use transition::{HELD_RESULT, KEY_REFUSED};
+pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
-    Autonomy, Change, Check, Citation, Corrupt, CoverageSettings, Effect, EffectKind, Failure, FailureClass, Feedback,
-    FileWrite, FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto,
-    ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile,
+    Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, Autonomy, CallOutcome, Change,
+    Check, Citation, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass, Feedback, FileWrite,
+    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto, ModelRequest,
+    ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile,
     PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement,
     RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings, SharedFile,
     SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn, Usage, Verdict,
-    WITHDRAWN, candidate_id_of, lay_requirements, nearest, nearest_by, path,
+    WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements, nearest, nearest_by, path, visible,
 };

@@ -46,7 +46,7 @@ use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, RecordDefaults, ToolRunner};
 use serde_json::Value;
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 use step::{ReplayedStep, Stop};
 
 /// What a replay found.
@@ -200,8 +200,13 @@ impl<'a> ReplayContext<'a> {
         let raise =
             |resolved: Resolved| resolved.with_raised_limits(raised, &Value::Null).map_err(|error| unreadable(&error));
         let resolved = raise(resolved)?;
-        let settings =
-            |resolved: &Resolved| resolved.engine_settings(&[]).map(Arc::new).map_err(|error| unreadable(&error));
+        // Whom the operator wanted to be asked may have changed from claim to claim: the rows say who was.
+        let asked: BTreeSet<&String> = job.approvals.iter().map(|row| &row.approval.tool).collect();
+        let settings = |resolved: &Resolved| {
+            let mut settings = resolved.engine_settings(&[]).map_err(|error| unreadable(&error))?;
+            settings.approval.asks_for = asked.iter().map(|tool| (*tool).clone()).collect();
+            Ok::<_, ReplayError>(Arc::new(settings))
+        };
         let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?.map(raise).transpose()?;
         let (resolved, had) = match now {
             None => (resolved, None),
@@ -239,9 +244,15 @@ impl Tried<'_> {
     }
 }
 
-/// A step in which nothing happened but that the job left its worker: a budget that was still used up, a refusal.
+/// A step in which nothing happened but that the job left its worker: a budget that was still used up, a refusal. A dispatch alone
+/// is something.
 fn is_only_a_leave(step: &RecordedStep) -> bool {
-    step.requests.is_empty() && step.messages.is_empty() && step.files.is_empty() && step.effects.is_empty()
+    let dispatched = step.state.as_ref().and_then(|state| state.pointer("/stage/calls/dispatched"));
+    dispatched.is_none()
+        && step.requests.is_empty()
+        && step.messages.is_empty()
+        && step.files.is_empty()
+        && step.effects.is_empty()
 }
 
 /// Whether the job ends as it did. A job that is under way, cancelled or failed by something else than the engine says
@@ -250,7 +261,7 @@ fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     let job = &recording.job;
     let now = match left {
         Some(JobExit::Completed { .. }) => "completed",
-        Some(JobExit::Review { .. }) => "review",
+        Some(JobExit::Review { .. } | JobExit::AwaitsDecision { .. }) => "review",
         Some(JobExit::Failed(_)) => "failed",
         Some(JobExit::Paused { .. } | JobExit::Parked { .. }) | None => "going on",
     };

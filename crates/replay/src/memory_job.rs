@@ -2,18 +2,21 @@
 
 use super::step::ReplayedStep;
 use plumbline_engine::{
-    Citation, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
+    Approval, ApprovalState, Citation, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Settings, Snapshot,
+    Source,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 use sha2::{Digest as _, Sha256};
-use std::{future::ready, sync::Arc};
+use std::{collections::HashMap, future::ready, sync::Arc};
 
 /// One job's rows after a step, and the claim that wrote it.
 #[derive(Clone)]
 pub(crate) struct MemoryJob {
     pub(crate) job: JobRows,
     lease_epoch: i64,
+    /// What people decided of its calls, in the order of the asking.
+    decisions: Arc<[Approval]>,
 }
 
 impl MemoryJob {
@@ -21,7 +24,10 @@ impl MemoryJob {
     pub(crate) fn new(job: &RecordedJob) -> Self {
         let (id, job_type, prompt) = (job.id, job.job_type.clone(), job.prompt.clone());
         let facts = JobInfo { id, job_type, prompt, step: 0, started_at: job.started_at };
-        Self { job: JobRows::new(facts), lease_epoch: 0 }
+        let decisions = job.approvals.iter().map(|row| row.approval.clone()).collect();
+        let mut rows = JobRows::new(facts);
+        rows.waited_s = job.waited_s;
+        Self { job: rows, lease_epoch: 0, decisions }
     }
 
     /// What the store's load would give at the beginning of a step.
@@ -39,6 +45,22 @@ impl MemoryJob {
     pub(crate) fn commit(&mut self, redone: &ReplayedStep) {
         self.job.commit(redone.step, &redone.changes, &redone.state);
         self.lease_epoch = redone.lease_epoch;
+        self.decide();
+    }
+
+    /// Calls that were asked for are decided as they were, before the next step.
+    fn decide(&mut self) {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for row in &mut self.job.approvals {
+            let place = seen.entry(row.call_id.clone()).or_default();
+            let decision = self.decisions.iter().filter(|decision| decision.call_id == row.call_id).nth(*place);
+            *place += 1;
+            if let (ApprovalState::Pending, Some(decision)) = (row.state, decision) {
+                row.state = decided(decision);
+                (row.edited, row.reason) = (decision.edited.clone(), decision.reason.clone());
+                row.decided_by = decision.decided_by.clone();
+            }
+        }
     }
 }
 
@@ -91,5 +113,14 @@ impl Workspace for MemoryJob {
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
         Box::pin(ready(Ok(self.job.recorded.clone())))
+    }
+}
+
+/// What a row was before its call was made, or was found not to fit.
+fn decided(row: &Approval) -> ApprovalState {
+    match row.state {
+        ApprovalState::Executed => ApprovalState::Approved,
+        ApprovalState::Void if row.edited.is_some() => ApprovalState::Approved,
+        state => state,
     }
 }

@@ -3,7 +3,8 @@
 
 use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
 use plumbline_engine::{
-    FileWrite, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict,
+    EDITED, FileWrite, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn,
+    Verdict,
 };
 use plumbline_store::RecordedStep;
 use plumbline_tools::ToolContext;
@@ -145,17 +146,19 @@ fn is_from_the_record(step: &RecordedStep, call: &ToolCall) -> bool {
     FROM_THE_RECORD.contains(&call.name.as_str()) || (call.name == "search_files" && ranked())
 }
 
-/// What a call gave, before the engine moved a large result to a file or remarked on a repeated one.
+/// What a call gave, before the engine moved a large result to a file, remarked on a repeated one or said who changed its
+/// arguments.
 fn recorded_result(step: &RecordedStep, call: &ToolCall) -> Option<String> {
+    let own = |text: &str| text.rsplit_once(&format!("\n{EDITED}")).map_or(text, |(own, _)| own).to_owned();
     let moved = step.files.get(&format!("tool_results/{}.md", call.id)).and_then(Option::as_ref);
     if let Some(whole) = moved {
-        return Some(String::from_utf8_lossy(whole).into_owned());
+        return Some(own(&String::from_utf8_lossy(whole)));
     }
     // A held call has a second message, with its result, behind the opening of the next phase.
     let message = step.messages.iter().rfind(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
     let content = message.content.split(REMARK).next().unwrap_or(&message.content);
     let held = content.strip_prefix(HELD_RESULT).and_then(|rest| rest.split_once(":\n\n"));
-    Some(held.map_or(content, |(_, result)| result).to_owned())
+    Some(own(held.map_or(content, |(_, result)| result)))
 }
 
 /// Files that the answer's other calls name as theirs.

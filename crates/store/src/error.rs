@@ -9,6 +9,9 @@ pub enum Error {
     /// was written.
     #[error("job {0} is no longer held under this lease: the run is dropped and nothing was written")]
     LeaseLost(Uuid),
+    /// A call was to leave whose approval is over: it has expired, or its row is not what was approved. Nothing was written.
+    #[error("a call of job {0} is no longer approved, and was not made")]
+    DispatchRefused(Uuid),
     /// A command that does not fit the job's status, or names no job; the database's own sentence.
     #[error("{0}")]
     Refused(String),

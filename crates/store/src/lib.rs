@@ -33,7 +33,10 @@ mod user_json;
 mod views;
 mod workspace;
 
-pub use admin::{Command, DeletedJob, Health, MIGRATOR, Prunable, PrunedJob, QueueCounts, Retention, Violation};
+pub use admin::{
+    ApprovalRow, CallDecision, Command, DeletedJob, Health, MIGRATOR, Prunable, PrunedJob, QueueCounts, Retention,
+    Violation, WaitingCalls,
+};
 pub use commit::{Commit, Committed};
 pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};
 pub use error::Error;
@@ -50,7 +53,8 @@ pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, Unembedd
 pub use user_json::UserJson;
 pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,
-    PhaseLine, RecordedJob, RecordedStep, SeenFile, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage,
-    StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep, WatchRow,
+    PhaseLine, RecordedApproval, RecordedJob, RecordedStep, SeenFile, SourceText, StatusCount, StepCall, StepFile,
+    StepLine, StepMessage, StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep,
+    WatchRow,
 };
 pub use workspace::{ChangedFile, FileRow, facts};

@@ -92,6 +92,7 @@ list! {
     OLDEST = Item::new("plumbline.jobs.oldest_age", Kind::Gauge, "s", "Since when the oldest job of a status exists; not of ended ones").by(&["status"]);
     RUNNABLE = Item::new("plumbline.queue.runnable", Kind::Gauge, "", "Jobs that a claim would take now");
     OLDEST_WAIT = Item::new("plumbline.queue.oldest_wait", Kind::Gauge, "s", "How long the longest-waiting runnable job could have run");
+    WAITING_CALLS = Item::new("plumbline.approvals.waiting", Kind::Gauge, "", "Calls that wait for a person's decision, by how long").by(&["age"]);
     LIVE_WORKERS = Item::new("plumbline.workers.live", Kind::Gauge, "", "Workers with a heartbeat within the last minute");
     // This worker.
     CLAIMED = Item::new("plumbline.jobs.claimed", Kind::Counter, "", "Claims by this worker").by(&["job.type"]);

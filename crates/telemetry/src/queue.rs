@@ -44,6 +44,10 @@ pub async fn refresh(store: &Store) -> Result<(), Error> {
     set.runnable.record(queue.runnable, &[]);
     set.oldest_wait.record(queue.oldest_wait_secs, &[]);
     set.live_workers.record(queue.live_workers, &[]);
+    let waiting = store.waiting_calls().await?;
+    for (age, calls) in [("under_1h", waiting.under_1h), ("under_1d", waiting.under_1d), ("older", waiting.older)] {
+        set.waiting_calls.record(calls, &[KeyValue::new("age", age)]);
+    }
     Ok(())
 }
 

@@ -20,6 +20,7 @@
 //! | how is the web searched and read, and which addresses are refused | [`web`] |
 //! | how are texts found by their words and their meaning | [`search`] |
 //! | what does an earlier job's work save this one | `carry` |
+//! | what do people decide on of a call | [`approval`] |
 //! | are the files that a job owes as they must be | `inspection` |
 //! | what is rendered of a job's rows when it ends | [`deliverables`] |
 //! | how much of what is known to be there was found | [`evaluation`] |
@@ -28,6 +29,7 @@
 //! `arguments.rs` for schemas, `documents/citation_check.rs` for the promise that every citation's quote occurs in its
 //! source.
 
+pub mod approval;
 mod arguments;
 mod carry;
 pub mod deliverables;

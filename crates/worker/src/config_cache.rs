@@ -9,7 +9,7 @@ use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
 use plumbline_tools::{Inspection, RecordDefaults};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -157,7 +157,7 @@ impl ConfigCache {
     }
 
     /// The configuration of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
-    /// its row has now, with `raised` over them.
+    /// its row has now, with `raised` over them, and with what `approval` says now, where the files say anything.
     ///
     /// # Errors
     /// As [`Self::resolve`].
@@ -166,14 +166,20 @@ impl ConfigCache {
         stored: Value,
         overrides: &Value,
         raised: &Raised,
+        approval: Option<Option<Vec<String>>>,
         env: &ModelEnv,
     ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let limits = overrides.get("limits").unwrap_or(&Value::Null).to_string();
-        let known = ["stored", &stored.to_string(), &limits, &raised.limits.to_string(), &raised.ceiling.to_string()];
+        let (raised_limits, ceiling) = (raised.limits.to_string(), raised.ceiling.to_string());
+        let known = ["stored", &stored.to_string(), &limits, &raised_limits, &ceiling, &json!(approval).to_string()];
         self.of(key(&known), || {
             let resolved = Resolved::from_stored(&stored)
                 .map(|resolved| resolved.with_endpoint_of(env))
                 .and_then(|resolved| resolved.with_limits_of(overrides))?;
+            let resolved = match approval {
+                Some(approval) => resolved.with_approval(approval),
+                None => resolved,
+            };
             Ok(ResolvedConfig::new(raised.over(resolved)?, &stored)?)
         })
     }
@@ -237,7 +243,7 @@ mod tests {
         let configs = ConfigCache::default();
         let stored = fresh(&configs, &json!({})).resolved.to_stored();
         let goes_on =
-            |overrides: Value| configs.restore(stored.clone(), &overrides, &Raised::default(), &env()).unwrap();
+            |overrides: Value| configs.restore(stored.clone(), &overrides, &Raised::default(), None, &env()).unwrap();
         let as_it_was = goes_on(json!({"llm": {"temperature": 1.5}}));
         assert!(Arc::ptr_eq(&as_it_was, &goes_on(json!({}))), "only limits can still change");
         let raised = goes_on(json!({"limits": {"max_iterations": 9}}));
@@ -259,7 +265,7 @@ mod tests {
     fn a_configuration_that_cannot_be_used_is_refused_each_time() {
         let configs = ConfigCache::default();
         for _ in 0..2 {
-            assert!(configs.restore(json!({"config": 5}), &json!({}), &Raised::default(), &env()).is_err());
+            assert!(configs.restore(json!({"config": 5}), &json!({}), &Raised::default(), None, &env()).is_err());
         }
     }
 }

@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 
 /// A rule's beginning, and a statement that breaks it for a completed job.
-const SABOTAGE: [(&str, &str); 19] = [
+const SABOTAGE: [(&str, &str); 20] = [
     ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
     ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
     ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
@@ -32,6 +32,11 @@ const SABOTAGE: [(&str, &str); 19] = [
         "UPDATE todos SET status = 'pending', completed_at = NULL WHERE phase_number = 2",
     ),
     ("jobs counts its todos", "UPDATE jobs SET todos_done = todos_done - 1"),
+    (
+        "a call is pending while its job is in review",
+        "INSERT INTO approvals (job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, expires_at)
+         SELECT id, 1, 'call_1_1', 'fetch_page', sha256(''), '{}', sha256(''), '{}', now() FROM jobs LIMIT 1",
+    ),
     ("a file is of a step", "UPDATE file_versions SET step = step + 100000 WHERE path = 'main_plan.md'"),
 ];
 

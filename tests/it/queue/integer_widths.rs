@@ -9,7 +9,7 @@ const FAR: i64 = 5_000_000_000;
 
 /// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
 /// limits are written by people and models, and requests under way are no more than workers hold jobs.
-const BOUNDED: [&str; 39] = [
+const BOUNDED: [&str; 40] = [
     "attempt",
     "candidates",
     "candidates_cited",
@@ -41,6 +41,7 @@ const BOUNDED: [&str; 39] = [
     "position",
     "priority",
     "refusals",
+    "remaining",
     "retry_count",
     "slots",
     "todos_done",

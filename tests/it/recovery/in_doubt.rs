@@ -2,104 +2,19 @@
 //! in doubt for every later claim, however the attempts between ended. A crash, a drained claim and an outage are tried, each
 //! before and behind the dispatch.
 
+use super::counting_graph::{CountingGraph, QUERY};
 use crate::settings::own_types::{job, job_types, reads};
-use axum::{
-    Json, Router,
-    body::Bytes,
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
 use plumbline_system_tests::{
     PgPool, Program, Signal, Uuid, World, eventually,
     scripted::{Reply, Request, Scripted},
 };
-use serde_json::{Value, json};
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-};
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
-
-/// Of the query that counts.
-const QUERY: &str = "MATCH (o:BusinessObject) RETURN count(o) AS made";
+use serde_json::json;
+use std::sync::atomic::Ordering;
 
 /// What the model reads of a call.
 const ANSWER: &str = "\"made\"";
 const UNKNOWN: &str = "outcome unknown";
 const FAILED: &str = "cannot be reached (HTTP 503)";
-
-/// A graph that counts how often a query is run, may keep its answer to itself, and may be away.
-struct CountingGraph {
-    address: SocketAddr,
-    state: Arc<Counted>,
-    task: JoinHandle<()>,
-}
-
-#[derive(Default)]
-struct Counted {
-    runs: AtomicUsize,
-    is_silent: watch::Sender<bool>,
-    /// Whether it is away before it runs the query, or once it has.
-    is_away: AtomicBool,
-    goes_away: AtomicBool,
-    arrived: watch::Sender<usize>,
-}
-
-impl CountingGraph {
-    async fn start() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
-        let address = listener.local_addr().expect("a bound socket has an address");
-        let state = Arc::new(Counted::default());
-        let router = Router::new().fallback(answer).with_state(state.clone());
-        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
-        Self { address, state, task }
-    }
-
-    fn runs(&self) -> usize {
-        self.state.runs.load(Ordering::SeqCst)
-    }
-
-    /// From now on queries arrive and are not answered, or are, those that wait for it too.
-    fn keep_silent(&self, silent: bool) {
-        self.state.is_silent.send_replace(silent);
-    }
-
-    async fn arrived(&self, times: usize) {
-        let mut arrived = self.state.arrived.subscribe();
-        arrived.wait_for(|seen| *seen >= times).await.expect("the graph runs");
-    }
-}
-
-impl Drop for CountingGraph {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn answer(State(state): State<Arc<Counted>>, body: Bytes) -> Response {
-    if state.is_away.load(Ordering::SeqCst) {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    }
-    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if asked["statement"] != QUERY {
-        // The server's plan of it.
-        let plan = json!({"operatorType": "ProduceResults@neo4j", "arguments": {}, "children": []});
-        let planned = json!({"data": {"fields": [], "values": []}, "queryPlan": plan, "bookmarks": []});
-        return Json(planned).into_response();
-    }
-    let runs = state.runs.fetch_add(1, Ordering::SeqCst) + 1;
-    state.arrived.send_replace(runs);
-    let mut is_silent = state.is_silent.subscribe();
-    is_silent.wait_for(|is_silent| !is_silent).await.expect("the graph runs");
-    if state.goes_away.load(Ordering::SeqCst) {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    }
-    Json(json!({"data": {"fields": ["made"], "values": [[1]]}, "bookmarks": []})).into_response()
-}
 
 /// A job type whose model runs the query once, and what belongs to it.
 struct Scene {

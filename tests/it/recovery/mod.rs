@@ -1,5 +1,7 @@
 //! What is taken away from a job: its process, its database, its volume; and going back.
 
+mod approvals;
+mod counting_graph;
 mod drain;
 mod history;
 mod in_doubt;

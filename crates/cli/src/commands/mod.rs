@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+pub(crate) mod approvals;
 pub(crate) mod candidates;
 pub(crate) mod config;
 pub(crate) mod control;

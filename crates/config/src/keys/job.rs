@@ -35,6 +35,9 @@ pub struct JobConfig {
     /// `full`: `job_complete` ends the job. `review`: it stops in status `review` for a person.
     #[schemars(with = "String", extend("enum" = ["full", "review"]))]
     pub autonomy: Autonomy,
+    /// Tools whose calls wait for a person's decision, `*` at the end of a name standing for any end: `fetch_page`, `http_*`; `*` alone
+    /// for all HTTP and MCP tools, `web_search`, `fetch_page` and `execute_cypher_query`. A job may add names. None when absent.
+    pub approval: Option<Vec<String>>,
     /// Services besides the model.
     pub connections: Connections,
     /// What follows a completed job.

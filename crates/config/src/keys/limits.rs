@@ -45,6 +45,9 @@ pub struct Limits {
     /// Turns without a closed todo, a changed file or a requirement before the phase is planned anew.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_progress: u32,
+    /// Seconds after which a call that waits for a person's decision (`approval`) expires, as one that was approved and not made.
+    #[schemars(range(min = 1, max = 31_536_000))]
+    pub approval_expires_s: u64,
     /// What a tool leads to that still fails after its last try, or does not finish in time: `continue` (the model reads
     /// the error) or `stop` (the job fails).
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! The keys of a configuration, one section a file: types with the schema, defaults and meaning of each.
 
+pub(crate) mod approval;
 pub(crate) mod connections;
 pub(crate) mod coverage;
 pub(crate) mod deliverables;

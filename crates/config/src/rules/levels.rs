@@ -8,7 +8,7 @@ use super::schema::{complete, without_null};
 use crate::{
     JobConfig, ModelEnv,
     error::Problem,
-    keys::{coverage, deliverables},
+    keys::{approval, coverage, deliverables},
     layers::{Layers, locate::child},
     secrets,
 };
@@ -167,6 +167,15 @@ impl Judge<'_> {
         }
         match level {
             Level::Operator if path == "autonomy" && at(self.row, path) == "review" => Ok(()),
+            Level::Operator if path == approval::KEY => {
+                let gone = approval::taken_away(at(self.below, path), at(self.row, path));
+                gone.map_or(Ok(()), |name| {
+                    refuse(format!(
+                        "`{path}` has level operator: a job may add to it and take nothing away, and `{name}` is missing; name what \
+                         the job type names, and then the job's own"
+                    ))
+                })
+            }
             Level::Operator => refuse(format!(
                 "`{path}` has level operator: a job may not set it; leave it out, or ask the operator for `job_may_set` in \
                  the job type"

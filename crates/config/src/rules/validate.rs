@@ -2,7 +2,7 @@
 
 use crate::{
     JobConfig, Llm, WebSearch,
-    keys::{coverage, deliverables, record_defaults},
+    keys::{approval, coverage, deliverables, record_defaults},
     resolved::FALLBACK,
 };
 use plumbline_llm::Api;
@@ -47,6 +47,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     tool_result(config, &mut broken);
     ceiling(config, &mut broken);
     connections(config, &mut broken);
+    broken.extend(approval::broken(config));
     broken.extend(coverage::broken(config));
     broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));

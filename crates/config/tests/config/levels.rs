@@ -27,6 +27,7 @@ const NOT_THE_OPERATORS: &str = "
     bounded limits.max_iterations limits.context_threshold_tokens limits.keep_recent_tool_results
     bounded limits.max_tool_result_tokens limits.tool_retries limits.tool_timeout_s limits.token_budget
     bounded limits.cost_budget_usd limits.deadline_s limits.turns_without_tool_call limits.turns_without_progress limits.on_tool_failure
+    bounded limits.approval_expires_s
     bounded limits.repeated_calls.nudge limits.repeated_calls.refuse limits.repeated_calls.replan
     bounded coverage_settings.patterns";
 

@@ -9,7 +9,7 @@ use axum::{
     extract::{Path, State},
     response::Html,
 };
-use plumbline_store::{FindingsCount, TodoRow};
+use plumbline_store::{ApprovalRow, FindingsCount, TodoRow};
 use serde_json::json;
 
 /// Bars of the chart.
@@ -28,10 +28,13 @@ pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result
     let chart = chart::draw(&store.cost_bars(job.id, BARS).await?);
     let attempts = store.attempt_lines(job.id, ATTEMPTS).await?;
     let findings = store.findings_counts(job.id).await?;
+    // Only a job in review waits for decisions.
+    let asked = if job.status == "review" { store.approvals(Some(job.id)).await? } else { Vec::new() };
+    let waiting: Vec<ApprovalRow> = asked.into_iter().filter(|call| call.state == "pending").collect();
     let sum = |part: fn(&FindingsCount) -> i64| findings.iter().map(part).sum::<i64>();
     let (requirements, citations, verified) = (sum(|f| f.requirements), sum(|f| f.citations), sum(|f| f.verified));
     let cache_share = share(job.cached_tokens, phases.iter().map(|phase| phase.tokens).sum());
-    let values = json!({ "phases": phases, "todos": todos, "chart": chart, "attempts": attempts, "findings": findings, "requirements": requirements, "citations": citations, "verified": verified, "cache_share": cache_share, "head": head });
+    let values = json!({ "phases": phases, "todos": todos, "chart": chart, "attempts": attempts, "findings": findings, "requirements": requirements, "citations": citations, "verified": verified, "cache_share": cache_share, "waiting": waiting, "head": head });
     state.renderer.page("overview.html", values)
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn deadline_passed(run: &Run, now: DateTime<Utc>) -> Option<String> {
     deadline(run).filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
 }
 
-/// When the job's time is over, if it has a deadline.
+/// When the job's time is over, if it has a deadline. The time that it has waited for people is not its own.
 pub(crate) fn deadline(run: &Run) -> Option<DateTime<Utc>> {
-    let seconds = i64::try_from(run.settings.limits.deadline_s?).ok()?;
+    let seconds = i64::try_from(run.settings.limits.deadline_s?).ok()?.checked_add(run.waited_s)?;
     run.state.started_at.checked_add_signed(TimeDelta::try_seconds(seconds)?)
 }

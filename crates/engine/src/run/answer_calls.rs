@@ -2,7 +2,7 @@
 //! made of that anew when a run is loaded ([`AnswerCalls`]).
 
 use crate::{
-    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ledger::ShownPassage,
+    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ToolSpec, ledger::ShownPassage,
     tools::parsed_call::ParsedCall, transition::fate::Fate,
 };
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,10 @@ impl Run {
         (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
         match self.calls.get(at).map(|first| self.fate(at, &first)) {
+            // One that may not be made twice is dispatched first, and that must be committed.
+            Some(Fate::Outside) if self.is_unsafe(at) && !dispatched => {
+                (self.calls.waiting, self.calls.check) = (0, None)
+            }
             Some(fate) => self.choose_waiting(at, fate),
             None => (self.calls.waiting, self.calls.check) = (0, None),
         }
@@ -155,7 +159,9 @@ impl Run {
             Fate::Outside if self.is_unsafe(at) => (1, None),
             Fate::Outside => (self.outside_from(at), None),
             Fate::Engine { check: check @ Some(_) } => (1, check),
-            Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Held => (0, None),
+            Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Asked(_) | Fate::Held => {
+                (0, None)
+            }
         };
     }
 
@@ -171,10 +177,11 @@ impl Run {
         self.calls.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
     }
 
-    /// Whether a call may not be made twice.
+    /// Whether a call may not be made twice: its tool says so, or a person has approved it.
     pub(crate) fn is_unsafe(&self, at: usize) -> bool {
-        let tool = self.calls.from(at).first().and_then(|item| self.bound_tool(&item.call.name));
-        tool.is_some_and(|tool| tool.handler != Handler::Engine && tool.replay == Replay::Unsafe)
+        let Some(item) = self.calls.from(at).first() else { return false };
+        let once = |tool: &ToolSpec| tool.replay == Replay::Unsafe || self.approvals.is_approved(&item.call.id);
+        self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler != Handler::Engine && once(tool))
     }
 
     /// Whether what was decided must be committed before the outside begins: a call that touches it must find the answer

@@ -82,7 +82,7 @@ impl Run {
                     *error = error.clone().with("headline", headline);
                 }
             }
-            JobExit::Paused { .. } | JobExit::Parked { .. } => {}
+            JobExit::Paused { .. } | JobExit::Parked { .. } | JobExit::AwaitsDecision { .. } => {}
         }
         changes.retain(|change| !matches!(change, Change::Exited(_)));
         for product in products {

@@ -5,9 +5,9 @@
 
 use crate::ledger::beginning_at;
 use crate::{
-    Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message, Passage, PhaseKind, PhaseOutcome,
-    Product, RecordedRequirement, Requirement, Settings, Snapshot, Source, StandingRequirement, State, Todo,
-    lay_requirements,
+    Approval, ApprovalChange, ApprovalState, Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message,
+    Passage, PhaseKind, PhaseOutcome, Product, RecordedRequirement, Requirement, Settings, Snapshot, Source,
+    StandingRequirement, State, Todo, lay_requirements,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -51,6 +51,10 @@ pub struct JobRows {
     pub passages: BTreeMap<i32, Passage>,
     /// Citations by their ids.
     pub citations: HashMap<String, Citation>,
+    /// What people were asked for, in the order of the asking.
+    pub approvals: Vec<Approval>,
+    /// Seconds that the job has waited for people.
+    pub waited_s: i64,
     /// Requirements in the order in which they were recorded, withdrawn ones too.
     pub recorded: Vec<RecordedRequirement>,
     /// The steps that wrote the quotes of requirements, by their ids.
@@ -74,6 +78,8 @@ impl JobRows {
             sources: Vec::new(),
             passages: BTreeMap::new(),
             citations: HashMap::new(),
+            approvals: Vec::new(),
+            waited_s: 0,
             recorded: Vec::new(),
             placed: HashMap::new(),
             index: FileIndex::new(),
@@ -98,6 +104,8 @@ impl JobRows {
             standing: self.standing(),
             last_number: self.next_number() - 1,
             feedback,
+            approvals: self.approvals.clone(),
+            waited_s: self.waited_s,
             new_claim,
         }
     }
@@ -288,12 +296,46 @@ impl JobRows {
                 self.passages.extend(passages.iter().map(|passage| (passage.number, passage.clone())));
             }
             Change::PassagesDropped(numbers) => self.passages.retain(|number, _| !numbers.contains(number)),
+            Change::Approval(change) => self.write_approval(change),
             Change::TodosPut { .. }
             | Change::TodoMoved { .. }
             | Change::Request(_)
             | Change::FeedbackTaken(_)
             | Change::Exited(_) => {}
         }
+    }
+
+    fn write_approval(&mut self, change: &ApprovalChange) {
+        match change {
+            ApprovalChange::Asked { calls, .. } => {
+                for call in calls {
+                    self.set_approval(&call.call_id, ApprovalState::Approved, ApprovalState::Void);
+                    self.approvals.push(Approval {
+                        call_id: call.call_id.clone(),
+                        tool: call.tool.clone(),
+                        tool_sha256: call.tool_sha256,
+                        arguments_sha256: call.arguments_sha256,
+                        state: ApprovalState::Pending,
+                        edited: None,
+                        reason: call.reason.clone(),
+                        decided_by: None,
+                    });
+                }
+            }
+            ApprovalChange::Executed { call_id, .. } => {
+                self.set_approval(call_id, ApprovalState::Approved, ApprovalState::Executed);
+            }
+            ApprovalChange::Closed { call_id, .. } => {
+                self.set_approval(call_id, ApprovalState::Approved, ApprovalState::Void);
+            }
+            // It has an outcome: nobody asks for the row any more.
+            ApprovalChange::Answered { call_id, .. } => self.approvals.retain(|row| row.call_id != *call_id),
+        }
+    }
+
+    fn set_approval(&mut self, call_id: &str, from: ApprovalState, to: ApprovalState) {
+        let of_call = self.approvals.iter_mut().filter(|row| row.call_id == call_id && row.state == from);
+        of_call.for_each(|row| row.state = to);
     }
 
     fn write_product(&mut self, product: &Product) {

@@ -29,6 +29,7 @@ use crate::{
         plan::{self, read_plan},
         todo_list,
     },
+    vocabulary::Approvals,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use std::{
@@ -53,6 +54,10 @@ pub struct Run {
     pub(crate) sources: Vec<Source>,
     pub(crate) ledger: Ledger,
     pub(crate) feedback: Vec<Feedback>,
+    /// What people have decided of its calls, as far as these have no outcome.
+    pub(crate) approvals: Approvals,
+    /// Seconds that it has waited for people since it began.
+    pub(crate) waited_s: i64,
     pub(crate) exit: Option<JobExit>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
@@ -99,6 +104,8 @@ impl Run {
             sources: snapshot.sources,
             ledger,
             feedback: snapshot.feedback,
+            approvals: snapshot.approvals.into(),
+            waited_s: snapshot.waited_s,
             exit: None,
             tool_tokens: HashMap::new(),
             counted_list: todo_list::Counted::default(),

@@ -26,7 +26,7 @@ impl Run {
                 let refused = &self.state.guards.refused_once;
                 let waiting = self.waiting_calls().map(|item| {
                     let again = refused.contains(&item.parsed.print);
-                    OutsideCall { call: &item.call, check, once, again }
+                    OutsideCall { call: self.sent(&item.call), check, once, again }
                 });
                 let calls = waiting.collect();
                 Effect::RunTools { calls, commit_first: self.commits_before_calls() }
@@ -38,6 +38,16 @@ impl Run {
     /// results may land together with the model's answer.
     pub fn joins_next_commit(&self) -> bool {
         self.calls_at_hand().is_some() && self.state.retry.not_before.is_none() && !self.commits_before_calls()
+    }
+
+    /// Whether a dispatch is decided that is not committed: it must be before the next effect, whatever else there is to write.
+    pub fn commits_dispatch(&self) -> bool {
+        !self.calls.committed && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
+    }
+
+    /// The call as it is sent: with the arguments that a person has given it, where one has.
+    fn sent<'a>(&'a self, call: &'a ToolCall) -> &'a ToolCall {
+        self.approvals.edited(&call.id).map_or(call, |(edited, _)| edited)
     }
 
     /// The calls of a message.

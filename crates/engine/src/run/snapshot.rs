@@ -1,6 +1,6 @@
 //! The rows a run is rebuilt from.
 
-use crate::{Feedback, Message, Passage, Settings, Source, StandingRequirement, State, Todo, is_placeholder};
+use crate::{Approval, Feedback, Message, Passage, Settings, Source, StandingRequirement, State, Todo, is_placeholder};
 use chrono::{DateTime, Utc};
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
@@ -34,6 +34,10 @@ pub struct Snapshot {
     pub last_number: i32,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
+    /// What people were asked for and have decided, of calls without an outcome, in the order of the asking.
+    pub approvals: Vec<Approval>,
+    /// Seconds that the job has been in review or paused since it began.
+    pub waited_s: i64,
     /// Whether this claim is another than that which wrote the checkpoint: a call that was dispatched then and has no result
     /// is in doubt.
     pub new_claim: bool,

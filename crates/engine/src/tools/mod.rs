@@ -131,6 +131,11 @@ pub(crate) fn closes_todo(name: &str) -> bool {
     matches!(name, "todo_complete" | "complete_task")
 }
 
+/// Whether a call ends the phase with so many todos open behind it.
+pub(crate) fn ends_phase(name: &str, open: usize) -> bool {
+    (closes_todo(name) && open == 0) || matches!(name, JOB_COMPLETE | "todo_rewind" | "archive_and_reset")
+}
+
 /// Whether a call is about the todos of the phase in which it is made: behind the end of that phase it has no place.
 pub(crate) fn belongs_to_its_phase(name: &str) -> bool {
     closes_todo(name) || matches!(name, "todo_write" | "add_task" | "todo_rewind" | "archive_and_reset")

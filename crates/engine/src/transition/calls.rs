@@ -73,6 +73,7 @@ impl Run {
                 Fate::Skipped(why) => self.skip(&item, at, &why),
                 Fate::Engine { check: None } => self.run_own_tool(&item),
                 fate @ (Fate::Engine { check: Some(_) } | Fate::Outside) => return self.wait_for_outside(at, fate),
+                Fate::Asked(asked) => return self.ask(at, *asked),
                 Fate::Held => return self.after_calls(now),
             }
         }
@@ -83,6 +84,9 @@ impl Run {
         self.choose_waiting(at, fate);
         if self.calls.check.is_none() && self.is_unsafe(at) {
             (self.progress_of_calls().dispatched, self.calls.committed) = (true, false);
+            if let Some(item) = self.calls.get(at) {
+                self.note_execution(&item.call);
+            }
         }
     }
 
@@ -104,6 +108,7 @@ impl Run {
             self.note_shown(call, parsed, &given.content);
         }
         let (progress, said) = self.take_products(given.products);
+        let said = said.into_iter().chain(self.told_of_edit(call));
         let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
         let noted = self.noted(call, parsed, content, progress, looked);
         self.put_answer(item, Answered { failed: given.is_error, ..noted });
@@ -168,6 +173,7 @@ impl Run {
         if self.progress_of_calls().held.is_empty() {
             self.push_tool_result(&item.call, format!("Error: {why}"));
         }
+        self.settle_approval(&item.call.id, why, true);
         self.progress_of_calls().answered += 1;
     }
 
@@ -183,6 +189,7 @@ impl Run {
         let is_closing = answered.failed && tools::closes_todo(name);
         let open = self.current_todo().filter(|_| is_closing).map(|todo| todo.position);
         let bytes = answered.content.len();
+        self.settle_approval(&item.call.id, &answered.content, answered.failed);
         let (seq, tokens) = self.push_answer(&item.call, answered.content);
         let calls = self.progress_of_calls();
         calls.answered += 1;

@@ -3,7 +3,7 @@
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
-    Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
+    AskedCall, Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
     phase::plan::{self, read_plan},
     run::AnswerCall,
     tools::{self, parsed_call::ParsedCall},
@@ -24,6 +24,8 @@ pub(crate) enum Fate {
     },
     /// The outside carries it out.
     Outside,
+    /// It is asked for: people decide on it.
+    Asked(Box<AskedCall>),
     /// It waits, and all calls behind it, for the phase that comes next.
     Held,
 }
@@ -34,7 +36,7 @@ const BEHIND_THE_JOB: &str = "not carried out: an earlier call of this answer en
 const BEHIND_THE_PHASE: &str =
     "not carried out: an earlier call of this answer ended the phase; the next one begins now.";
 /// What is said of a call that may not be made twice and was in flight when a worker stopped.
-const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did \
+pub(super) const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did \
                        before you call it again.";
 
 impl Run {
@@ -48,7 +50,7 @@ impl Run {
             Some(why) => Fate::Refused(why),
             None => match self.bound_tool(&call.name).map(|tool| tool.handler) {
                 Some(Handler::Engine) => Fate::Engine { check: tools::check(self, &call.name) },
-                Some(Handler::Local | Handler::External) => Fate::Outside,
+                Some(Handler::Local | Handler::External) => self.fate_by_approval(item),
                 None => Fate::Refused(self.why_not_bound(&call.name)),
             },
         }

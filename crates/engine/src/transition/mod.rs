@@ -2,6 +2,7 @@
 //! together are [`Illegal`] and leave the run untouched.
 
 mod after_calls;
+mod approvals;
 mod calls;
 mod carried;
 mod cut_input;
@@ -23,6 +24,7 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
+pub use approvals::EDITED;
 pub use held_calls::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, WHY};
@@ -79,6 +81,7 @@ impl Run {
             Outcome::ModelFailed(failure) => self.model_failed(failure, now),
             Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
             Outcome::ToolsUnavailable(outage) => self.tools_unavailable(outage, now),
+            Outcome::DispatchRefused => self.dispatch_refused(now),
             Outcome::Woken => self.state.retry.not_before = None,
             Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
             Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
@@ -107,6 +110,7 @@ impl Run {
                 (Stage::Tools { .. }, Outcome::ToolsUnavailable(outage)) => {
                     !waiting && self.answers_before(&outage.returns)
                 }
+                (Stage::Tools { calls, .. }, Outcome::DispatchRefused) => calls.dispatched && !self.calls.committed,
                 (
                     Stage::Intake
                     | Stage::Prepare { .. }
@@ -122,6 +126,7 @@ impl Run {
                     | Outcome::ModelFailed(_)
                     | Outcome::ToolsReturned(_)
                     | Outcome::ToolsUnavailable(_)
+                    | Outcome::DispatchRefused
                     | Outcome::FilesPlaced(_),
                 ) => false,
             };

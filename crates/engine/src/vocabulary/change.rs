@@ -1,8 +1,8 @@
 //! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
 
 use crate::{
-    CutDocument, FailureClass, Message, Passage, PassageDecision, PhaseKind, PhaseOutcome, RequirementChange,
-    SharedFiles, Todo, TodoStatus, Touched,
+    ApprovalChange, CutDocument, FailureClass, Message, Passage, PassageDecision, PhaseKind, PhaseOutcome,
+    RequirementChange, SharedFiles, Todo, TodoStatus, Touched,
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,8 @@ pub enum Change {
     Request(RequestRecord),
     /// These feedback rows are now part of the conversation.
     FeedbackTaken(Vec<i64>),
+    /// What people decide on, or have decided.
+    Approval(ApprovalChange),
     /// The job leaves the worker.
     Exited(JobExit),
 }
@@ -449,6 +451,11 @@ pub enum JobExit {
         result: Value,
         /// Shown as `status_reason`.
         reason: String,
+    },
+    /// Waits for people to decide on calls, which are asked for in rows.
+    AwaitsDecision {
+        /// How many.
+        calls: usize,
     },
     /// Cannot go on.
     Failed(JobError),

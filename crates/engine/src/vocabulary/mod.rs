@@ -1,5 +1,7 @@
 //! What the engine and its drivers say to each other: effects, outcomes, changes, settings.
 
+mod approval;
+mod canonical;
 mod change;
 mod effect;
 mod error;
@@ -10,6 +12,11 @@ mod recorded;
 mod settings;
 mod shared_files;
 
+pub(crate) use approval::Approvals;
+pub use approval::{
+    Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, CallOutcome, Digest,
+};
+pub use canonical::{canonical, inexact_number, visible};
 pub use change::{
     Change, Citation, FileWrite, JobError, JobExit, Judgement, PlacedFile, Product, Purpose, RequestRecord,
     Requirement, Source, Verdict,

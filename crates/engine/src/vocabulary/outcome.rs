@@ -41,6 +41,9 @@ pub enum Outcome {
     ToolsReturned(Vec<ToolReturn>),
     /// A service that one of these calls needs is away; those before it are made.
     ToolsUnavailable(Outage),
+    /// The commit of a call's dispatch was refused, because its approval is over; nothing of it is written, and the call has not
+    /// left.
+    DispatchRefused,
     /// The wait is over.
     Woken,
     /// The user wrote; may come between any two steps.

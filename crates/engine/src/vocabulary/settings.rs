@@ -1,7 +1,7 @@
 //! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
 
 use crate::{
-    Fallback, PhaseKind, Purpose, StrategicTodos,
+    ApprovalRules, Fallback, PhaseKind, Purpose, StrategicTodos,
     tools::{ToolSpec, Toolset},
 };
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Settings {
     pub fallbacks: Vec<Fallback>,
     /// Whether `job_complete` ends the job or hands it to a person.
     pub autonomy: Autonomy,
+    /// Which calls people decide on.
+    pub approval: ApprovalRules,
     /// What the job owes at its end.
     pub owed: Owed,
     /// Whether completion takes that the documents' passages are accounted for, and within which bounds.

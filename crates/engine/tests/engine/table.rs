@@ -159,6 +159,7 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
         ("of another call".into(), Outcome::ToolsReturned(vec![ToolReturn::ok("call_99_1", "?", Vec::new())])),
         ("for a while".into(), Outcome::ToolsUnavailable(outage(false))),
         ("for good".into(), Outcome::ToolsUnavailable(outage(true))),
+        ("its approval is over".into(), Outcome::DispatchRefused),
         ("time".into(), Outcome::Woken),
         ("one row".into(), Outcome::FeedbackReceived(feedback(dialogue))),
         ("one file".into(), Outcome::FilesPlaced(placed())),
@@ -249,6 +250,7 @@ fn short(told: &Change) -> String {
         | Change::Product(_)
         | Change::Request(_)
         | Change::FeedbackTaken(_)
+        | Change::Approval(_)
         | Change::Exited(_)) => change(other),
     }
 }

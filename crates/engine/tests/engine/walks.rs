@@ -168,7 +168,7 @@ impl Walk {
     fn take_up_again(&mut self) -> bool {
         self.watch.stays_left(&mut self.dialogue);
         match self.dialogue.exit().clone() {
-            JobExit::Completed { .. } => return false,
+            JobExit::Completed { .. } | JobExit::AwaitsDecision { .. } => return false,
             JobExit::Failed(_) => self.dialogue.resume(|_| {}),
             JobExit::Parked { until, .. } => {
                 self.dialogue.now = until;

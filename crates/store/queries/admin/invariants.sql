@@ -287,6 +287,20 @@ CROSS JOIN LATERAL (
 ) AS s
 WHERE (j.todos_done, j.todos_total) IS DISTINCT FROM (s.done, s.total)
 
+-- A call is decided on while its job waits for it, and an approval does not outlive its job's end.
+UNION ALL
+SELECT 'a call is pending while its job is in review', a.job_id, format('call %s of a job that is %s', a.call_id, j.status)
+FROM approvals a JOIN jobs j ON j.id = a.job_id WHERE a.state = 'pending' AND j.status <> 'review'
+UNION ALL
+SELECT 'no call is approved of a job that has ended', a.job_id, format('call %s of a job that is %s', a.call_id, j.status)
+FROM approvals a JOIN jobs j ON j.id = a.job_id WHERE a.state = 'approved' AND j.completed_at IS NOT NULL
+UNION ALL
+SELECT 'a call is sent by a step', a.job_id, format('call %s of step %s, asked for in step %s', a.call_id, a.executed_step, a.step)
+FROM approvals a JOIN jobs j ON j.id = a.job_id WHERE a.step > j.step OR a.executed_step NOT BETWEEN a.step + 1 AND j.step
+UNION ALL
+SELECT 'a call is sent once', job_id, format('call %s: %s times', call_id, count(*))
+FROM approvals WHERE state = 'executed' GROUP BY job_id, call_id HAVING count(*) > 1
+
 -- Nothing is of a step that was not committed.
 UNION ALL
 SELECT 'a message is of a step', m.job_id, format('message %s of step %s', m.seq, m.step)

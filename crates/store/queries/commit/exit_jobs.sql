@@ -1,15 +1,19 @@
 -- Jobs leave their worker, in the transaction of their last step and after all it writes. Feedback that arrived before a
--- review began, or before a completion that had not seen it, puts the job straight back to work: the user's word was first.
+-- review began, or before a completion that had not seen it, puts the job straight back to work: the user's word was first. A job
+-- that waits for decisions on calls waits whatever the user said, unless grants have decided them all.
 WITH exits AS (
     SELECT *
     FROM json_to_recordset($1::text::json) AS e (
         job_id uuid, lease_epoch bigint, status text, reason text, run_at timestamptz, result json, error text,
-        details text, attempt_outcome text)
+        details text, attempt_outcome text, awaits_decision boolean)
 ),
 exited AS (
     UPDATE jobs
-    SET status = CASE WHEN e.status IN ('review', 'completed') AND feedback_untaken > 0 THEN 'pending' ELSE e.status END,
-        status_reason = CASE WHEN e.status IN ('review', 'completed') AND feedback_untaken > 0 THEN NULL
+    SET status = CASE WHEN e.awaits_decision AND waits_for_calls(jobs.id) IS NULL THEN 'pending'
+                      WHEN NOT e.awaits_decision AND e.status IN ('review', 'completed') AND feedback_untaken > 0 THEN 'pending'
+                      ELSE e.status END,
+        status_reason = CASE WHEN e.awaits_decision THEN waits_for_calls(jobs.id)
+                             WHEN e.status IN ('review', 'completed') AND feedback_untaken > 0 THEN NULL
                              ELSE e.reason END,
         run_at = coalesce(e.run_at, jobs.run_at),
         result = coalesce(e.result::jsonb || jsonb_build_object(

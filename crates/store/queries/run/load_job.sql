@@ -1,5 +1,7 @@
 -- The job's row and last checkpoint, for the holder of the lease only.
-SELECT j.id, j.job_type, j.prompt, j.step, coalesce(j.started_at, now()) AS "started_at!",
+SELECT j.id, j.job_type, j.prompt, j.step, j.waited_s,
+       EXISTS (SELECT FROM approvals a WHERE a.job_id = j.id AND a.outcome IS NULL) AS "has_approvals!",
+       coalesce(j.started_at, now()) AS "started_at!",
        c.state::text AS "state?",
        (SELECT coalesce(max(r.number), 0) FROM requirement_cache r WHERE r.job_id = j.id) AS "last_number!",
        EXISTS (

@@ -1,5 +1,6 @@
 //! What operators do: migrations, health, steering commands, forks, retention, invariants.
 
+mod approvals;
 mod control;
 mod fork;
 mod health;
@@ -7,6 +8,7 @@ mod invariants;
 mod prune;
 mod schema;
 
+pub use approvals::{ApprovalRow, CallDecision, WaitingCalls};
 pub use control::Command;
 pub use health::{Health, QueueCounts};
 pub use invariants::Violation;

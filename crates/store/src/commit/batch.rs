@@ -8,13 +8,14 @@
 //!    hundred passages of a document that was cut
 //! 3. changes of recorded requirements, one after the other: each must see what the step recorded and changed before
 //! 4. `count_requirements_of_passages.sql`, where a step has recorded or changed some
-//! 5. `exit_jobs.sql`: a trigger gives back what a job still holds that ends
-//! 6. the jobs that follow those that have ended
+//! 5. what becomes of calls that people decide on ([`super::approvals`]): one that is no longer approved refuses its step
+//! 6. `exit_jobs.sql`: a trigger gives back what a job still holds that ends
+//! 7. the jobs that follow those that have ended
 //!
 //! Only the rows of steps that the fence has let through are written.
 
 use super::{
-    Commit, Committed,
+    Commit, Committed, approvals,
     exit::{self, ExitRow},
     file_versions::FileVersions,
     step_rows::StepRows,
@@ -27,7 +28,7 @@ use crate::{
     queue::enqueue,
     requirements::{coverage, lookup},
 };
-use plumbline_engine::RequirementChange;
+use plumbline_engine::{ApprovalChange, RequirementChange};
 use sqlx::{Connection as _, PgConnection};
 use std::{iter, time::Duration};
 use uuid::Uuid;
@@ -54,6 +55,7 @@ struct PreparedRareRows {
     /// For `commit_rare_rows.sql`, one after the other.
     documents: Vec<String>,
     requirement_changes: Vec<RequirementChange>,
+    approvals: Vec<ApprovalChange>,
     /// Whether passages may have other requirements than before.
     counts_requirements: bool,
     exit: Option<ExitRow>,
@@ -113,6 +115,7 @@ impl PreparedStep {
         let rare = PreparedRareRows {
             documents: rows.rare.documents(commit.lease.job_id, commit.expected_step + 1),
             requirement_changes: rows.rare.requirement_changes.iter().copied().cloned().collect(),
+            approvals: rows.rare.approvals.iter().copied().cloned().collect(),
             counts_requirements: rows.rare.changes_requirements(),
             exit: rows.rare.exit.map(|leave| ExitRow::of(commit.lease, leave)),
             next_job: commit.enqueue_next.cloned(),
@@ -139,6 +142,7 @@ impl PreparedRareRows {
     fn is_empty(&self) -> bool {
         self.documents.is_empty()
             && self.requirement_changes.is_empty()
+            && self.approvals.is_empty()
             && self.exit.is_none()
             && self.next_job.is_none()
     }
@@ -229,6 +233,7 @@ async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Resu
     for step in steps {
         if let Some(rare) = &step.rare {
             lookup::change(tx, step.lease.job_id, step.step, &rare.requirement_changes).await?;
+            approvals::write(tx, step.lease.job_id, step.step, &rare.approvals).await?;
         }
     }
     let counted: Vec<Uuid> = rare().filter(|(_, rare)| rare.counts_requirements).map(|(job_id, _)| job_id).collect();

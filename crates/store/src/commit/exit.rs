@@ -21,6 +21,8 @@ pub(super) struct ExitRow {
     /// JSON text.
     details: Option<String>,
     attempt_outcome: &'static str,
+    /// Whether its status depends on the calls that it has asked for.
+    awaits_decision: bool,
 }
 
 impl ExitRow {
@@ -35,11 +37,16 @@ impl ExitRow {
             error: None,
             details: None,
             attempt_outcome: "ended",
+            awaits_decision: false,
         };
         match leave {
             JobExit::Completed { result } => Self { result: Some(result.clone()), ..ended("completed") },
             JobExit::Review { result, reason } => {
                 Self { result: Some(result.clone()), reason: Some(reason.clone()), ..ended("review") }
+            }
+            // The reason is made of the rows.
+            JobExit::AwaitsDecision { .. } => {
+                Self { attempt_outcome: "released", awaits_decision: true, ..ended("review") }
             }
             JobExit::Failed(error) => {
                 Self { error: Some(error.message.clone()), details: Some(error_details::of(error)), ..ended("failed") }

@@ -9,6 +9,7 @@
 //!    first. A step whose fence touches no row has lost its lease, and nothing of it is written.
 //! 4. A step that its batch could not write is written alone, and waits for locks.
 
+mod approvals;
 mod batch;
 mod batcher;
 mod checkpoint_retention;

@@ -14,7 +14,9 @@
 
 use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
 use crate::{bind::json, requirements::coverage::PassageRow};
-use plumbline_engine::{Citation, JobExit, Judgement, Passage, Requirement, RequirementChange, SharedFiles, Source};
+use plumbline_engine::{
+    ApprovalChange, Citation, JobExit, Judgement, Passage, Requirement, RequirementChange, SharedFiles, Source,
+};
 use serde::{Serialize, Serializer};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -64,6 +66,9 @@ pub(super) struct RareRows<'a> {
     /// In their order: they are written one after the other, after what the step recorded.
     #[serde(skip)]
     pub(super) requirement_changes: Vec<&'a RequirementChange>,
+    /// In their order, too.
+    #[serde(skip)]
+    pub(super) approvals: Vec<&'a ApprovalChange>,
     /// How the job leaves its worker, after all else.
     #[serde(skip)]
     pub(super) exit: Option<&'a JobExit>,

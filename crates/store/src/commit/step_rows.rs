@@ -115,6 +115,7 @@ impl<'a> StepRows<'a> {
                 Change::Product(product) => rows.product(product),
                 Change::Request(record) => rows.requests.push(RequestRow { id: Uuid::now_v7(), record }),
                 Change::FeedbackTaken(ids) => rows.rare.feedback_read.extend(ids),
+                Change::Approval(change) => rows.rare.approvals.push(change),
                 Change::Exited(leave) => rows.rare.exit = Some(leave),
             }
         }

@@ -6,6 +6,9 @@ use uuid::Uuid;
 /// Jobs taken back in one statement: locks stay short when a large worker dies.
 const BATCH: i64 = 200;
 
+/// Jobs whose calls expire in one statement.
+const EXPIRED_AT_ONCE: i32 = 200;
+
 /// A job that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rescued {
@@ -47,10 +50,24 @@ impl Store {
                 break;
             }
         }
+        self.expire_calls().await?;
         sqlx::query_file!("queries/queue/forget_workers.sql")
             .execute(&self.pool)
             .await
             .during("forget dead workers")?;
         Ok(rescued)
+    }
+
+    /// Calls that were asked for and whose time is over expire; a job that waited for nothing else goes on.
+    async fn expire_calls(&self) -> Result<(), Error> {
+        loop {
+            let jobs = sqlx::query_file_scalar!("queries/queue/expire_calls.sql", EXPIRED_AT_ONCE)
+                .fetch_one(&self.pool)
+                .await
+                .during("let calls expire that nobody has decided on")?;
+            if jobs < EXPIRED_AT_ONCE {
+                return Ok(());
+            }
+        }
     }
 }

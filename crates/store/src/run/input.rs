@@ -28,6 +28,8 @@ pub struct JobInput {
     pub config: UserJson,
     /// The limits that were given to `resume_job`, if any.
     pub raised_limits: Option<Value>,
+    /// Seconds that the job has waited for people since it began.
+    pub waited_s: i64,
 }
 
 /// A column that holds more than a worker reads.
@@ -73,6 +75,7 @@ impl Store {
                     context: row.context.unwrap_or_else(|| Value::Null.into()),
                     config: row.config.unwrap_or_else(|| Value::Null.into()),
                     raised_limits: row.raised_limits,
+                    waited_s: row.waited_s,
                 }),
             }
         }))

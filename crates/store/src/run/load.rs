@@ -9,8 +9,8 @@ use crate::{
     workspace::files::{facts, read_files},
 };
 use plumbline_engine::{
-    Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, StandingRequirement, State,
-    Todo,
+    Approval, Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, StandingRequirement,
+    State, Todo, ToolCall,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -44,6 +44,10 @@ pub struct LoadedJob {
     pub last_number: i32,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
+    /// What people were asked for and have decided, of calls without an outcome.
+    pub approvals: Vec<Approval>,
+    /// Seconds that the job has waited for people since it began.
+    pub waited_s: i64,
 }
 
 impl LoadedJob {
@@ -72,6 +76,8 @@ impl LoadedJob {
             standing: Vec::new(),
             last_number: 0,
             feedback: Vec::new(),
+            approvals: Vec::new(),
+            waited_s: input.waited_s,
         })
     }
 
@@ -91,6 +97,8 @@ impl LoadedJob {
             standing: self.standing,
             last_number: self.last_number,
             feedback: self.feedback,
+            approvals: self.approvals,
+            waited_s: self.waited_s,
             // A load is a claim's first act.
             new_claim: true,
         }
@@ -140,6 +148,8 @@ impl Store {
             last_number,
             standing,
             feedback: self.feedback(id).await?,
+            approvals: if row.has_approvals { self.approvals_of(id).await? } else { Vec::new() },
+            waited_s: row.waited_s,
             state,
         })
     }
@@ -153,6 +163,15 @@ impl Store {
             .fetch_all(&self.pool)
             .await
             .during("load the job's documents")
+    }
+
+    /// What people were asked for and have decided, of calls without an outcome, in the order of the asking.
+    async fn approvals_of(&self, id: Uuid) -> Result<Vec<Approval>, Error> {
+        let rows = sqlx::query_file_as!(ApprovalColumns, "queries/run/load_approvals.sql", id)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the job's approvals")?;
+        rows.into_iter().map(|row| approval(id, row)).collect()
     }
 
     /// Feedback that no step has taken in yet, oldest first.
@@ -224,6 +243,34 @@ impl Store {
         }
         Ok(memory)
     }
+}
+
+/// Columns of `approvals` that decide about a call.
+pub(crate) struct ApprovalColumns {
+    pub(crate) call_id: String,
+    pub(crate) tool: String,
+    pub(crate) tool_sha256: Vec<u8>,
+    pub(crate) arguments_sha256: Vec<u8>,
+    pub(crate) state: String,
+    /// JSON text.
+    pub(crate) edited_arguments: Option<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) decided_by: Option<String>,
+}
+
+pub(crate) fn approval(job_id: Uuid, row: ApprovalColumns) -> Result<Approval, Error> {
+    let digest = |bytes: Vec<u8>| bytes.try_into().unwrap_or_default();
+    let call = |arguments| ToolCall { id: row.call_id.clone(), name: row.tool.clone(), arguments };
+    Ok(Approval {
+        edited: row.edited_arguments.map(call),
+        tool_sha256: digest(row.tool_sha256),
+        arguments_sha256: digest(row.arguments_sha256),
+        state: word(job_id, "approval state", row.state)?,
+        reason: row.reason,
+        decided_by: row.decided_by,
+        call_id: row.call_id,
+        tool: row.tool,
+    })
 }
 
 /// A word of an enum, as stored in a text column.

@@ -12,6 +12,6 @@ pub use dashboard::{
     StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
 };
 pub use job::{JobDetail, TodoRow, WatchRow};
-pub use recording::{RecordedJob, RecordedStep};
+pub use recording::{RecordedApproval, RecordedJob, RecordedStep};
 pub use seen::{JobSeen, SeenFile};
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

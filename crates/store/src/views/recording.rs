@@ -5,7 +5,7 @@
 
 use crate::{Error, Store, TraceEffect, error::During, run::load};
 use chrono::{DateTime, Utc};
-use plumbline_engine::{Feedback, Message, RequestRecord, Source};
+use plumbline_engine::{Approval, Feedback, Message, RequestRecord, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,10 +35,30 @@ pub struct RecordedJob {
     pub forked_step: Option<i64>,
     /// The configuration and prompts stored with the job; none for one that never took a step.
     pub settings: Option<Value>,
+    /// `jobs.waited_s`.
+    #[serde(default)]
+    pub waited_s: i64,
+    /// The calls that people were asked for, in the order of the asking.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<RecordedApproval>,
     /// The job's documents, as they are known in the end.
     pub sources: Vec<Source>,
     /// Its steps, without gaps.
     pub steps: Vec<RecordedStep>,
+}
+
+/// A row of `approvals`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedApproval {
+    /// The step that asked.
+    pub step: i64,
+    /// What the model wanted.
+    pub arguments: Value,
+    /// How it came out, if it was made.
+    pub outcome: Option<String>,
+    /// The decision, with the state in the end.
+    #[serde(flatten)]
+    pub approval: Approval,
 }
 
 /// A committed step.
@@ -111,9 +131,32 @@ impl Store {
             started_at: row.started_at,
             forked_step: row.forked_step,
             settings: row.settings,
+            waited_s: row.waited_s,
+            approvals: self.recorded_approvals(job_id).await?,
             sources: self.sources(job_id).await?,
             steps: steps.into_values().collect(),
         }))
+    }
+
+    async fn recorded_approvals(&self, job_id: Uuid) -> Result<Vec<RecordedApproval>, Error> {
+        let rows = sqlx::query_file!("queries/views/recording/approvals.sql", job_id);
+        let rows = rows.fetch_all(&self.pool).await.during("read what people decided")?;
+        rows.into_iter()
+            .map(|row| {
+                let columns = load::ApprovalColumns {
+                    call_id: row.call_id,
+                    tool: row.tool,
+                    tool_sha256: row.tool_sha256,
+                    arguments_sha256: row.arguments_sha256,
+                    state: row.state,
+                    edited_arguments: row.edited_arguments,
+                    reason: row.reason,
+                    decided_by: row.decided_by,
+                };
+                let approval = load::approval(job_id, columns)?;
+                Ok(RecordedApproval { step: row.step, arguments: row.arguments, outcome: row.outcome, approval })
+            })
+            .collect()
     }
 
     async fn recorded_steps(&self, job_id: Uuid) -> Result<Steps, Error> {

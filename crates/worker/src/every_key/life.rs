@@ -99,6 +99,8 @@ fn snapshot(settings: &Settings) -> Snapshot {
         standing: Vec::new(),
         last_number: 0,
         feedback: Vec::new(),
+        approvals: Vec::new(),
+        waited_s: 0,
         new_claim: true,
     }
 }

@@ -48,6 +48,11 @@ pub(super) fn all() -> Vec<Pair> {
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
         plain("autonomy", json!("full"), json!("review")),
+        elsewhere(
+            "approval",
+            "tests/it/recovery/approvals.rs",
+            "a_job_waits_for_its_calls_and_makes_those_that_were_approved",
+        ),
         plain("on_complete.enqueue", json!("validator"), json!(null)),
         plain("coverage", json!("documents"), json!("off")),
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
@@ -127,6 +132,13 @@ fn limits(by: By) -> Vec<Pair> {
         plain("repeated_calls.refuse", json!(4), json!(6)),
         plain("repeated_calls.replan", json!(7), json!(9)),
         plain("turns_without_progress", json!(5), json!(9)),
+        Pair {
+            key: "limits.approval_expires_s".to_owned(),
+            shown: Shown::In {
+                file: "tests/it/recovery/approvals.rs",
+                test: "a_job_goes_on_when_all_its_calls_have_expired",
+            },
+        },
         elsewhere("on_tool_failure", "a_job_may_be_stopped_by_a_tool_that_fails"),
         elsewhere("tool_retries", "a_search_that_fails_for_a_moment_is_made_again"),
         elsewhere("tool_timeout_s", "a_search_that_does_not_answer_is_given_up"),

@@ -162,8 +162,10 @@ async fn load_config(
     };
     Ok(match stored {
         // What the row may set now holds for a job that began when it might set more.
-        Some(stored) => match configs.check_levels(&claimed.job_type, overrides, env) {
-            Ok(()) => cache.restore(stored, overrides, &raised, env),
+        Some(stored) => match configs.present(&claimed.job_type, overrides, env) {
+            Ok(present) => {
+                cache.restore(stored, overrides, &raised, present.map(|present| present.config.approval), env)
+            }
             Err(error) => Err(error.into()),
         },
         None => cache.resolve((version, &claimed.job_type), overrides, &raised, || {
@@ -222,6 +224,7 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     match leave {
         JobExit::Completed { .. } => info!(job.id = %id, "job completed"),
         JobExit::Review { reason, .. } => info!(job.id = %id, reason, "job in review"),
+        JobExit::AwaitsDecision { calls } => info!(job.id = %id, n_calls = calls, "job waits for decisions on calls"),
         JobExit::Paused { reason } => warn!(job.id = %id, reason, "job paused"),
         JobExit::Parked { until, reason } => warn!(job.id = %id, %until, reason, "job parked"),
         JobExit::Failed(error) => warn!(job.id = %id, error = error.message, "job failed"),

@@ -20,7 +20,7 @@ use crate::{
         store_workspace::StoreWorkspace,
     },
 };
-use plumbline_engine::{Change, JobExit, Outcome, Run, Stage};
+use plumbline_engine::{ApprovalChange, Change, JobExit, Outcome, Run, Stage};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_report::Rendering;
@@ -119,7 +119,8 @@ impl StepLoop<'_> {
             if let Some(leave) = self.run.exit().cloned() {
                 return Box::pin(self.leave(leave)).await;
             }
-            if !self.changes.is_empty() && !self.run.joins_next_commit() {
+            let decided = !self.changes.is_empty() && !self.run.joins_next_commit();
+            if decided || self.run.commits_dispatch() {
                 Box::pin(self.commit()).await?;
                 continue;
             }
@@ -212,7 +213,7 @@ impl StepLoop<'_> {
     /// Writes what was decided and takes in what the row says back.
     async fn commit(&mut self) -> Result<(), StepError> {
         let changes = std::mem::take(&mut self.changes);
-        let committed = self.write(changes).await?;
+        let Some(committed) = self.write_or_undo(changes).await? else { return Ok(()) };
         self.step = committed.step;
         self.run.committed(committed.step);
         self.span.followed_by(spans::Step::begin(self.claimed.id, committed.step + 1, self.run.state().phase.kind));
@@ -225,6 +226,26 @@ impl StepLoop<'_> {
             self.apply(Outcome::FeedbackReceived(feedback))?;
         }
         Ok(())
+    }
+
+    /// Writes a step. Where the call that it dispatches is no longer approved, nothing is written: the call stays here, and all
+    /// else is written with its answer.
+    async fn write_or_undo(&mut self, changes: Vec<Change>) -> Result<Option<Committed>, StepError> {
+        // A step that dispatches a call is a rare one.
+        let is_dispatch = |change: &Change| matches!(change, Change::Approval(ApprovalChange::Executed { .. }));
+        let kept: Option<Vec<Change>> = changes
+            .iter()
+            .any(is_dispatch)
+            .then(|| changes.iter().filter(|change| !is_dispatch(change)).cloned().collect());
+        match (self.write(changes).await, kept) {
+            (Err(StepError::Store(StoreError::DispatchRefused(job_id))), Some(kept)) => {
+                info!(job.id = %job_id, "a call was not made: it is no longer approved");
+                self.changes = kept;
+                self.apply(Outcome::DispatchRefused)?;
+                Ok(None)
+            }
+            (written, _) => Ok(Some(written?)),
+        }
     }
 
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not

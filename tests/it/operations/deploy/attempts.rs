@@ -62,6 +62,10 @@ const READING_ROWS: &[(&str, &str)] = &[
     ("limits of how many run", "SELECT * FROM concurrency_limits"),
     ("limits of models", "SELECT * FROM endpoint_limits"),
     ("how many jobs of a login may wait", "SELECT count(*) FROM login_limits"),
+    ("what was asked of one's own job", "SELECT shown FROM approvals WHERE job_id = '{own}'"),
+    ("that a call of another's waits", "SELECT tool, state FROM approvals WHERE job_id = '{asked}'"),
+    ("what it is to be made with", "SELECT arguments FROM approvals WHERE job_id = '{asked}'"),
+    ("what is granted", "SELECT remaining FROM approval_grants"),
 ];
 
 const INSERTING: &[(&str, &str)] = &[
@@ -112,6 +116,14 @@ const COMMANDING: &[(&str, &str)] = &[
     ("approve_job", "SELECT approve_job('{review}')"),
     ("approve_job of one that is in no review", "SELECT approve_job('{other}')"),
     ("send_feedback to a job in review", "SELECT send_feedback('{review}', 'x')"),
+    ("approve_call", "SELECT approve_call('{call}')"),
+    ("reject_call", "SELECT reject_call('{call}', 'no')"),
+    ("edit_call", "SELECT edit_call('{call}', '{}')"),
+    ("grant_calls", "SELECT grant_calls('{asked}', 'fetch_page', 1)"),
+    ("approving a call by UPDATE", "UPDATE approvals SET state = 'approved' WHERE id = '{call}'"),
+    ("an approved call", "INSERT INTO approvals SELECT (a).* FROM (SELECT a FROM approvals a LIMIT 1) AS row"),
+    ("another's name on a decision", "UPDATE approvals SET decided_by = 'somebody' WHERE id = '{call}'"),
+    ("a grant by hand", "INSERT INTO approval_grants (job_id, tool, remaining) VALUES ('{asked}', 'fetch_page', 9)"),
     ("fork_job", "SELECT fork_job('{done}', 1)"),
     ("enqueue_follower", "SELECT enqueue_follower('{done}')"),
     ("an unrecorded command", "SELECT job_status_for('cancel_job', '{other}', ARRAY['pending'])"),

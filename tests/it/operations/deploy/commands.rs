@@ -34,6 +34,9 @@ struct Jobs {
     paused: Uuid,
     cancelled: Uuid,
     begun: Uuid,
+    /// One that waits for decisions on calls, and three of them.
+    asked: Uuid,
+    calls: [Uuid; 3],
 }
 
 impl Jobs {
@@ -50,7 +53,10 @@ impl Jobs {
             paused: later.insert(inserter).await,
             cancelled: later.insert(inserter).await,
             begun: later.insert(inserter).await,
+            asked: later.insert(inserter).await,
+            calls: [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()],
         };
+        ask(world, jobs.asked, &jobs.calls).await;
         for (function, job) in [("pause_job", jobs.paused), ("cancel_job", jobs.cancelled)] {
             let call = sqlx::AssertSqlSafe(format!("SELECT {function}($1)"));
             sqlx::query(call).bind(job).execute(&world.pool).await.expect("the owner commands");
@@ -68,6 +74,10 @@ impl Jobs {
             "retry" => self.cancelled,
             "approve" => self.approved,
             "feedback" => self.answered,
+            "approvals" | "grant-calls" => self.asked,
+            "approve-call" => self.calls[0],
+            "reject-call" => self.calls[1],
+            "edit-call" => self.calls[2],
             _ => self.review,
         };
         let more: &[&str] = match name {
@@ -77,10 +87,13 @@ impl Jobs {
             "prune" => &["--older-than", "0s"],
             "export" => &[folder],
             "cat" => &["main_plan.md"],
+            "reject-call" => &["--reason", "not this one"],
+            "edit-call" => &["--arguments", r#"{"url": "https://example.org/"}"#],
+            "grant-calls" => &["fetch_page", "1"],
             _ => &[],
         };
         let before: &[&str] = if name == "eval" { &["gold.jsonl", "--job"] } else { &[] };
-        let job = command.ends_with(" JOB").then(|| job.to_string());
+        let job = [" JOB", " ID"].iter().any(|end| command.ends_with(end)).then(|| job.to_string());
         [name]
             .iter()
             .chain(before)
@@ -88,6 +101,24 @@ impl Jobs {
             .chain(job)
             .chain(more.iter().map(ToString::to_string))
             .collect()
+    }
+}
+
+/// Puts a job into review for these calls.
+async fn ask(world: &World, job: Uuid, calls: &[Uuid]) {
+    let statements = format!(
+        "INSERT INTO workers (id, hostname, version, concurrency) VALUES ('{job}', 'host', '1', 1);
+         UPDATE jobs SET run_at = now() WHERE id = '{job}';
+         UPDATE jobs SET status = 'running', worker_id = '{job}', lease_epoch = 1, attempt = 1 WHERE id = '{job}';
+         INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id) VALUES ('{job}', 1, 1, '{job}');
+         UPDATE jobs SET status = 'review' WHERE id = '{job}';
+         DELETE FROM workers WHERE id = '{job}'"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statements)).execute(&world.pool).await.expect("the owner may do all");
+    for call in calls {
+        let ask = "INSERT INTO approvals (id, job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, expires_at)
+                   VALUES ($1, $2, 0, $1::text, 'fetch_page', sha256(''), '{}', sha256(''), '{}', now() + interval '1 day')";
+        sqlx::query(ask).bind(call).bind(job).execute(&world.pool).await.expect("the owner may do all");
     }
 }
 

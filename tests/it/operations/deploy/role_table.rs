@@ -29,6 +29,10 @@ struct Jobs {
     running: Uuid,
     /// Another's, which was deleted.
     gone: Uuid,
+    /// Another's, of which a call waits for a decision.
+    asked: Uuid,
+    /// That call.
+    call: Uuid,
 }
 
 impl Jobs {
@@ -46,6 +50,7 @@ impl Jobs {
         sqlx::query(fail).bind(failed).execute(&world.pool).await.expect("a job can be ended");
         let other = NewJob { prompt: "Another's", ..NewJob::default() };
         let [running, gone] = [world.insert(&other).await, world.insert(&other).await];
+        let (asked, call) = (world.insert(&other).await, Uuid::now_v7());
         let other = world.insert(&other).await;
         // There is something of everything.
         let rows = format!(
@@ -55,19 +60,24 @@ impl Jobs {
              INSERT INTO workers (id, hostname, version, concurrency) VALUES (gen_random_uuid(), 'host', '1', 1);
              UPDATE jobs SET idempotency_key = 'inv-2' WHERE id = '{other}';
              UPDATE jobs SET status = 'running', worker_id = (SELECT id FROM workers LIMIT 1), lease_epoch = 1, attempt = 1
-             WHERE id IN ('{running}', '{gone}');
+             WHERE id IN ('{running}', '{gone}', '{asked}');
              INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
              SELECT id, attempt, lease_epoch, worker_id FROM jobs WHERE status = 'running';
-             DELETE FROM jobs WHERE id = '{gone}'"
+             DELETE FROM jobs WHERE id = '{gone}';
+             UPDATE jobs SET status = 'review' WHERE id = '{asked}';
+             INSERT INTO approvals (id, job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, state, expires_at)
+             SELECT a.id, a.job_id, 0, 'call_1_1', 'fetch_page', sha256(''), '{{}}', sha256(''), '{{}}', a.state, 'infinity'
+             FROM (VALUES ('{call}'::uuid, '{asked}'::uuid, 'pending'), (gen_random_uuid(), '{own}', 'expired')) AS a (id, job_id, state);
+             INSERT INTO approval_grants (job_id, tool, remaining) VALUES ('{asked}', 'web_search', 1)"
         );
         world.pool.execute(AssertSqlSafe(rows)).await.expect("rows can be inserted");
-        Self { own, other, done, review, failed, running, gone }
+        Self { own, other, done, review, failed, running, gone, asked, call }
     }
 
     /// A statement about these jobs.
     fn put_into(&self, statement: &str, me: &str, owner: &str) -> String {
-        let Self { own, other, done, review, failed, running, gone } = self;
-        let others = [("{running}", running), ("{gone}", gone)];
+        let Self { own, other, done, review, failed, running, gone, asked, call } = self;
+        let others = [("{running}", running), ("{gone}", gone), ("{asked}", asked), ("{call}", call)];
         [("{own}", own), ("{other}", other), ("{done}", done), ("{review}", review), ("{failed}", failed)]
             .into_iter()
             .chain(others)

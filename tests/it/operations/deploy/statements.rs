@@ -6,11 +6,11 @@ use plumbline_system_tests::PgPool;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// Statements that only the owner runs: what deletes jobs, and what takes a fork's settings away.
-const OWNERS: [&str; 2] = ["admin/forget_settings", "admin/prune"];
+/// Statements that no worker runs: what deletes jobs, what takes a fork's settings away, and the decisions of people.
+const NO_WORKERS: [&str; 4] = ["admin/decide_call", "admin/forget_settings", "admin/grant_calls", "admin/prune"];
 
 /// What a statement that changes something has in it: words of SQL, or a function that runs with its owner's rights.
-const WRITES: [&str; 12] = [
+const WRITES: [&str; 16] = [
     "INSERT ",
     "UPDATE ",
     "DELETE ",
@@ -23,6 +23,10 @@ const WRITES: [&str; 12] = [
     "retry_job(",
     "approve_job(",
     "send_feedback(",
+    "decide_call(",
+    "grant_calls(",
+    "use_grants(",
+    "expire_calls(",
 ];
 
 /// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
@@ -32,8 +36,8 @@ async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
     let world = world(pool).await;
     let all: BTreeSet<String> = statements().into_iter().map(|(name, _)| name).collect();
     let workers = allowed(&world.pool, "work").await;
-    let owners = OWNERS.map(str::to_owned).into();
-    assert_eq!(&all - &workers, owners, "statements that plumbline_work must not run");
+    let others = NO_WORKERS.map(str::to_owned).into();
+    assert_eq!(&all - &workers, others, "statements that plumbline_work must not run");
     let enqueue = allowed(&world.pool, "enqueue").await;
     for needed in ["queue/enqueue", "queue/job_by_key", "admin/schema_version"] {
         assert!(enqueue.contains(needed), "{needed} in {enqueue:?}");

@@ -1,5 +1,6 @@
 //! Dialogues: each arrow of the design's section 3.
 
+mod approvals;
 mod budgets;
 mod calls;
 mod completion;

@@ -271,6 +271,7 @@ impl Dialogue {
             JobExit::Paused { reason } | JobExit::Parked { reason, .. } | JobExit::Review { reason, .. } => reason,
             JobExit::Failed(error) => &error.message,
             JobExit::Completed { .. } => panic!("the job is completed"),
+            JobExit::AwaitsDecision { .. } => panic!("the job waits for decisions"),
         }
     }
 

@@ -55,6 +55,7 @@ pub(crate) fn settings() -> Settings {
         prepare: plumbline_engine::Prepare::Start,
         deferred: Arc::default(),
         count_tokens: Arc::new(count),
+        approval: plumbline_engine::ApprovalRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }

@@ -1,6 +1,6 @@
 //! Changes and effects in a line each, for snapshots.
 
-use plumbline_engine::{Change, Effect, JobExit, Message, Product, RequestMessage};
+use plumbline_engine::{ApprovalChange, Change, Effect, JobExit, Message, Product, RequestMessage};
 
 /// A change in a line.
 pub(crate) fn change(change: &Change) -> String {
@@ -23,6 +23,7 @@ pub(crate) fn change(change: &Change) -> String {
             None => format!("request of {} + {} tokens", record.prompt_tokens, record.completion_tokens),
         },
         Change::FeedbackTaken(ids) => format!("feedback taken: {ids:?}"),
+        Change::Approval(change) => approval(change),
         Change::Exited(leave) => leaves(leave),
     }
 }
@@ -51,10 +52,23 @@ fn produced(product: &Product) -> String {
     }
 }
 
+fn approval(change: &ApprovalChange) -> String {
+    match change {
+        ApprovalChange::Asked { calls, .. } => {
+            let calls: Vec<String> = calls.iter().map(|call| format!("{} {}", call.tool, call.shown)).collect();
+            format!("asked for: {}", calls.join(", "))
+        }
+        ApprovalChange::Executed { call_id, .. } => format!("{call_id} leaves, as approved"),
+        ApprovalChange::Closed { call_id, reason } => format!("the approval of {call_id} is over: {}", clip(reason)),
+        ApprovalChange::Answered { call_id, outcome } => format!("{call_id} came out: {outcome:?}"),
+    }
+}
+
 fn leaves(leave: &JobExit) -> String {
     match leave {
         JobExit::Completed { result } => format!("job completed: {}", result["summary"]),
         JobExit::Review { reason, .. } => format!("job in review: {reason}"),
+        JobExit::AwaitsDecision { calls } => format!("job waits for decisions on {calls} calls"),
         JobExit::Failed(error) => format!("job failed: {} ({})", error.message, error.details["kind"]),
         JobExit::Paused { reason } => format!("job paused: {reason}"),
         JobExit::Parked { until, reason } => format!("job parked until {}: {reason}", until.format("%H:%M:%S")),

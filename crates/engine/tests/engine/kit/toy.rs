@@ -2,7 +2,8 @@
 
 use super::dialogue::start;
 use plumbline_engine::{
-    Change, Feedback, FileWrite, JobExit, JobInfo, JobRows, Product, RequestRecord, Settings, Snapshot, State,
+    Approval, ApprovalState, Change, Feedback, FileWrite, JobExit, JobInfo, JobRows, Product, RequestRecord, Settings,
+    Snapshot, State,
 };
 use std::ops::Deref;
 use uuid::Uuid;
@@ -89,7 +90,8 @@ impl Toy {
             Change::PassagesDropped(numbers) => {
                 assert!(numbers.iter().all(|number| rows.passages.contains_key(number)), "what is dropped is there");
             }
-            Change::Product(_)
+            Change::Approval(_)
+            | Change::Product(_)
             | Change::PassagesPut(_)
             | Change::Request(_)
             | Change::FeedbackTaken(_)
@@ -109,6 +111,20 @@ impl Toy {
             Change::Exited(leave) => assert_eq!(self.exit.replace(leave.clone()), None, "a job leaves once"),
             _ => {}
         }
+    }
+
+    /// What people decide of the calls that wait, in their order.
+    pub(crate) fn decide(&mut self, decisions: impl IntoIterator<Item = impl FnOnce(&mut Approval)>) {
+        let waiting = self.rows.approvals.iter_mut().filter(|row| row.state == ApprovalState::Pending);
+        for (row, decide) in waiting.zip(decisions) {
+            row.decided_by = Some("anna".into());
+            decide(row);
+        }
+    }
+
+    /// The job has waited for people.
+    pub(crate) fn wait(&mut self, seconds: i64) {
+        self.rows.waited_s += seconds;
     }
 
     /// Takes in one product.

@@ -306,6 +306,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
         prepare: Prepare::Start,
         deferred: Arc::default(),
         count_tokens: Arc::new(|text: &str| u32::try_from(text.len().div_ceil(4)).unwrap()),
+        approval: plumbline_engine::ApprovalRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }

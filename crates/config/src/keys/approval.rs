@@ -1,0 +1,124 @@
+//! `approval`: which calls people decide on.
+
+use super::job::JobConfig;
+use crate::{
+    Resolved, catalog,
+    rules::{nearest::advice, validate::RuleViolation},
+};
+use plumbline_engine::{ApprovalRules, Handler, ToolSpec};
+use plumbline_tools::approval::{digest_of_arguments, digest_of_tool};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The key.
+pub(crate) const KEY: &str = "approval";
+
+/// What `*` alone stands for, besides the tools whose names begin so: those that reach beyond the job's own rows.
+const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];
+const FOREIGN: [&str; 2] = ["http_", "mcp_"];
+
+impl Resolved {
+    /// What the engine decides by, of these tools.
+    pub(crate) fn approval(&self, tools: &[ToolSpec]) -> ApprovalRules {
+        let patterns = self.config.approval.as_deref().unwrap_or_default();
+        // What decides about the job itself is the engine's.
+        let outside = || tools.iter().filter(|tool| tool.handler != Handler::Engine);
+        let is_asked = |tool: &&ToolSpec| patterns.iter().any(|pattern| names(pattern, &tool.name));
+        ApprovalRules {
+            asks_for: outside().filter(is_asked).map(|tool| tool.name.clone()).collect(),
+            tools: outside().map(|tool| (tool.name.clone(), digest_of_tool(tool, &self.address(&tool.name)))).collect(),
+            read: Arc::new(digest_of_arguments),
+            expires_s: self.config.limits.approval_expires_s,
+        }
+    }
+
+    /// The same configuration with what `approval` says now: it is read anew at each claim.
+    #[must_use]
+    pub fn with_approval(mut self, approval: Option<Vec<String>>) -> Self {
+        self.config.approval = approval;
+        self
+    }
+
+    /// Whom a tool asks: an approval is not for another one.
+    fn address(&self, tool: &str) -> Value {
+        let connections = &self.config.connections;
+        match tool {
+            "web_search" => connections
+                .web_search
+                .as_ref()
+                .map(|search| json!([search.provider, search.base_url]))
+                .unwrap_or_default(),
+            "execute_cypher_query" | "get_graph_schema" | "integrate_requirement" => {
+                connections.neo4j.as_ref().map(|graph| json!([graph.uri, graph.database])).unwrap_or_default()
+            }
+            _ => Value::Null,
+        }
+    }
+}
+
+/// Whether a pattern names a tool.
+fn names(pattern: &str, tool: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some("") => REACHES_OUT.contains(&tool) || FOREIGN.iter().any(|prefix| tool.starts_with(prefix)),
+        Some(prefix) => tool.starts_with(prefix),
+        None => tool == pattern,
+    }
+}
+
+/// The first name that a job type has and a row takes away.
+pub(crate) fn taken_away(below: &Value, row: &Value) -> Option<String> {
+    let named = |list: &Value, name: &Value| list.as_array().is_some_and(|names| names.contains(name));
+    let gone = below.as_array()?.iter().find(|name| !named(row, name))?;
+    Some(gone.as_str().unwrap_or_default().to_owned())
+}
+
+/// Patterns that name nothing, and tools of which people cannot be asked.
+pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
+    let patterns = config.approval.as_deref().unwrap_or_default();
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let catalog = catalog();
+    patterns
+        .iter()
+        .filter_map(|pattern| what_is_wrong(pattern, &catalog))
+        .map(|wrong| RuleViolation::new(&[KEY], wrong))
+        .collect()
+}
+
+fn what_is_wrong(pattern: &str, catalog: &[ToolSpec]) -> Option<String> {
+    if pattern.is_empty() || pattern.strip_suffix('*').unwrap_or(pattern).contains('*') {
+        return Some(format!("`approval` has `{pattern}`; name a tool, with `*` at the end of the name or not at all"));
+    }
+    if pattern.ends_with('*') || FOREIGN.iter().any(|prefix| pattern.starts_with(prefix)) {
+        return None;
+    }
+    match catalog.iter().find(|tool| tool.name == pattern) {
+        Some(tool) if tool.handler == Handler::Engine => Some(format!(
+            "`approval` names `{pattern}`, which decides about the job itself; people decide on its end with `autonomy: review`"
+        )),
+        Some(_) => None,
+        None => {
+            let known: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
+            Some(format!("`approval` names the unknown tool `{pattern}`; {}", advice(pattern, &known)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_star_at_the_end_stands_for_any_end_and_alone_for_what_reaches_out() {
+        for (pattern, named, other) in [
+            ("*", "fetch_page", "write_file"),
+            ("*", "http_pay", "read_file"),
+            ("http_*", "http_pay", "fetch_page"),
+            ("fetch_page", "fetch_page", "fetch_pages"),
+            ("execute*", "execute_cypher_query", "fetch_page"),
+        ] {
+            assert!(names(pattern, named) && !names(pattern, other), "{pattern}");
+        }
+    }
+}

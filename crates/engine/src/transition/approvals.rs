@@ -1,0 +1,163 @@
+//! Calls that people decide on. A call that needs approval parks the job, together with those of the same answer that will need
+//! it too; once all are decided, the rest of the answer is carried out in its order, each approved call once.
+
+use super::fate::{Fate, UNKNOWN};
+use crate::{
+    Approval, ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall, canonical,
+    run::AnswerCall, tools, visible,
+};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+/// The answer to a call whose row has expired, before or after it was approved.
+const EXPIRED: &str = "not carried out: this call needs a person's approval, and its time was over before it was approved and \
+                       carried out. Go on without it, or say in the notes what is missing.";
+/// The answer to a call that is another one by now.
+const ANOTHER: &str = "not carried out: the tool or the arguments are not those that were approved. Call it again, and it is asked \
+                       for again.";
+
+/// Begins what the model is told, behind the result, of a call that was made with other arguments than its own.
+pub const EDITED: &str = "(The arguments of this call were changed by ";
+
+impl Run {
+    /// What becomes of a call that the outside carries out, by what people have decided.
+    pub(super) fn fate_by_approval(&self, item: &AnswerCall) -> Fate {
+        let call = &item.call;
+        let Some(row) = self.approvals.of_call(&call.id) else { return self.fate_unasked(item, false, None) };
+        match row.state {
+            ApprovalState::Approved => self.fate_of_approved(item, row),
+            // In doubt is what a claim finds that did not make it; this one does.
+            ApprovalState::Executed if self.calls_at_hand().is_some_and(|calls| calls.dispatched) => Fate::Outside,
+            ApprovalState::Executed => Fate::Refused(UNKNOWN.into()),
+            ApprovalState::Rejected => Fate::Refused(rejected(row)),
+            ApprovalState::Expired => Fate::Refused(EXPIRED.into()),
+            ApprovalState::Pending => self.fate_unasked(item, true, None),
+            ApprovalState::Void => self.fate_unasked(item, false, None),
+        }
+    }
+
+    /// An approval is for a tool and its arguments as they were. What a person made of the arguments is held against the schema
+    /// here: the function in the database does not know it.
+    fn fate_of_approved(&self, item: &AnswerCall, row: &Approval) -> Fate {
+        let (rules, call) = (&self.settings.approval, &item.call);
+        let is_same = rules.tools.get(&call.name) == Some(&row.tool_sha256)
+            && (rules.read)(&call.name, &call.arguments) == Ok(row.arguments_sha256);
+        if !is_same {
+            return Fate::Refused(ANOTHER.into());
+        }
+        match row.edited.as_ref().map(|edited| (rules.read)(&edited.name, &edited.arguments)) {
+            Some(Err(why)) => self.fate_unasked(item, true, Some(format!("the changed arguments do not fit: {why}"))),
+            Some(Ok(_)) | None => Fate::Outside,
+        }
+    }
+
+    /// A call without a decision: it is asked for where the rules, or a row that still stands, say so.
+    fn fate_unasked(&self, item: &AnswerCall, stands: bool, reason: Option<String>) -> Fate {
+        let (rules, call) = (&self.settings.approval, &item.call);
+        let Some(tool_sha256) = rules.tools.get(&call.name).filter(|_| stands || rules.asks_for.contains(&call.name))
+        else {
+            return Fate::Outside;
+        };
+        let arguments_sha256 = match (rules.read)(&call.name, &call.arguments) {
+            Ok(digest) => digest,
+            Err(why) => return Fate::Refused(why),
+        };
+        if let Some(before) = self.approvals.rejected(&call.name, &arguments_sha256) {
+            return Fate::Refused(format!(
+                "refused: this call, with the same arguments, was asked for before in this job, and {}",
+                rejected(before)
+            ));
+        }
+        let arguments = Value::Object(item.parsed.fields.clone());
+        Fate::Asked(Box::new(AskedCall {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            tool_sha256: *tool_sha256,
+            arguments_sha256,
+            shown: visible(&canonical(&arguments)),
+            arguments,
+            reason,
+        }))
+    }
+
+    /// Asks for the call at this place and for those of the answer behind it that need approval, up to the one that ends the
+    /// phase. The job waits for the decisions.
+    pub(super) fn ask(&mut self, at: usize, first: AskedCall) {
+        let mut open = self.todos.iter().filter(|todo| todo.status.is_open()).count();
+        let mut asked = vec![first];
+        for (place, item) in (at + 1..).zip(self.calls.from(at + 1)) {
+            open = open.saturating_sub(usize::from(tools::closes_todo(&item.call.name)));
+            if tools::ends_phase(&item.call.name, open) {
+                break;
+            }
+            if let Fate::Asked(call) = self.fate(place, item) {
+                asked.push(*call);
+            }
+        }
+        let (calls, expires_s) = (asked.len(), self.settings.approval.expires_s);
+        self.pending.push(Change::Approval(ApprovalChange::Asked { calls: asked, expires_s }));
+        self.leave(JobExit::AwaitsDecision { calls });
+    }
+
+    /// The dispatch of an approved call is its row's `executed`.
+    pub(super) fn note_execution(&mut self, call: &ToolCall) {
+        let Some(row) = self.approvals.of_call(&call.id).filter(|row| row.state == ApprovalState::Approved) else {
+            return;
+        };
+        let read = &self.settings.approval.read;
+        let edited_sha256 = row.edited.as_ref().and_then(|edited| read(&edited.name, &edited.arguments).ok());
+        let (tool_sha256, arguments_sha256) = (row.tool_sha256, row.arguments_sha256);
+        let call_id = call.id.clone();
+        let executed = ApprovalChange::Executed { call_id, tool_sha256, arguments_sha256, edited_sha256 };
+        self.pending.push(Change::Approval(executed));
+        self.approvals.set_state(&call.id, ApprovalState::Executed);
+    }
+
+    /// The commit of a dispatch was refused: the approval is over, by its time or by another's hand. The call has not left.
+    pub(super) fn dispatch_refused(&mut self, now: DateTime<Utc>) {
+        let at = self.progress_of_calls().answered;
+        if let Some(item) = self.calls.get(at) {
+            let call_id = item.call.id.clone();
+            self.approvals.set_state(&call_id, ApprovalState::Expired);
+            self.pending.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
+        }
+        (self.progress_of_calls().dispatched, self.calls.waiting) = (false, 0);
+        self.go_on_with_calls(now);
+    }
+
+    /// A call is answered: its row says how, and none stays open.
+    pub(super) fn settle_approval(&mut self, call_id: &str, answer: &str, failed: bool) {
+        let Some(state) = self.approvals.of_call(call_id).map(|row| row.state) else { return };
+        let is_unknown = self.calls.in_doubt || !self.progress_of_calls().dispatched;
+        let call_id = call_id.to_owned();
+        let change = match state {
+            ApprovalState::Approved => ApprovalChange::Closed { call_id: call_id.clone(), reason: answer.to_owned() },
+            ApprovalState::Executed => {
+                let outcome = match (is_unknown, failed) {
+                    (true, _) => CallOutcome::InDoubt,
+                    (false, true) => CallOutcome::Error,
+                    (false, false) => CallOutcome::Ok,
+                };
+                ApprovalChange::Answered { call_id: call_id.clone(), outcome }
+            }
+            ApprovalState::Pending | ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Void => return,
+        };
+        self.pending.push(Change::Approval(change));
+        self.approvals.set_state(&call_id, ApprovalState::Void);
+    }
+
+    /// What the model is told of a call that was made with other arguments than its own.
+    pub(super) fn told_of_edit(&self, call: &ToolCall) -> Option<String> {
+        let (edited, by) = self.approvals.edited(&call.id)?;
+        Some(format!("{EDITED}{by}, who approved it. It was made with {}.)", edited.arguments))
+    }
+}
+
+fn rejected(row: &Approval) -> String {
+    let by = row.decided_by.as_deref().unwrap_or("a person");
+    let reason = row.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!(
+        "rejected by {by}{reason}. Do not ask for it again with the same arguments; find another way, or do without it."
+    )
+}

@@ -1,0 +1,7 @@
+-- The same for who may not read what the calls are to be made with.
+SELECT id, job_id, step, call_id, tool, state, NULL::text AS shown, NULL::jsonb AS edited_arguments, reason, outcome,
+       requested_at, expires_at, decided_at, decided_by, decided_via, executed_step
+FROM approvals
+WHERE CASE WHEN $1::uuid IS NULL THEN state = 'pending' ELSE job_id = $1 END
+ORDER BY requested_at, id
+LIMIT 1000

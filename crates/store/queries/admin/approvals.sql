@@ -1,0 +1,7 @@
+-- Calls that people were asked for: of a job all, of all jobs those that wait; the oldest first.
+SELECT id, job_id, step, call_id, tool, state, shown AS "shown?", edited_arguments, reason, outcome, requested_at, expires_at,
+       decided_at, decided_by, decided_via, executed_step
+FROM approvals
+WHERE CASE WHEN $1::uuid IS NULL THEN state = 'pending' ELSE job_id = $1 END
+ORDER BY requested_at, id
+LIMIT 1000

@@ -1,0 +1,1 @@
+SELECT grant_calls($1, $2, $3) AS "status!"

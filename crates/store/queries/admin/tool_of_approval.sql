@@ -1,0 +1,1 @@
+SELECT tool FROM approvals WHERE id = $1

@@ -1,0 +1,6 @@
+-- Calls that wait for a decision, by age. Read from the index of the waiting ones alone.
+SELECT count(*) FILTER (WHERE requested_at > now() - interval '1 hour') AS "under_1h!",
+       count(*) FILTER (WHERE requested_at <= now() - interval '1 hour' AND requested_at > now() - interval '1 day') AS "under_1d!",
+       count(*) FILTER (WHERE requested_at <= now() - interval '1 day') AS "older!"
+FROM approvals
+WHERE state = 'pending'

@@ -1,0 +1,5 @@
+-- The calls that people were asked for, in the order of the asking.
+SELECT step, arguments, outcome, call_id, tool, tool_sha256, arguments_sha256, state, edited_arguments::text, reason, decided_by
+FROM approvals
+WHERE job_id = $1
+ORDER BY id

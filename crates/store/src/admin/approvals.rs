@@ -1,0 +1,139 @@
+//! Calls that people decide on, as they see them, and their decisions: thin calls of the SQL functions, which hold the rules.
+
+use super::control::refused;
+use crate::{Error, Store, bind::text, error::During};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A row of `approvals`, its columns by their names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ApprovalRow {
+    /// What `approve_call` takes.
+    pub id: Uuid,
+    /// The job that waits.
+    pub job_id: Uuid,
+    /// The step that asked.
+    pub step: i64,
+    /// The call in the conversation.
+    pub call_id: String,
+    /// Its tool.
+    pub tool: String,
+    /// `pending`, `approved`, `rejected`, `expired`, `executed` or `void`.
+    pub state: String,
+    /// The arguments, nothing of them hidden; none for a login that may not read them.
+    pub shown: Option<String>,
+    /// What it is made with in their place.
+    pub edited_arguments: Option<Value>,
+    /// Why it was decided so, or is asked for again.
+    pub reason: Option<String>,
+    /// Of an executed call: `ok`, `error` or `in doubt`.
+    pub outcome: Option<String>,
+    /// When it was asked for.
+    pub requested_at: DateTime<Utc>,
+    /// When it expires.
+    pub expires_at: DateTime<Utc>,
+    /// When it was decided.
+    pub decided_at: Option<DateTime<Utc>>,
+    /// The login that decided.
+    pub decided_by: Option<String>,
+    /// How it did.
+    pub decided_via: Option<String>,
+    /// The step before the call.
+    pub executed_step: Option<i64>,
+}
+
+/// What a person decides on a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallDecision {
+    /// `approve_call`.
+    Approve,
+    /// `reject_call`, with the reason that the model reads.
+    Reject(String),
+    /// `edit_call`: approved with these arguments.
+    Edit(Value),
+}
+
+/// How many calls wait for a decision, by how long ago they were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitingCalls {
+    /// Within the last hour.
+    pub under_1h: i64,
+    /// Within the last day, and before that hour.
+    pub under_1d: i64,
+    /// Before that.
+    pub older: i64,
+}
+
+impl Store {
+    /// How many calls wait for a decision.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn waiting_calls(&self) -> Result<WaitingCalls, Error> {
+        sqlx::query_file_as!(WaitingCalls, "queries/admin/waiting_calls.sql")
+            .fetch_one(&self.pool)
+            .await
+            .during("count the calls that wait for a decision")
+    }
+
+    /// The calls that people were asked for: of a job all of them, of all jobs those that wait. By a login that may read
+    /// that calls wait and not what they are to be made with, as `plumbline_steer`, without their arguments.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn approvals(&self, job_id: Option<Uuid>) -> Result<Vec<ApprovalRow>, Error> {
+        let doing = "list the calls that people were asked for";
+        let whole = sqlx::query_file_as!(ApprovalRow, "queries/admin/approvals.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during(doing);
+        match whole {
+            Err(error) if error.is_forbidden() => {
+                sqlx::query_file_as!(ApprovalRow, "queries/admin/approval_lines.sql", job_id)
+                    .fetch_all(&self.pool)
+                    .await
+                    .during(doing)
+            }
+            whole => whole,
+        }
+    }
+
+    /// The tool of a call that people were asked for; none where there is no such row.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn tool_of_approval(&self, id: Uuid) -> Result<Option<String>, Error> {
+        sqlx::query_file_scalar!("queries/admin/tool_of_approval.sql", id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("look up a call")
+    }
+
+    /// Decides on a call by command and returns its state: it may have expired.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the database's sentence, which names the job and the call's state; [`Error::Database`].
+    pub async fn decide_call(&self, id: Uuid, decision: &CallDecision) -> Result<String, Error> {
+        let (word, reason, arguments) = match decision {
+            CallDecision::Approve => ("approve", None, None),
+            CallDecision::Reject(reason) => ("reject", Some(text(reason)), None),
+            CallDecision::Edit(arguments) => ("edit", None, Some(arguments)),
+        };
+        let answer = sqlx::query_file_scalar!("queries/admin/decide_call.sql", id, word, reason.as_deref(), arguments)
+            .fetch_one(&self.pool)
+            .await;
+        refused(answer, "decide on the call")
+    }
+
+    /// Approves the next calls of a tool in a job and returns the job's status.
+    ///
+    /// # Errors
+    /// As [`Store::decide_call`].
+    pub async fn grant_calls(&self, job_id: Uuid, tool: &str, count: i32) -> Result<String, Error> {
+        let answer =
+            sqlx::query_file_scalar!("queries/admin/grant_calls.sql", job_id, tool, count).fetch_one(&self.pool).await;
+        refused(answer, "grant calls")
+    }
+}
