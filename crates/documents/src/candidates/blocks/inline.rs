@@ -10,6 +10,10 @@ use std::ops::Range;
 
 /// Columns by which the entries stand further right than their lead.
 const DEEPER: usize = 4;
+/// A longer text, in bytes, is searched for none: what that costs grows faster than it.
+const LONGEST: usize = 10_000;
+/// Most levels of lists within a sentence.
+const MOST_LEVELS: usize = 4;
 /// Longest mark, in bytes.
 const LONGEST_MARK: usize = 7;
 /// With fewer words before its colon a sentence only has a title: `Scope: this rule applies to banks; it does not bind funds.`
@@ -28,36 +32,66 @@ pub(in crate::candidates) struct List {
 
 /// A block, parted at the entries of the lists that it holds.
 pub(super) fn parted(marked: &str, block: Block) -> Vec<Block> {
+    let mut parts = Vec::new();
+    part(marked, block, MOST_LEVELS, &mut parts);
+    parts
+}
+
+/// Adds the parts of a block, with so many levels of lists at most.
+fn part(marked: &str, block: Block, levels: usize, parts: &mut Vec<Block>) {
+    let mut rest = block;
+    while levels > 0
+        && let Some(Parted { before, entries, behind }) = parted_once(marked, &rest)
+    {
+        parts.push(before);
+        entries.into_iter().for_each(|entry| part(marked, entry, levels - 1, parts));
+        match behind {
+            Some(behind) => rest = behind,
+            None => return,
+        }
+    }
+    parts.push(rest);
+}
+
+/// A block, parted at the entries of the first list in it.
+struct Parted {
+    before: Block,
+    entries: Vec<Block>,
+    behind: Option<Block>,
+}
+
+fn parted_once(marked: &str, block: &Block) -> Option<Parted> {
     let indent = match block.kind {
         Kind::Item { indent, .. } => indent,
         Kind::Paragraph => 0,
-        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return vec![block],
+        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return None,
     };
     let may_hold_one = |(range, _): &(Range<usize>, Option<u32>)| {
         let has = |sign| marked[range.clone()].contains(sign);
         has(';') || has(':') || has('(')
     };
-    if !block.parts.iter().any(may_hold_one) {
-        return vec![block];
+    let length: usize = block.parts.iter().map(|(range, _)| range.len()).sum();
+    if length > LONGEST || !block.parts.iter().any(may_hold_one) {
+        return None;
     }
-    let flat = Flat::of(marked, &block);
-    let is_data = !matches!(&markup::values(&flat.text)[..], [all] if *all == (0..flat.text.len()));
-    let Some(List { begin, entries, end }) = list(&flat.text).filter(|_| !is_data) else { return vec![block] };
-    let part = |kind: Kind, range: Range<usize>| Block {
+    let flat = Flat::of(marked, block);
+    if !matches!(&markup::values(&flat.text)[..], [all] if *all == (0..flat.text.len())) {
+        return None;
+    }
+    let List { begin, entries, end } = list(&flat.text)?;
+    let of = |kind: Kind, range: Range<usize>| Block {
         kind,
-        parts: flat.parts(&block, trimmed(&flat.text, range)),
+        parts: flat.parts(block, trimmed(&flat.text, range)),
         ..block.clone()
     };
-    let mut parts = vec![part(block.kind.clone(), 0..begin)];
-    for (mark, range) in entries {
-        let entry = part(Kind::Item { indent: indent + DEEPER, mark }, range);
-        parts.extend(parted(marked, Block { opens_page: false, goes_on: false, ..entry }));
-    }
-    if !flat.text[end..].trim().is_empty() {
-        let rest = part(block.kind.clone(), end..flat.text.len());
-        parts.extend(parted(marked, Block { opens_page: false, goes_on: true, ..rest }));
-    }
-    parts
+    let inner = |part: Block, goes_on: bool| Block { opens_page: false, goes_on, ..part };
+    let entry = |(mark, range)| inner(of(Kind::Item { indent: indent + DEEPER, mark }, range), false);
+    let is_more = !flat.text[end..].trim().is_empty();
+    Some(Parted {
+        before: of(block.kind.clone(), 0..begin),
+        entries: entries.into_iter().map(entry).collect(),
+        behind: is_more.then(|| inner(of(block.kind.clone(), end..flat.text.len()), true)),
+    })
 }
 
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
@@ -68,7 +102,8 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// The first list of a text.
 pub(in crate::candidates) fn list(text: &str) -> Option<List> {
-    marked_list(text).or_else(|| list_by_semicolons(text))
+    let is_short = text.len() <= LONGEST;
+    is_short.then(|| marked_list(text).or_else(|| list_by_semicolons(text))).flatten()
 }
 
 /// A mark within a text, and where what stands behind it begins.
@@ -114,7 +149,10 @@ fn chain<'f>(text: &str, found: &'f [Found], first: Reading) -> Option<Vec<&'f F
     }
     let is_dash = text[begin.at..].starts_with(DASHES);
     let is_announced = lead.ends_with([':', '—', '–']) || is_left_open(lead);
-    let (mut chain, mut latest, mut by_semicolons) = (vec![begin], first, true);
+    if begin.mark.is_bullet() && !is_announced {
+        return None;
+    }
+    let (mut chain, mut latest) = (vec![begin], first);
     for next in rest {
         let alike = |reading: &Reading| match begin.mark.is_bullet() {
             true => reading.style == first.style && text[begin.at..next.at].starts_with(sign(text, next.at)),
@@ -128,11 +166,15 @@ fn chain<'f>(text: &str, found: &'f [Found], first: Reading) -> Option<Vec<&'f F
         {
             break;
         }
-        by_semicolons &= bare.ends_with(';');
-        (latest, chain) = (reading, chain.into_iter().chain([next]).collect());
+        // Without a lead that says so, only semicolons make a list of marks.
+        if !is_announced && !bare.ends_with(';') {
+            return None;
+        }
+        latest = reading;
+        chain.push(next);
     }
     let is_whole = chain.last().is_some_and(|last| says_something(&text[last.behind..]));
-    (chain.len() > 1 && is_whole && (is_announced || (by_semicolons && !is_dash))).then_some(chain)
+    (chain.len() > 1 && is_whole).then_some(chain)
 }
 
 fn sign(text: &str, at: usize) -> char {

@@ -118,3 +118,17 @@ fn entries_in_the_cell_of_a_row_have_numbers_of_their_own() {
     let leads: Vec<Vec<u32>> = Scan::default().sentences(table).into_iter().map(|one| one.leads).collect();
     assert_eq!(leads[2..5], [vec![1], vec![3, 1], vec![3, 1]]);
 }
+
+/// What a document holds by the thousand costs no more than it is long, and no stack.
+#[test]
+fn many_lists_and_lists_in_lists_without_end_are_cut_all_the_same() {
+    let many = "It must: (a) keep it; (b) sign it. ".repeat(2_000);
+    let deep = format!("{}{}", "it must: (a) keep ".repeat(500), "it; (b) sign it ".repeat(500));
+    let signs = "\u{2022} a ".repeat(5_000);
+    for text in [many, deep, signs] {
+        assert!(!cut(&text).is_empty());
+        let paragraphs: String =
+            text.as_bytes().chunks(9_000).map(|part| format!("{}\n\n", String::from_utf8_lossy(part))).collect();
+        assert!(!cut(&paragraphs).is_empty());
+    }
+}
