@@ -8,7 +8,7 @@
 --   plumbline_validate  an outside validator: claim requirements and judge them, and see whether their jobs have ended
 --
 -- Run it as the owner of the database, who needs CREATEROLE, or as a superuser, after every `plumbline migrate`; running it
--- again, or by many at once, does no harm. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
+-- again, or by many at once, does no harm. `plumbline roles` does that, and before `migrate` and a restore as well: for what is there. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
 --
 --   CREATE ROLE billing LOGIN PASSWORD '…' IN ROLE plumbline_enqueue, plumbline_watch;
 --
@@ -24,7 +24,9 @@ DECLARE
     role_name text;
 BEGIN
     -- Two runs at once in one database would trip over each other. Not by an advisory lock, which any login may hold.
-    LOCK TABLE _sqlx_migrations IN SHARE ROW EXCLUSIVE MODE;
+    IF to_regclass('public._sqlx_migrations') IS NOT NULL THEN
+        LOCK TABLE _sqlx_migrations IN SHARE ROW EXCLUSIVE MODE;
+    END IF;
     FOREACH role_name IN ARRAY ARRAY['plumbline_enqueue', 'plumbline_steer', 'plumbline_approve', 'plumbline_watch',
                                      'plumbline_work', 'plumbline_validate'] LOOP
         BEGIN
@@ -36,7 +38,9 @@ BEGIN
         EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM %I', role_name);
         EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', role_name);
         -- Every command first asks whether it knows the schema.
-        EXECUTE format('GRANT SELECT ON _sqlx_migrations TO %I', role_name);
+        IF to_regclass('public._sqlx_migrations') IS NOT NULL THEN
+            EXECUTE format('GRANT SELECT ON _sqlx_migrations TO %I', role_name);
+        END IF;
     END LOOP;
 END $$;
 
@@ -189,7 +193,7 @@ GRANT EXECUTE ON FUNCTION use_grants(uuid), expire_calls(int) TO plumbline_work;
 -- A step: appended, closed or thinned out, never taken back. Only lists that are written anew lose entries.
 GRANT SELECT, INSERT, UPDATE (cleared_step) ON messages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (state) ON checkpoints TO plumbline_work;
-GRANT SELECT, INSERT ON llm_requests TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (step, counted) ON llm_requests TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (outcome, closed_step, ended_at) ON phases TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO plumbline_work;
 GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;

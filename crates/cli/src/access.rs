@@ -58,10 +58,12 @@ fn roles(command: &Command) -> (&'static str, &'static [&'static str]) {
         Command::Fork { .. } => ("fork", &["work"]),
         Command::Prune(_) => ("prune", &[]),
         Command::Migrate => ("migrate", &[]),
+        Command::Roles { .. } => ("roles", &[]),
         // These need no rights in a database of somebody's.
         Command::Candidates(_) => ("candidates", &[]),
         Command::Config(_) => ("config", &[]),
         Command::Models(_) => ("models", &[]),
+        Command::Init(_) => ("init", &[]),
         Command::Dev(_) => ("dev", &[]),
         Command::Rehearse(_) => ("rehearse", &[]),
         Command::Completions { .. } => ("completions", &[]),

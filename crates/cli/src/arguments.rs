@@ -18,6 +18,16 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Apply the embedded migrations to DATABASE_URL; safe to run by many at once and again
     Migrate,
+    /// Make the roles of deploy/roles.sql and give them their rights to what is there; before or after `migrate` and a restore,
+    /// and again
+    Roles {
+        /// The database; DATABASE_URL when left out
+        #[arg(long, value_name = "URL")]
+        database: Option<String>,
+        /// Print the statements, and carry out none
+        #[arg(long, conflicts_with = "database")]
+        print: bool,
+    },
     /// Claim and run jobs until SIGTERM or SIGINT
     Worker(WorkerArguments),
     /// Insert a job; prints its id
@@ -29,7 +39,7 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Cancel a job
     Cancel(ControlArguments),
-    /// Pause a job at its next step
+    /// Pause a job at once; a request under way is given up, and counted
     Pause(ControlArguments),
     /// Go on with a paused job, or with one in review, under higher limits where some are given
     Resume(ResumeArguments),
@@ -135,6 +145,8 @@ pub(crate) enum Command {
     Models(ModelsArguments),
     /// Delete ended jobs and what belongs to them, the oldest first
     Prune(PruneArguments),
+    /// Write the files of a job type of one's own: configuration, JSON schema, instructions, example and README
+    Init(InitArguments),
     /// Everything on one machine with nothing set up: Postgres, worker, a sample job, its result
     Dev(DevArguments),
     /// Serve the rehearsal model: rule-based, no LLM, for trying things out and for tests
@@ -399,7 +411,7 @@ pub(crate) struct PruneArguments {
     /// Only jobs that ended like this; repeat or separate by commas for several
     #[arg(long, value_delimiter = ',', value_enum)]
     pub(crate) status: Vec<EndedStatus>,
-    /// Jobs too whose requirements wait for a validator
+    /// Jobs too whose requirements no validator has judged
     #[arg(long)]
     pub(crate) also_pending: bool,
     /// Say what would be deleted, and delete nothing
@@ -503,6 +515,19 @@ pub(crate) struct DevArguments {
     /// Keep Postgres and the worker running after the job has ended, until Ctrl-C
     #[arg(long)]
     pub(crate) keep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// Its name, which is the name of the folder under PLUMBLINE_CONFIG_DIR, or under configs/ where that is not set
+    #[arg(value_name = "TYPE")]
+    pub(crate) job_type: String,
+    /// The job type that it extends; `defaults` for one that begins with nothing
+    #[arg(long, value_name = "TYPE", default_value = "creator")]
+    pub(crate) from: String,
+    /// Run it over its example with the rehearsal model, as `plumbline dev` does; one that is there already is tried as it is
+    #[arg(long)]
+    pub(crate) r#try: bool,
 }
 
 #[derive(Debug, Args)]

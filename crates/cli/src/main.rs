@@ -62,6 +62,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 async fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Migrate => commands::migrate::run().await,
+        Command::Roles { database, print } => commands::roles::run(database, print).await,
         Command::Worker(arguments) => commands::worker::run(arguments).await,
         Command::Enqueue(arguments) => commands::enqueue::run(arguments).await,
         Command::Status(arguments) => commands::status::run(arguments).await,
@@ -92,6 +93,7 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Config(what) => commands::config::run(what),
         Command::Models(arguments) => commands::models::run(arguments),
         Command::Prune(arguments) => commands::prune::run(arguments).await,
+        Command::Init(arguments) => commands::init::run(arguments).await,
         Command::Dev(arguments) => commands::dev::run(arguments).await,
         Command::Rehearse(arguments) => commands::rehearse::run(arguments).await,
         Command::Doctor(arguments) => commands::doctor::run(arguments).await,

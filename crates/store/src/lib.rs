@@ -34,8 +34,8 @@ mod views;
 mod workspace;
 
 pub use admin::{
-    ApprovalRow, CallDecision, Command, DeletedJob, Health, MIGRATOR, Prunable, PrunedJob, QueueCounts, Retention,
-    Violation, WaitingCalls,
+    ApprovalRow, CallDecision, Command, DeletedJob, Health, KeptJobs, MIGRATOR, Prunable, PrunedJob, QueueCounts,
+    ROLES, Retention, Violation, WaitingCalls,
 };
 pub use commit::{Commit, Committed};
 pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};

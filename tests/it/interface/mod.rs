@@ -6,6 +6,7 @@ mod documents;
 mod end_to_end;
 mod enqueueing;
 mod example;
+mod init;
 mod places;
 mod promised_commands;
 mod sql;

@@ -72,7 +72,7 @@ async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     let pruned = world.run(&["prune", "--older-than", "30d", "--also-pending", "--json"]).await;
     assert_eq!((pruned.code, pruned.stderr.as_str()), (Some(0), ""));
     let said: serde_json::Value = serde_json::from_str(&pruned.stdout).expect("JSON");
-    assert_eq!(said, serde_json::json!({"deleted_jobs": 1, "deleted_folders": 1, "left_behind": 0}));
+    assert_eq!(said, serde_json::json!({"deleted_jobs": 1, "deleted_folders": 1, "left_behind": 0, "kept": []}));
     assert!(!folder(near).exists() && import.join("mine.md").exists(), "what people put there is theirs");
     worker.stop().await;
 

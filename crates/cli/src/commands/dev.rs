@@ -10,7 +10,7 @@ use crate::{
     private_postgres::{self, PrivatePostgres},
     signals,
 };
-use plumbline_config::ModelEnv;
+use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use plumbline_rehearsal::Rehearsal;
 use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
@@ -37,13 +37,24 @@ const LONGEST: usize = 200;
 /// Jobs at once: this is a demonstration, not a service.
 const CONCURRENCY: usize = 4;
 
+/// A job type that is tried: with its files, and with the rehearsal model whatever the environment has.
+pub(crate) struct Trial {
+    pub(crate) job_type: String,
+    pub(crate) configs: ConfigRegistry,
+}
+
 pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
+    run_with(arguments, None).await
+}
+
+/// The same, for a job type that is tried.
+pub(crate) async fn run_with(arguments: DevArguments, trial: Option<Trial>) -> Result<u8, Failure> {
     plumbline_telemetry::start(LogFormat::Text, "warn,sqlx=error");
     let (stop_sender, stop) = signals::on_signals()?;
     let home = PathBuf::from(".plumbline");
     output::print("Starting a private Postgres under .plumbline/ …")?;
     let postgres = start_postgres(&home).await?;
-    let code = with_postgres(&arguments, &home, &postgres, stop_sender, stop).await;
+    let code = with_postgres(&arguments, trial, &home, &postgres, stop_sender, stop).await;
     postgres.stop().await?;
     code
 }
@@ -74,6 +85,7 @@ async fn start_postgres(home: &Path) -> Result<PrivatePostgres, Failure> {
 
 async fn with_postgres(
     arguments: &DevArguments,
+    trial: Option<Trial>,
     home: &Path,
     postgres: &PrivatePostgres,
     stop_sender: channel::Sender<Shutdown>,
@@ -85,16 +97,17 @@ async fn with_postgres(
     store.migrate().await.map_err(of_another_version)?;
     let workspace_dir = environment::var("PLUMBLINE_WORKSPACE_DIR")
         .map_or_else(|| own_folder(home.join("workspace")), |dir| Ok(dir.into()))?;
-    let model = Model::choose().await?;
+    let model = Model::choose(trial.is_some()).await?;
     output::print(&format!(
         "Database  {} (password in {})\nModel     {}",
         postgres.address(DATABASE),
         postgres.password_file().display(),
         model.description
     ))?;
-    let job = insert_job(&store, arguments).await?;
+    let job = insert_job(&store, arguments, trial.as_ref()).await?;
     output::print(&format!("Job       {job}\n"))?;
-    let worker = start_worker(url.clone(), workspace_dir.clone(), &model, &stop)?;
+    let configs = trial.map_or_else(environment::configs, |trial| Ok(trial.configs))?;
+    let worker = start_worker(url.clone(), workspace_dir.clone(), configs, &model, &stop)?;
 
     let followed = tokio::select! {
         followed = follow(&store, job) => Some(followed?),
@@ -148,9 +161,9 @@ struct Model {
 }
 
 impl Model {
-    async fn choose() -> Result<Self, Failure> {
+    async fn choose(rehearses: bool) -> Result<Self, Failure> {
         let mut env = environment::model_env()?;
-        if let (Some(base_url), Some(model)) = (&env.base_url, &env.model) {
+        if let (false, Some(base_url), Some(model)) = (rehearses, &env.base_url, &env.model) {
             let description = format!("{model} at {base_url}");
             return Ok(Self { env, description, _rehearsal: None });
         }
@@ -166,9 +179,9 @@ impl Model {
     }
 }
 
-async fn insert_job(store: &Store, arguments: &DevArguments) -> Result<Uuid, Failure> {
+async fn insert_job(store: &Store, arguments: &DevArguments, trial: Option<&Trial>) -> Result<Uuid, Failure> {
     let mut job = NewJob::new(arguments.prompt.as_deref().unwrap_or(PROMPT));
-    if let Some(job_type) = environment::default_job_type() {
+    if let Some(job_type) = trial.map(|trial| trial.job_type.clone()).or_else(environment::default_job_type) {
         job.job_type = job_type;
     }
     if arguments.documents.is_empty() && arguments.prompt.is_none() {
@@ -188,6 +201,7 @@ fn announce(address: SocketAddr) {
 fn start_worker(
     database_url: String,
     workspace_dir: PathBuf,
+    configs: ConfigRegistry,
     model: &Model,
     stop: &channel::Receiver<Shutdown>,
 ) -> Result<JoinHandle<Result<(), plumbline_worker::Error>>, Failure> {
@@ -197,7 +211,7 @@ fn start_worker(
         job_types: None,
         until_idle: false,
         workspace_dir,
-        configs: environment::configs()?,
+        configs,
         model_env: model.env.clone(),
         program: environment::program()?,
         timing: environment::timing()?,

@@ -9,7 +9,7 @@ use crate::{
     terminal::printable,
 };
 use plumbline_mirror::Mirror;
-use plumbline_store::{Prunable, Retention, Store};
+use plumbline_store::{KeptJobs, Prunable, Retention, Store};
 use serde_json::json;
 use std::path::Path;
 
@@ -18,31 +18,42 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let statuses = arguments.status.iter().map(|status| status.as_str().to_owned()).collect();
     let retention = Retention { older_than: arguments.older_than, statuses, also_pending: arguments.also_pending };
     let found = store.prunable(&retention).await?;
-    if arguments.json && (found.is_empty() || arguments.dry_run) {
-        output::json(&json!({ "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0, "left_behind": 0 }))?;
-        return Ok(0);
-    }
-    if found.is_empty() {
-        output::print(
-            "nothing to delete: no job ended that long ago, or what follows it has not ended, or its requirements wait for a \
-             validator (--also-pending deletes them too)",
-        )?;
-        return Ok(0);
-    }
-    if arguments.dry_run {
-        output::print(&format!("would delete {}", describe(&found)))?;
-        return Ok(0);
+    let kept = store.kept(&retention).await?;
+    if found.is_empty() || arguments.dry_run {
+        match arguments.json {
+            true => output::json(&json!({
+                "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0, "left_behind": 0, "kept": kept,
+            }))?,
+            false if found.is_empty() => output::print("nothing to delete: no job that may go ended that long ago")?,
+            false => output::print(&format!("would delete {}", describe(&found)))?,
+        }
+        return if arguments.json { Ok(0) } else { say_kept(&kept) };
     }
     let mirror = Mirror::new(environment::workspace_dir());
     let pruned = prune(&store, &retention, &mirror).await?;
     if arguments.json {
         output::json(&json!({
             "deleted_jobs": pruned.jobs, "deleted_folders": pruned.folders, "left_behind": pruned.elsewhere + pruned.stuck,
+            "kept": kept,
         }))?;
     } else {
         output::print(&format!("deleted {} and {}", count(pruned.jobs, "job"), count(pruned.folders, "folder")))?;
+        say_kept(&kept)?;
     }
     pruned.warn();
+    Ok(0)
+}
+
+/// What is left although it is old, a line a reason.
+fn say_kept(kept: &[KeptJobs]) -> Result<u8, Failure> {
+    for KeptJobs { reason, jobs } in kept {
+        let why = match reason.as_str() {
+            "followed" => "a job that follows has not ended",
+            "validating" => "a validator holds requirements",
+            _ => "requirements wait to be judged; a validator judges them, or --also-pending deletes them too",
+        };
+        output::print(&format!("kept {}: {why}", count(*jobs, "job")))?;
+    }
     Ok(0)
 }
 

@@ -6,11 +6,13 @@ mod fork;
 mod health;
 mod invariants;
 mod prune;
+mod roles;
 mod schema;
 
 pub use approvals::{ApprovalRow, CallDecision, WaitingCalls};
 pub use control::Command;
 pub use health::{Health, QueueCounts};
 pub use invariants::Violation;
-pub use prune::{DeletedJob, Prunable, PrunedJob, Retention};
+pub use prune::{DeletedJob, KeptJobs, Prunable, PrunedJob, Retention};
+pub use roles::ROLES;
 pub use schema::MIGRATOR;

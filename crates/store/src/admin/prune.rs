@@ -19,7 +19,7 @@ pub struct Retention {
     pub older_than: Duration,
     /// Only jobs that ended like this (`completed`, `failed`, `cancelled`); all of them when none is named.
     pub statuses: Vec<String>,
-    /// Jobs too whose requirements wait for a validator.
+    /// Jobs too whose requirements no validator has judged.
     pub also_pending: bool,
 }
 
@@ -58,6 +58,16 @@ pub struct Prunable {
     pub steps: i64,
 }
 
+/// Old jobs that a prune leaves for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptJobs {
+    /// `followed`: a job that they enqueued, a fork, or a next version of them has not ended. `pending`: a validator has still
+    /// to judge requirements of theirs. `validating`: one holds some.
+    pub reason: String,
+    /// How many there are.
+    pub jobs: i64,
+}
+
 impl Retention {
     fn seconds(&self) -> f64 {
         self.older_than.as_secs_f64()
@@ -94,6 +104,18 @@ impl Store {
         .during("count the jobs to prune")
     }
 
+    /// Which old jobs [`Store::prune`] leaves now, and why.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn kept(&self, retention: &Retention) -> Result<Vec<KeptJobs>, Error> {
+        let (seconds, ended, kept_by) = (retention.seconds(), retention.ended(), retention.kept_by());
+        sqlx::query_file_as!(KeptJobs, "queries/admin/kept.sql", seconds, &ended, &kept_by)
+            .fetch_all(&self.pool)
+            .await
+            .during("count the jobs that a prune leaves")
+    }
+
     /// Jobs deleted after this moment and id, in order, at most `limit`, whoever deleted them; of the last 90 days. A
     /// transaction that takes long may still add some that were deleted before the last of them: look again from a little
     /// before.
@@ -111,7 +133,7 @@ impl Store {
     /// then: each call is a transaction of its own.
     ///
     /// A job stays while a job that it enqueued, or a fork of it, has not ended, while a validator holds one of its
-    /// requirements, and, unless that is not wanted, while one waits for a validator.
+    /// requirements, and, unless that is not wanted, while one has still to be judged.
     ///
     /// # Errors
     /// [`Error::Database`]; batches before stay deleted.

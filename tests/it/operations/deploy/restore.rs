@@ -1,6 +1,6 @@
 //! Backup and restore as `deploy/README.md` has them: what is in Postgres is all there is.
 
-use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs, jobs::NewJob, mirror};
+use plumbline_system_tests::{Answer, PgPool, Uuid, World, cluster::Cluster, documents, jobs, jobs::NewJob, mirror};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use std::{path::Path, process::Command};
 
@@ -80,4 +80,49 @@ async fn finish_elsewhere(world: &World, url: &str, workspace: &Path) {
     command.env("DATABASE_URL", url).env("PLUMBLINE_WORKSPACE_DIR", workspace);
     let ended = world.start(command).ended().await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+/// Another server has none of the roles that the dump names.
+#[sqlx::test(migrations = false)]
+async fn a_dump_is_restored_on_another_server_with_its_roles(pool: PgPool) {
+    if !Cluster::is_installed() {
+        return;
+    }
+    let world = super::user::world(pool).await;
+    let policy = documents::policy(1);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    let original = world.becomes(job, "completed").await;
+    let dump = world.folder().join("plumbline.dump");
+    if !run("pg_dump", &["--format", "custom", "--file", &dump.display().to_string(), plain(&world.url())]) {
+        plumbline_system_tests::skipped("pg_dump is not installed", "apt-get install postgresql-client");
+        return world.finish().await;
+    }
+    let other = Cluster::start();
+    let restored = other.database().await;
+    let url = restored.connect_options().to_url_lossy().to_string();
+    let roles = async || world.run(&["roles", "--database", &url]).await;
+    let before = roles().await;
+    assert_eq!(before.code, Some(0), "{}", before.stderr);
+    assert!(before.stdout.contains("run this again"), "{}", before.stdout);
+    run("pg_restore", &["--no-owner", "--exit-on-error", "--dbname", plain(&url), &dump.display().to_string()]);
+    for _ in 0..2 {
+        let after = roles().await;
+        assert_eq!((after.code, after.stdout.lines().count()), (Some(0), 1), "{}", after.stderr);
+        assert!(!after.stdout.contains("again"), "{}", after.stdout);
+    }
+    let found = jobs::read(&restored, job).await;
+    assert_eq!((found.status.as_str(), found.result), ("completed", original.result));
+    let next = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    assert_ne!(next, job);
+    let again = NewJob { prompt: "Say what records are", ..NewJob::default() }.insert(&restored).await;
+    finish_elsewhere(&world, &url, &world.folder().join("there")).await;
+    jobs::becomes(&restored, again, "completed").await;
+    let policies = "SELECT count(*) FROM pg_policies WHERE tablename IN ('jobs', 'requirement_cache')";
+    let policies: i64 = sqlx::query_scalar(policies).fetch_one(&restored).await.expect("policies can be counted");
+    assert_eq!(policies, 7);
+    plumbline_system_tests::invariants::check_invariants(&restored).await;
+    restored.close().await;
+    world.work_until_idle().await;
+    world.finish().await;
 }

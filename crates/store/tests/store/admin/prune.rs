@@ -221,3 +221,32 @@ async fn workers_are_told_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
     execute(&pool, format!("DELETE FROM jobs WHERE id = '{other}'")).await.unwrap();
     assert_eq!(value(&pool, "SELECT count(*) FROM deleted_jobs").await.as_deref(), Some("0"));
 }
+
+/// Without a graph a requirement that passed is pending for ever: it is judged, and keeps its job no longer.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_whose_requirements_are_judged_goes_and_what_stays_says_why(pool: PgPool) {
+    let store = store(&pool);
+    let (judged, unjudged, held, parent) = (
+        ended(&pool, "completed", 9).await,
+        ended(&pool, "completed", 9).await,
+        ended(&pool, "completed", 9).await,
+        ended(&pool, "completed", 9).await,
+    );
+    let rows = format!(
+        "INSERT INTO requirement_cache (job_id, text, validation_result) VALUES ('{judged}', 'It must be kept.', '{{}}');
+         INSERT INTO requirement_cache (job_id, text) VALUES ('{unjudged}', 'It must be kept.');
+         INSERT INTO requirement_cache (job_id, text, status) VALUES ('{held}', 'It must be kept.', 'validating');
+         INSERT INTO jobs (prompt, parent_job_id) VALUES ('x', '{parent}')"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(&pool).await.unwrap();
+    let kept = async |retention: &Retention| {
+        let kept = store.kept(retention).await.unwrap();
+        kept.into_iter().map(|kept| format!("{} {}", kept.reason, kept.jobs)).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&days(1)).await, ["followed 1", "pending 1", "validating 1"]);
+    assert_eq!(store.prunable(&days(1)).await.unwrap()[0].jobs, 1);
+    assert_eq!(prune_all(&store, &days(1)).await, [vec![judged]]);
+    let also_pending = Retention { also_pending: true, ..days(1) };
+    assert_eq!(kept(&also_pending).await, ["followed 1", "validating 1"]);
+    assert_eq!(prune_all(&store, &also_pending).await, [vec![unjudged]]);
+}

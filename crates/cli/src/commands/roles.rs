@@ -1,0 +1,20 @@
+//! `plumbline roles`.
+
+use crate::{environment, error::Failure, output};
+use plumbline_store::ROLES;
+
+pub(crate) async fn run(database: Option<String>, print: bool) -> Result<u8, Failure> {
+    if print {
+        output::print(ROLES.trim_end())?;
+        return Ok(0);
+    }
+    let url = database.map_or_else(environment::database_url, Ok)?;
+    let store = environment::connect(&url).await?;
+    let left_out = store.apply_roles().await?;
+    // As a comment of SQL: who takes it for the statements and gives it to psql does no harm.
+    output::print(match left_out {
+        0 => "-- the roles are there, with their rights",
+        _ => "-- the roles are there; tables are missing, so run this again after `plumbline migrate` or a restore",
+    })?;
+    Ok(0)
+}
