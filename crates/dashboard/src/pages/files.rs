@@ -47,9 +47,11 @@ pub(crate) async fn list(
     Query(place): Query<After>,
 ) -> Result<Html<String>, PageError> {
     let head = Head::of(&state, &id, "files").await?;
-    let files = state.store.file_page(head.job.id, &place.after, FILES).await?;
+    let mut files = state.store.file_page(head.job.id, &place.after, FILES).await?;
     let full = i64::try_from(files.len()).is_ok_and(|found| found == FILES);
     let next = files.last().filter(|_| full).map(|file| file.path.clone());
+    // What the job was for comes first.
+    files.sort_by_key(|file| !file.path.starts_with("output/"));
     state
         .renderer
         .page("files.html", json!({ "head": head, "files": files, "next": next, "first": place.after.is_empty() }))
@@ -69,8 +71,9 @@ pub(crate) async fn view(
     let text = as_text(&part.part, whole);
     let next = place.from.checked_add(PART).filter(|next| i64::from(*next) < part.size);
     let previous = (place.from > 0).then(|| (place.from - PART).max(0));
-    let blocks = text.as_deref().filter(|_| markdown::is_markdown(&place.path)).map(markdown::blocks);
-    let values = json!({ "head": head, "text": text, "blocks": blocks, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
+    let is_markdown = markdown::is_markdown(&place.path);
+    let html = text.as_deref().filter(|_| is_markdown).map(|text| markdown::html(text, head.job.id, &place.path));
+    let values = json!({ "head": head, "text": text, "html": html, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
     state.renderer.page("file.html", values)
 }
 

@@ -31,7 +31,7 @@ struct PhaseTodos {
 pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Html<String>, PageError> {
     let head = Head::of(&state, &id, "plan").await?;
     let plan = state.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
-    let plan = plan.map(|part| markdown::blocks(&String::from_utf8_lossy(&part.part)));
+    let plan = plan.map(|part| markdown::html(&String::from_utf8_lossy(&part.part), head.job.id, PLAN));
     let phases = state.store.phase_lines(head.job.id, PHASES).await?;
     let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
     let lists = lists(&phases, &state.store.todos_from(head.job.id, oldest).await?);
