@@ -60,6 +60,19 @@ pub(crate) fn first_requirements() -> Call {
     Call { name: "list_requirements", args: json!({"limit": 10}) }
 }
 
+pub(crate) fn coverage() -> Call {
+    Call { name: "coverage", args: json!({}) }
+}
+
+/// Records the duties of a passage, and decides what is left of it.
+pub(crate) fn record_passage(passage: u32, items: &[Value], rest: &[Value]) -> Call {
+    let args = match items.is_empty() {
+        true => json!({"passage": passage, "rest": rest}),
+        false => json!({"passage": passage, "items": items, "rest": rest}),
+    };
+    Call { name: "record_passage", args }
+}
+
 pub(crate) fn write_file(path: &str, content: &str) -> Call {
     Call { name: "write_file", args: json!({"path": path, "content": content}) }
 }

@@ -58,13 +58,35 @@ pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-ba
 /// The request is expected to have passed [`check::check`]; one that has not is answered all the same, from whatever
 /// part of it makes sense.
 pub fn answer(request: &ChatRequest) -> ChatResponse {
-    let view = RequestView::read(request);
+    let mut view = RequestView::of(request);
+    let refused = reply::refused(&view);
+    let mut turn = step(&view);
+    // Todos whose work is known are done in one answer, unless a closing was refused: then its result is waited for.
+    let mut latest = turn.calls.clone();
+    while !view.was_refused() && ends_a_todo(&latest) && turn.calls.len() < reply::MAX_CALLS {
+        view.advance(&latest);
+        let next = if view.has_todo() { step(&view) } else { break };
+        turn.say = format!("{} {}", turn.say, next.say);
+        latest.clone_from(&next.calls);
+        turn.calls.extend(next.calls);
+    }
+    reply::reply(request, refused, turn)
+}
+
+/// What is done for the current todo.
+fn step(view: &RequestView<'_>) -> call::Turn {
     let turn = match view.stage() {
-        request_view::Stage::Summary => summary::turn_for(&view),
-        request_view::Stage::Strategic => strategic::turn_for(&view),
-        request_view::Stage::Tactical => tactical::turn_for(&view),
+        request_view::Stage::Summary => summary::turn_for(view),
+        request_view::Stage::Strategic => strategic::turn_for(view),
+        request_view::Stage::Tactical => tactical::turn_for(view),
     };
-    reply::reply(request, &view, with_bound_tools(&view, looked(&view, turn)))
+    let mut turn = with_bound_tools(view, looked(view, turn));
+    turn.calls = reply::outstanding(view, turn.calls);
+    turn
+}
+
+fn ends_a_todo(calls: &[call::Call]) -> bool {
+    calls.last().is_some_and(|call| call.name == "todo_complete")
 }
 
 /// The turn with the tools that are bound: another that does the same stands in for one that is not, and where there is none
@@ -89,8 +111,16 @@ fn looked(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
     turn
 }
 
-/// The normative sentences that the model finds in the chunk files of a document, in their order: what its
+/// The duties that the model finds in the chunk files of a document, as they are shown, in their order: what its
 /// requirements would be. For comparing how well documents were read.
 pub fn normative_sentences(chunks: &[&str]) -> Vec<String> {
-    text::findings(chunks, chunks.len()).into_iter().map(|finding| finding.text).collect()
+    let mut all: Vec<String> = Vec::new();
+    for shown in chunks.iter().map(|chunk| text::Shown::read(chunk)) {
+        for text in text::findings(&shown).iter().map(text::Finding::text) {
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+    }
+    all
 }

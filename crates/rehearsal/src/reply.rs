@@ -6,23 +6,24 @@ use crate::server::wire::{
     ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage,
 };
 
-/// The most calls in one answer; more work waits for the next turn.
-pub(crate) const MAX_CALLS: usize = 24;
+/// The most calls in one answer: the engine carries out 64. More work waits for the next turn.
+pub(crate) const MAX_CALLS: usize = 60;
 
 /// After so many refusals of the same closing call for one todo the model says what is wrong instead of calling again, and
 /// leaves the next move to the engine's guardrails.
 const MAX_REFUSALS: usize = 3;
 
-/// The answer to `request` that carries out `turn`.
-pub(crate) fn reply(request: &ChatRequest, view: &RequestView<'_>, turn: Turn) -> ChatResponse {
+/// The answer to `request` that carries out `turn`, unless its closing call was `refused` too often.
+pub(crate) fn reply(request: &ChatRequest, refused: Option<String>, turn: Turn) -> ChatResponse {
     let fingerprint = fingerprint(request);
     let say = format!("Rehearsal model: rule-based, no LLM. {}", turn.say);
-    let (say, calls) = match refused(view) {
+    let (say, mut calls) = match refused {
         Some(reason) if !turn.calls.is_empty() => {
             (format!("{say} This is refused again and again: {reason}"), Vec::new())
         }
-        _ => (say, outstanding(view, turn.calls)),
+        _ => (say, turn.calls),
     };
+    calls.truncate(MAX_CALLS);
     let calls: Vec<ToolCall> =
         calls.into_iter().enumerate().map(|(index, call)| wire_call(fingerprint, index, call)).collect();
     let calls = fit(calls, say.len(), request);
@@ -52,14 +53,8 @@ pub(crate) fn reply(request: &ChatRequest, view: &RequestView<'_>, turn: Turn) -
 ///
 /// Closing calls are always made: they are the last of a turn, and a refused one is to be repeated once its cause is
 /// put right.
-fn outstanding(view: &RequestView<'_>, calls: Vec<Call>) -> Vec<Call> {
-    let mut open: Vec<Call> = calls
-        .into_iter()
-        .filter(|call| closes(call.name) || !made(view, call))
-        .filter(|call| view.bound(call.name))
-        .collect();
-    open.truncate(MAX_CALLS);
-    open
+pub(crate) fn outstanding(view: &RequestView<'_>, calls: Vec<Call>) -> Vec<Call> {
+    calls.into_iter().filter(|call| closes(call.name) || !made(view, call)).collect()
 }
 
 /// A call that reads is made again once its result was cleared from the conversation; one that writes only when what it
@@ -89,7 +84,7 @@ fn closes(tool: &str) -> bool {
 }
 
 /// The last refusal, when the closing calls of this todo were refused too often.
-fn refused(view: &RequestView<'_>) -> Option<String> {
+pub(crate) fn refused(view: &RequestView<'_>) -> Option<String> {
     let last = view.work().iter().rfind(|done| closes(done.name) && done.failed())?;
     let same = view.work().iter().filter(|done| done.name == last.name && done.args == last.args).count();
     (same >= MAX_REFUSALS).then(|| crate::request_view::one_line(last.result))

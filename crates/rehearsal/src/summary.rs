@@ -11,8 +11,7 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::{Turn, turn};
-use crate::request_view::RequestView;
-use crate::request_view::one_line;
+use crate::request_view::{Done, RequestView, one_line};
 
 /// The longest summary, in bytes: a few hundred words.
 const MAX_BYTES: usize = 2_400;
@@ -21,7 +20,7 @@ const MAX_BYTES: usize = 2_400;
 const GREETING: usize = 400;
 
 static CHUNK: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"chunks/chunk_(\d+)\.md"));
-static FILE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:output|candidates|requirements)/[\w.-]+\.md"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"output/[\w.-]+\.md"));
 
 /// Answers a request without tools.
 pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
@@ -53,7 +52,7 @@ fn write(view: &RequestView<'_>) -> String {
         chunks.extend(CHUNK.captures_iter(part).filter_map(|found| found[1].parse::<u32>().ok()));
         files.extend(FILE.find_iter(part).map(|found| found.as_str()));
     }
-    let recorded = view.history.iter().filter(|done| done.name == "add_requirement" && !done.failed()).count();
+    let recorded: usize = view.history.iter().filter(|done| !done.failed()).map(recorded_by).sum();
     if recorded > 0 {
         let _ = writeln!(text, "Requirements recorded in this stretch: {recorded}.");
     }
@@ -71,4 +70,12 @@ fn write(view: &RequestView<'_>) -> String {
     }
     text.push_str("Next: the current todo of the list; what it needs is read from the files again.\n");
     text
+}
+
+/// How many requirements a call has recorded.
+fn recorded_by(done: &Done<'_>) -> usize {
+    match done.name {
+        "record_passage" => done.args["items"].as_array().map_or(0, Vec::len),
+        name => usize::from(name == "add_requirement"),
+    }
 }

@@ -7,6 +7,7 @@
 //! loop, and no more than [`MOST_TEXT`] bytes of texts are shown: the file says which pages it leaves out.
 
 mod cards;
+mod decided;
 mod headline;
 mod html;
 mod marks;

@@ -3,6 +3,7 @@
 
 use crate::{
     Facts,
+    decided::decided,
     headline::{self, Recorded},
 };
 use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, Told, lay_requirements};
@@ -72,6 +73,7 @@ impl Rendering {
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
         self.told = Some(Told {
             headline: headline::headline(&figures, &recorded, &not_quoted, run.delivered()),
+            decided: decided(run.passages()),
             counts: headline::counts(&figures, &recorded),
         });
     }

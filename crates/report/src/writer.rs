@@ -3,6 +3,7 @@
 use super::{
     Facts,
     cards::{Card, Cards},
+    decided::decided,
     headline::verified,
     html::render,
     marks::{Mark, Marks},
@@ -67,6 +68,7 @@ impl Writer {
             json!({
                 "job_id": facts.job_id,
                 "headline": facts.headline,
+                "decided": decided(facts.passages.iter().copied()),
                 "prompt": facts.prompt.chars().take(MOST_PROMPT).collect::<String>(),
                 "counts": Counts::of(facts.passages.iter().copied()),
                 "quotes": facts.standing().map(|requirement| verified(&requirement.citations)).sum::<usize>(),

@@ -203,8 +203,9 @@ fn detail(job: &JobSeen, todos: &[TodoRow], look: Look) -> String {
         }
     }
     let text = |of: &Option<Value>, key: &str| Some(of.as_ref()?.get(key)?.as_str()?.to_owned());
-    let headline = text(&job.result, "headline").or_else(|| text(&job.error_details, "headline"));
-    lines.extend(headline.map(|headline| format!("result    {headline}")));
+    let told = |key: &str| text(&job.result, key).or_else(|| text(&job.error_details, key));
+    lines.extend(told("headline").map(|headline| format!("result    {headline}")));
+    lines.extend(told("decided").map(|decided| format!("decided   {decided}")));
     if let Some(summary) = text(&job.result, "summary") {
         lines.push(format!("said      the model: {}", short(&summary, room.max(200))));
     }

@@ -3,6 +3,7 @@
 
 use crate::make::parser;
 use plumbline_documents::chunking::{ChunkOptions, chunk, render_chunk};
+use plumbline_documents::passages::numbered;
 use plumbline_documents::{Parser, kind_of};
 use plumbline_rehearsal::normative_sentences;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub(crate) async fn requirements(parser: &Parser, path: &str, bytes: &[u8]) -> B
     let kind = kind_of(path, bytes).expect("a good document");
     let document = parser.extract(kind, bytes, None).await.expect("a good document");
     let chunks = chunk(path, &document.pages, document.paged, ChunkOptions::default());
-    let files: Vec<String> = chunks.iter().map(|chunk| render_chunk(path, chunk)).collect();
+    let files: Vec<String> = chunks.iter().map(|chunk| numbered(&render_chunk(path, chunk))).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     normative_sentences(&files).iter().map(|text| normalized(text)).collect()
 }

@@ -3,7 +3,9 @@
 use super::{
     Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON, cover::begins_in,
 };
+use crate::phase::number_list::as_list;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A decision on a passage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +99,7 @@ impl Ledger {
     /// Records the decisions on numbered candidates, and reports those that change nothing.
     fn account(&mut self, decision: &PassageDecision, step: i64) -> Vec<String> {
         let number = decision.passage;
-        let mut said = Vec::new();
+        let (mut said, mut not_open) = (Vec::new(), BTreeSet::new());
         for (sentence, account) in &decision.by_number {
             let open = self.get(number).map(|passage| passage.open_candidates().any(|open| open.sentence == *sentence));
             let touches = match account {
@@ -111,7 +113,7 @@ impl Ledger {
                     continue;
                 }
                 (_, _) => {
-                    said.push(format!("sentence {sentence} is not open, so nothing changes for it"));
+                    not_open.insert(*sentence);
                     continue;
                 }
             }
@@ -123,6 +125,9 @@ impl Ledger {
         }
         // What was given to a requirement is covered by it.
         self.cover_anew(step);
+        if !not_open.is_empty() {
+            said.push(format!("nothing changes for {}, which are not open", as_list(&not_open)));
+        }
         said
     }
 

@@ -78,8 +78,10 @@ impl Run {
                 }
             }
             JobExit::Failed(error) => {
-                if let Some(headline) = told.headline {
-                    *error = error.clone().with("headline", headline);
+                for (key, said) in [("headline", told.headline), ("decided", told.decided)] {
+                    if let Some(said) = said {
+                        *error = error.clone().with(key, said);
+                    }
                 }
             }
             JobExit::Paused { .. } | JobExit::Parked { .. } | JobExit::AwaitsDecision { .. } => {}
@@ -99,12 +101,17 @@ impl Run {
 pub struct Told {
     /// One sentence, made of rows.
     pub headline: Option<String>,
+    /// One sentence on what was decided to be no requirement, with the reason given most often.
+    pub decided: Option<String>,
     /// Figures for `counts` of the result, an object.
     pub counts: Value,
 }
 
 fn tell(result: &mut Value, told: Told) {
     result["headline"] = told.headline.into();
+    if let Some(decided) = told.decided {
+        result["decided"] = decided.into();
+    }
     let Value::Object(counted) = told.counts else { return };
     match result.get_mut("counts").and_then(Value::as_object_mut) {
         Some(counts) => counts.extend(counted),

@@ -39,6 +39,34 @@ pub(crate) fn chunk_file(number: u32) -> String {
     format!("chunks/chunk_{number:03}.md")
 }
 
+static COVERAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^- (.+): (\d+) passages? \((\d+)-(\d+)\): "));
+
+/// What was prepared: by what the opening says of each document's passages, or else by the manifest, which may have to be read
+/// first.
+pub(crate) fn prepared(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
+    match view.opening("Coverage").and_then(of_coverage) {
+        Some(entries) => Ok(entries),
+        None => read(view),
+    }
+}
+
+/// The passages of an opening's list; `None` where it does not have all of them.
+fn of_coverage(text: &str) -> Option<Vec<Entry>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for line in text.lines().take_while(|line| line.starts_with("- ")) {
+        let found = COVERAGE.captures(line)?;
+        let number = |group: usize| found[group].parse::<u32>().ok();
+        let (count, first, last) = (number(2)?, number(3)?, number(4)?);
+        if last.checked_sub(first)? + 1 != count {
+            return None;
+        }
+        let entry = |number| Entry { number, source: found[1].to_owned(), pages: None, headings: Vec::new() };
+        entries.extend((first..=last).map(entry));
+    }
+    entries.sort_by_key(|entry| entry.number);
+    Some(entries)
+}
+
 /// The whole manifest, or the call that reads its next lines. A manifest that is not there is empty.
 pub(crate) fn read(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
     Ok(parse(&read_all(view, PATH, LINES)?))
@@ -85,7 +113,7 @@ fn string(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, parse};
+    use super::{Entry, of_coverage, parse};
     use serde_json::json;
 
     fn entry(number: u32, pages: Option<(u32, u32)>, headings: &[&str]) -> Entry {
@@ -107,5 +135,18 @@ mod tests {
             let overlapping = format!("{}\n{}", lines[..=cut].join("\n"), lines[cut..].join("\n"));
             assert_eq!(parse(&overlapping), expected, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn the_opening_has_the_passages_of_each_document() {
+        let line =
+            "- input/a: b.pdf: 2 passages (3-4): 2 unread, 0 read, 0 answered; 9 candidate sentences, 9 of them open";
+        let found = of_coverage(&format!("{line}\n\nThe job fails"));
+        let found: Option<Vec<(u32, String)>> =
+            found.map(|all| all.into_iter().map(|entry| (entry.number, entry.source)).collect());
+        let source = || "input/a: b.pdf".to_owned();
+        assert_eq!(found, Some(vec![(3, source()), (4, source())]));
+        assert_eq!(of_coverage("- input/a.pdf: 2 passages (1-4): 2 unread"), None, "others lie between them");
+        assert_eq!(of_coverage("- input/a.pdf: 1 passages (1-1): 1 unread\n- … and 3 more documents"), None);
     }
 }

@@ -1,10 +1,10 @@
-//! Which phases a job needs, by the length of its documents.
+//! Which phases a job needs, by the length of its documents: as the instructions of a creator divide the work.
 
 use crate::plan::manifest::Entry;
 use crate::plan::task::Task;
 use crate::plan::{Phase, Plan};
 use crate::request_view::opening::Document;
-use crate::requirement::table_file;
+use crate::strategic::REPORT;
 use std::collections::HashSet;
 
 /// What the names of the first phases of a job with documents begin with; when the last of them ends, the extraction
@@ -12,10 +12,17 @@ use std::collections::HashSet;
 pub(crate) const PREPARATION: &str = "Document preparation";
 
 /// What the names of extraction phases begin with.
-pub(crate) const EXTRACTION: &str = "Requirement extraction, part ";
+pub(crate) const EXTRACTION: &str = "Requirement extraction";
 
 /// Why a document that came late was not processed.
 pub(crate) const LATE: &str = "it came after the work was planned";
+
+/// The most passages of documents that need one phase from text to report: about fifteen pages.
+const SHORT: usize = 12;
+
+/// The most passages of a phase, and of a todo.
+const PASSAGES_OF_PHASE: usize = 24;
+const PASSAGES_OF_TODO: usize = 4;
 
 /// The most todos of one phase that process chunks.
 const CHUNK_TODOS: usize = 12;
@@ -51,13 +58,13 @@ pub(crate) fn first(documents: &[Document], prepared: &[Entry]) -> Vec<Phase> {
     let known: HashSet<&str> = prepared.iter().map(|entry| entry.source.as_str()).collect();
     let missing: Vec<&Document> = documents.iter().filter(|document| !known.contains(document.path.as_str())).collect();
     if missing.is_empty() {
-        return extraction(prepared).into_iter().chain([consolidation()]).collect();
+        return extraction(prepared);
     }
     let estimate: usize = documents.iter().map(estimate).sum();
-    let parts = estimate.div_ceil(3 * CHUNK_TODOS).max(1);
+    let parts = estimate.div_ceil(PASSAGES_OF_PHASE).max(1);
     let extraction = (1..=parts).map(|part| {
         let step = format!("Process the chunks of part {part}; they are listed here once the documents are chunked");
-        Phase::new(format!("{EXTRACTION}{part} of about {parts}"), [step])
+        Phase::new(format!("{EXTRACTION}, part {part} of about {parts}"), [step])
     });
     preparation(&missing).into_iter().chain(extraction).chain([consolidation()]).collect()
 }
@@ -73,10 +80,7 @@ fn estimate(document: &Document) -> usize {
 /// left to do.
 pub(crate) fn lay_out(plan: &mut Plan, entries: &[Entry]) {
     plan.phases.retain(|phase| phase.name.starts_with(PREPARATION));
-    if !entries.is_empty() {
-        plan.phases.extend(extraction(entries));
-        plan.phases.push(consolidation());
-    }
+    plan.phases.extend(extraction(entries));
 }
 
 fn preparation(documents: &[&Document]) -> Vec<Phase> {
@@ -98,63 +102,68 @@ fn phase(name: String, tasks: impl IntoIterator<Item = Task>) -> Phase {
     Phase::new(name, tasks.into_iter().map(|task| task.text()))
 }
 
-/// Two to four chunks a todo in a document of some length, one in a short one; up to twelve such todos a phase.
+/// The phases that go through all passages: one from text to report for short documents, else as many as there are parts, and
+/// the consolidation; none where there is no passage.
 fn extraction(entries: &[Entry]) -> Vec<Phase> {
-    let size = match entries.len() {
-        0..=5 => 1,
-        6..=12 => 2,
-        13..=600 => 3,
-        _ => 4,
-    };
-    let groups = groups(entries, size);
-    let parts = groups.len().div_ceil(CHUNK_TODOS);
-    let mut groups = groups.into_iter();
-    let total = groups.len();
-    (0..parts)
-        .map(|index| {
-            // Shared out evenly: the first parts take one more where it does not come out even.
-            let count = total / parts + usize::from(index < total % parts);
-            let part = u32::try_from(index + 1).unwrap_or(u32::MAX);
-            let process =
-                groups.by_ref().take(count).map(|(first, last, source)| Task::Process { first, last, source, part });
-            extraction_phase(process.collect(), part, parts)
-        })
-        .collect()
-}
-
-fn extraction_phase(mut tasks: Vec<Task>, part: u32, parts: usize) -> Phase {
-    tasks.push(Task::Review(part));
-    if parts > 1 {
-        tasks.push(Task::WritePart(part));
+    if entries.len() <= SHORT {
+        let groups = groups(entries, entries.len().div_ceil(MIN_TODOS - 2).clamp(1, PASSAGES_OF_TODO));
+        return if groups.is_empty() { Vec::new() } else { vec![short(groups)] };
     }
-    let missing = MIN_TODOS.saturating_sub(tasks.len() + 1);
-    tasks.extend([Task::CheckPlaces(part), Task::ListPart(part)].into_iter().take(missing));
-    tasks.push(Task::NotePart(part));
-    phase(format!("{EXTRACTION}{part} of {parts}"), tasks)
+    // Shared out evenly, so that the last phase is no remnant.
+    let parts = entries.len().div_ceil(PASSAGES_OF_PHASE);
+    let size = entries.len().div_ceil(parts).div_ceil(MIN_TODOS).clamp(1, PASSAGES_OF_TODO);
+    let groups = groups(entries, size);
+    let parts = parts.max(groups.len().div_ceil(CHUNK_TODOS));
+    let total = groups.len();
+    let mut groups = groups.into_iter();
+    let part = |at: usize| {
+        let count = total / parts + usize::from(at < total % parts);
+        let terms = (at == 0).then_some(Task::Terms);
+        let tasks: Vec<Task> = terms.into_iter().chain(groups.by_ref().take(count)).collect();
+        phase(format!("{EXTRACTION}, part {} of {parts}", at + 1), filled(tasks, &[Task::LookAtRecords]))
+    };
+    (0..parts).map(part).chain([consolidation()]).collect()
 }
 
-/// Runs of up to `size` chunks with consecutive numbers from the same document: first, last, document.
-fn groups(entries: &[Entry], size: u32) -> Vec<(u32, u32, String)> {
-    let mut groups: Vec<(u32, u32, String)> = Vec::new();
+/// The one phase of short documents.
+fn short(groups: Vec<Task>) -> Phase {
+    let few = groups.len() + 2 < MIN_TODOS;
+    let look = few.then_some(Task::LookAtRecords);
+    let tasks: Vec<Task> = [Task::Terms].into_iter().chain(groups).chain(look).chain([Task::WriteReport]).collect();
+    phase(EXTRACTION.to_owned(), filled(tasks, &[Task::ReadBack(REPORT.to_owned())]))
+}
+
+/// As many todos as the engine takes at the least.
+fn filled(mut tasks: Vec<Task>, with: &[Task]) -> Vec<Task> {
+    let usual = [Task::LookAtRecords, Task::NoteDelivered, Task::Reorient];
+    for task in with.iter().chain(&usual) {
+        if tasks.len() < MIN_TODOS && !tasks.contains(task) {
+            tasks.push(task.clone());
+        }
+    }
+    tasks
+}
+
+/// Runs of up to `size` chunks with consecutive numbers from the same document, a todo each.
+fn groups(entries: &[Entry], size: usize) -> Vec<Task> {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    let mut groups: Vec<Task> = Vec::new();
     for entry in entries {
         match groups.last_mut() {
-            Some((first, last, source))
+            Some(Task::Process { first, last, source })
                 if *source == entry.source && *last + 1 == entry.number && entry.number - *first < size =>
             {
                 *last = entry.number;
             }
-            _ => groups.push((entry.number, entry.number, entry.source.clone())),
+            _ => groups.push(Task::Process { first: entry.number, last: entry.number, source: entry.source.clone() }),
         }
     }
     groups
 }
 
 fn consolidation() -> Phase {
-    let read_back = Task::ReadBack(table_file::PATH.to_owned());
-    phase(
-        "Consolidation".to_owned(),
-        [Task::CheckParts, Task::WriteRequirements, read_back, Task::Coverage, Task::NoteDelivered],
-    )
+    let read_back = Task::ReadBack(REPORT.to_owned());
+    phase("Consolidation".to_owned(), filled(vec![Task::LookAtRecords, Task::WriteReport, read_back], &[]))
 }
 
 fn answer() -> Phase {
@@ -221,11 +230,11 @@ mod tests {
 
     #[test]
     fn the_length_of_the_documents_gives_the_number_of_phases() {
-        assert_eq!(laid_out(&entries(&[10])).len(), 2);
-        assert_eq!(laid_out(&entries(&[130])).len(), 5);
+        assert_eq!(laid_out(&entries(&[10])).len(), 1);
+        assert_eq!(laid_out(&entries(&[130])).len(), 7);
         let document = |pages| Document { path: "input/p.pdf".to_owned(), pages: Some(pages), bytes: 1 };
         assert_eq!(first(&[document(12)], &[]).len(), 3);
-        assert_eq!(first(&[document(193)], &[]).len(), 6);
+        assert_eq!(first(&[document(193)], &[]).len(), 8);
         assert_eq!(first(&[], &[]).len(), 1);
     }
 

@@ -20,24 +20,16 @@ pub(crate) enum Task {
     Structure,
     /// Note what was prepared.
     NotePrepared,
-    /// Record the normative sentences of chunks `first..=last` of `source`.
-    Process { first: u32, last: u32, source: String, part: u32 },
-    /// Look for duplicates among the findings of a part.
-    Review(u32),
-    /// Write a part of the deliverable.
-    WritePart(u32),
-    /// Check that every finding of a part has a place.
-    CheckPlaces(u32),
-    /// Look at what lies in candidates/.
-    ListPart(u32),
-    /// Note what a part found.
-    NotePart(u32),
-    /// Check that no part is missing.
-    CheckParts,
-    /// Write the deliverable.
-    WriteRequirements,
-    /// Write what was processed and what was not.
-    Coverage,
+    /// Read the beginning of the documents, and note how they are built and which terms they define.
+    Terms,
+    /// Record the duties of chunks `first..=last` of `source`, and decide what is left of them.
+    Process { first: u32, last: u32, source: String },
+    /// The same of passages that the system found left open.
+    Leftover(Vec<u32>),
+    /// Look at what was recorded and at the coverage.
+    LookAtRecords,
+    /// Write the report.
+    WriteReport,
     /// Look at the task again.
     Reorient,
     /// Note the statements of the prompt.
@@ -64,9 +56,10 @@ pub(crate) enum Task {
     Other(String),
 }
 
-static PROCESS: LazyLock<Regex> =
-    LazyLock::new(|| pattern::own(r"^Process chunks? (\d+)(?:-(\d+))? of (.+) \(part (\d+)\): "));
-static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:part|feedback)[_ ](\d+)"));
+static PROCESS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Process chunks? (\d+)(?:-(\d+))? of (.+): record "));
+/// How the system words the todos that it adds.
+static LEFTOVER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Work through passages? ([\d, -]+), which "));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"feedback[_ ](\d+)"));
 
 impl Task {
     /// What the todo is called.
@@ -77,24 +70,17 @@ impl Task {
             Self::CheckManifest => "Check chunks/manifest.json against the documents".to_owned(),
             Self::Structure => "Write analysis.md: the structure of the documents".to_owned(),
             Self::NotePrepared => "Note in workspace.md what was prepared".to_owned(),
-            Self::Process { first, last, source, part } => {
+            Self::Terms => "Read the beginning of the documents: note their structure and the defined terms".to_owned(),
+            Self::Process { first, last, source } => {
                 let chunks = if first == last { format!("chunk {first}") } else { format!("chunks {first}-{last}") };
-                format!(
-                    "Process {chunks} of {source} (part {part}): record every normative sentence with page and quote"
-                )
+                format!("Process {chunks} of {source}: record every requirement, decide what is left")
             }
-            Self::Review(part) => format!("Read candidates/part_{part}.md back and check it for duplicates"),
-            Self::WritePart(part) => {
-                format!("Write output/requirements_part_{part}.md from candidates/part_{part}.md")
+            Self::Leftover(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+                format!("Work through passages {}, which were left open", numbers.join(", "))
             }
-            Self::CheckPlaces(part) => {
-                format!("Check that every finding in candidates/part_{part}.md has a place in its source")
-            }
-            Self::ListPart(part) => format!("List what candidates/ holds after part {part}"),
-            Self::NotePart(part) => format!("Note in workspace.md that part {part} is finished"),
-            Self::CheckParts => "Check that every part in candidates/ and output/ is there".to_owned(),
-            Self::WriteRequirements => "Write output/findings.md from candidates/".to_owned(),
-            Self::Coverage => "Write output/coverage.md: what was processed and what was not".to_owned(),
+            Self::LookAtRecords => "Look at what was recorded and at the coverage".to_owned(),
+            Self::WriteReport => "Write output/summary_report.md: how it was done and what is left".to_owned(),
             Self::Reorient => "Read instructions.md and list input/ again for what the job asks".to_owned(),
             Self::NoteStatements => "Write analysis.md: the statements of the prompt".to_owned(),
             Self::WriteAnswer => "Write output/answer.md".to_owned(),
@@ -117,12 +103,10 @@ impl Task {
         if let Some(found) = PROCESS.captures(text) {
             let first = found[1].parse().unwrap_or_default();
             let last = found.get(2).map_or(first, |last| last.as_str().parse().unwrap_or(first));
-            return Self::Process {
-                first,
-                last,
-                source: found[3].to_owned(),
-                part: found[4].parse().unwrap_or_default(),
-            };
+            return Self::Process { first, last, source: found[3].to_owned() };
+        }
+        if let Some(found) = LEFTOVER.captures(text) {
+            return Self::Leftover(numbers(&found[1]));
         }
         if let Some(rest) = text.strip_prefix("Extract the text of ") {
             return Self::Extract(rest.to_owned());
@@ -141,14 +125,9 @@ impl Task {
             Self::CheckManifest,
             Self::Structure,
             Self::NotePrepared,
-            Self::Review(number),
-            Self::WritePart(number),
-            Self::CheckPlaces(number),
-            Self::ListPart(number),
-            Self::NotePart(number),
-            Self::CheckParts,
-            Self::WriteRequirements,
-            Self::Coverage,
+            Self::Terms,
+            Self::LookAtRecords,
+            Self::WriteReport,
             Self::Reorient,
             Self::NoteStatements,
             Self::WriteAnswer,
@@ -165,6 +144,16 @@ impl Task {
     }
 }
 
+/// `3, 5-7` as numbers.
+fn numbers(text: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (last.checked_sub(first)? < 1_000).then_some(first..=last)
+    };
+    text.split(',').filter_map(range).flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Task;
@@ -172,7 +161,7 @@ mod tests {
     #[test]
     fn every_task_is_read_back_from_its_text() {
         let document = || "input/a b; c.pdf".to_owned();
-        let process = |first, last| Task::Process { first, last, source: "input/p (2).pdf".to_owned(), part: 3 };
+        let process = |first, last| Task::Process { first, last, source: "input/p (2).pdf".to_owned() };
         for task in [
             Task::Extract(document()),
             Task::Chunk(document()),
@@ -181,14 +170,10 @@ mod tests {
             Task::NotePrepared,
             process(7, 9),
             process(10, 10),
-            Task::Review(2),
-            Task::WritePart(12),
-            Task::CheckPlaces(1),
-            Task::ListPart(4),
-            Task::NotePart(5),
-            Task::CheckParts,
-            Task::WriteRequirements,
-            Task::Coverage,
+            Task::Terms,
+            Task::Leftover(vec![3, 5, 6]),
+            Task::LookAtRecords,
+            Task::WriteReport,
             Task::Reorient,
             Task::NoteStatements,
             Task::WriteAnswer,
@@ -204,5 +189,12 @@ mod tests {
         ] {
             assert_eq!(Task::read(&task.text()), task);
         }
+    }
+
+    #[test]
+    fn the_systems_own_todos_are_understood() {
+        let text =
+            "Work through passages 3, 5-7, which were left open: read what is unread, record what obliges somebody";
+        assert_eq!(Task::read(text), Task::Leftover(vec![3, 5, 6, 7]));
     }
 }

@@ -1,6 +1,7 @@
 //! What the model can know: one request, read once.
 
 pub(crate) mod archive;
+mod held;
 pub(crate) mod opening;
 pub(crate) mod pages;
 mod todo_list;
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 
 use plumbline_bounds::pattern;
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::{Call, list_files};
 use crate::request_view::opening::Document;
@@ -89,8 +90,8 @@ pub(crate) struct RequestView<'a> {
 
 impl<'a> RequestView<'a> {
     /// Reads a request.
-    pub(crate) fn read(request: &'a ChatRequest) -> Self {
-        let history = history(&request.messages);
+    pub(crate) fn of(request: &'a ChatRequest) -> Self {
+        let history: Vec<Done<'_>> = held::results(&request.messages).chain(history(&request.messages)).collect();
         let switched_off = request.tool_choice.as_ref().is_some_and(|choice| choice == "none");
         let tools = match switched_off {
             true => Vec::new(),
@@ -125,9 +126,49 @@ impl<'a> RequestView<'a> {
         self.tools.contains(&tool)
     }
 
+    /// Whether there is a todo to work on.
+    pub(crate) fn has_todo(&self) -> bool {
+        self.todo_list.as_ref().is_some_and(|list| list.current().is_some())
+    }
+
+    /// Whether closing the current todo was refused.
+    pub(crate) fn was_refused(&self) -> bool {
+        self.work().iter().any(|done| done.name == "todo_complete" && done.failed())
+    }
+
+    /// The open todos behind the current one, in their order.
+    pub(crate) fn todos_behind(&self) -> impl Iterator<Item = &str> {
+        let todos = self.todo_list.iter().flat_map(|list| list.behind());
+        todos.map(|todo| todo.text.as_str())
+    }
+
     /// The calls made since the current todo began.
     pub(crate) fn work(&self) -> &[Done<'a>] {
         &self.history[self.todo_began..]
+    }
+
+    /// The text of a file that this conversation has read whole, the latest; empty where it could not be read, `None` where it was
+    /// not read, or was cleared.
+    pub(crate) fn read(&self, path: &str) -> Option<&'a str> {
+        let whole = json!({ "path": path });
+        let of = |done: &&Done<'a>| done.name == "read_file" && done.args == whole && !done.cleared();
+        let done = self.history.iter().rev().find(of)?;
+        Some(if done.failed() { "" } else { pages::body(done.result).0 })
+    }
+
+    /// Goes on as if these calls had been carried out: what they give is not known, and one that closes a todo is the last.
+    pub(crate) fn advance(&mut self, calls: &[Call]) {
+        let done = |call: &Call| Done { name: call.name, args: call.args.clone(), result: "" };
+        self.history.extend(calls.iter().map(done));
+        if calls.last().is_some_and(|call| call.name == "todo_complete") {
+            self.todo_began = self.history.len();
+            self.todo_list.iter_mut().for_each(TodoList::move_on);
+        }
+        // The system closes it as soon as there is a plan.
+        let has_plan = calls.iter().any(|call| call.name == "write_plan" || call.text("path") == "main_plan.md");
+        if has_plan && self.todo_list.as_ref().is_some_and(TodoList::is_at_dividing) {
+            self.todo_list.iter_mut().for_each(TodoList::move_on);
+        }
     }
 
     /// The result of this very call since the current todo began, the latest first; `None` when it was not made or its
@@ -189,8 +230,8 @@ impl<'a> RequestView<'a> {
     /// The files in a folder with their sizes, or the call that lists them. A folder that is not there is empty.
     pub(crate) fn files(&self, folder: &str) -> Result<Vec<(String, u64)>, Call> {
         let call = list_files(folder);
-        let at = self.work().iter().rposition(|done| done.is(&call) && !done.cleared()).ok_or(call)?;
-        let (listing, since) = (&self.work()[at], &self.work()[at + 1..]);
+        let at = self.history.iter().rposition(|done| done.is(&call) && !done.cleared()).ok_or(call)?;
+        let (listing, since) = (&self.history[at], &self.history[at + 1..]);
         let mut files = if listing.failed() { Vec::new() } else { files_in(listing.result) };
         for done in since.iter().filter(|done| !done.failed()) {
             touch(&mut files, done);

@@ -28,6 +28,15 @@ pub(crate) fn body(result: &str) -> (&str, Option<(usize, usize)>) {
     }
 }
 
+/// The path of the file that a result shows whole.
+pub(crate) fn whole(result: &str) -> Option<&str> {
+    let first = result.lines().next()?;
+    let (_, shown) = body(result);
+    let begins_at_one = first.contains(": lines 1-") || first.ends_with(": empty]");
+    shown.filter(|(last, all)| last == all && begins_at_one)?;
+    first.strip_prefix('[')?.rsplit_once(": ").map(|(path, _)| path)
+}
+
 /// The whole text of a file, or the call that reads its next lines, `limit` of them or fewer. A file that is not there is
 /// empty.
 pub(crate) fn read_all(view: &RequestView<'_>, path: &str, limit: usize) -> Result<String, Call> {

@@ -58,6 +58,26 @@ impl TodoList {
         let marked = self.todos.iter().find(|todo| todo.marked);
         marked.or_else(|| self.todos.iter().find(|todo| !todo.done))
     }
+
+    /// The open todos behind the current one.
+    pub(crate) fn behind(&self) -> impl Iterator<Item = &Todo> {
+        let current = self.current().map_or(u32::MAX, |todo| todo.number);
+        self.todos.iter().filter(move |todo| todo.number > current && !todo.done)
+    }
+
+    /// Whether the current todo is to divide the plan into phases.
+    pub(crate) fn is_at_dividing(&self) -> bool {
+        self.current().is_some_and(|todo| todo.text.starts_with("Divide the plan"))
+    }
+
+    /// Closes the current todo; the next open one is current then.
+    pub(crate) fn move_on(&mut self) {
+        let Some(closed) = self.current().map(|todo| todo.number) else { return };
+        for todo in &mut self.todos {
+            todo.done |= todo.number == closed;
+            todo.marked = false;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +113,10 @@ INSTRUCTION: Complete task 2, then call todo_complete()
         ];
         assert_eq!(lines, expected);
         assert_eq!(todo_list.current().unwrap().number, 2);
+        let mut moved = todo_list.clone();
+        moved.move_on();
+        assert_eq!(moved.current().unwrap().number, 3);
+        assert_eq!(moved.behind().count(), 0);
     }
 
     #[test]

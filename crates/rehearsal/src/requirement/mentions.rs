@@ -1,4 +1,4 @@
-//! What a text speaks of: objects, messages, and other places that it refers to. By word lists and capital letters.
+//! What a text speaks of: objects and messages. By word lists and capital letters.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::words;
 
 /// The most objects named for one requirement.
-const MAX_OBJECTS: usize = 6;
+const MAX_OBJECTS: usize = 3;
 
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| words(&["[`\"“„]([^`\"“”„]{2,40})[`\"”“]"]));
 static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*"));
@@ -45,15 +45,6 @@ static MESSAGES: LazyLock<[(Regex, &str); 12]> = LazyLock::new(|| {
     .map(|(pattern, name)| (words(&[pattern]), name))
 });
 
-/// What a text refers to: other places of the document, laws and standards.
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    words(&[
-        r"\b(?:section|article|chapter|annex|appendix|abschnitt|artikel|anhang|kapitel|ziffer)s?\s+[\dA-Z][\d.]*\d?\b",
-        r"§+\s*\d+\w?(?:\s+(?:Abs\.|Absatz)\s*\d+)?(?:\s+(?:AO|HGB|UStG|BDSG|DSGVO|GDPR))?",
-        r"\b(?:RFC|ISO|DIN|EN|IEC|BSI)[ -]?\d[\d-]*\b",
-    ])
-});
-
 /// Quoted terms, known things, and capitalised words behind the first.
 pub(super) fn objects(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
@@ -67,17 +58,6 @@ pub(super) fn objects(text: &str) -> Vec<String> {
         }
     }
     all
-}
-
-/// What the text refers to, if anything; this model looks nothing up.
-pub(super) fn research_notes(text: &str) -> Option<String> {
-    let mut references: Vec<&str> = Vec::new();
-    for found in REFERENCE.find_iter(text) {
-        if !references.contains(&found.as_str()) {
-            references.push(found.as_str());
-        }
-    }
-    (!references.is_empty()).then(|| format!("It refers to {}; no research was made.", references.join(", ")))
 }
 
 /// Exchanges that the text speaks of.

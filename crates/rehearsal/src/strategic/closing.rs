@@ -8,11 +8,12 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::call::{Call, Turn, job_complete, read_lines, todo_complete, turn, write_file};
+use crate::call::{Call, Turn, job_complete, todo_complete, turn, write_file};
 use crate::plan::Plan;
 use crate::plan::schedule::{self, LATE};
 use crate::request_view::RequestView;
-use crate::requirement::table_file;
+use crate::request_view::opening::Document;
+use crate::tactical::decisions::RULE;
 use crate::validator;
 
 /// A passage that a refusal names, and a phase.
@@ -20,15 +21,17 @@ static PASSAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?m)^- passage
 static PHASE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:^|, )(\d+)(?: \('|,|$)"));
 
 const OUTPUT: &str = "output";
-const REPORT: &str = "output/summary_report.md";
 
-const METHOD: &str = "Every chunk of every readable document was searched for sentences with a normative word (must, \
-     shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu). Each was recorded with \
-     its page and its wording as the quote. Type, priority, flags and tags follow from key words. Nothing was understood, \
-     weighed or merged: sentences without such a word are missing, and some that have one bind nobody.";
+/// The report.
+pub(crate) const REPORT: &str = "output/summary_report.md";
 
-/// Enough lines of the deliverable to see its count.
-const HEAD_LINES: usize = 8;
+/// The list of requirements, which the system writes where the instructions say so.
+const LIST: &str = "output/requirements.md";
+
+const METHOD: &str = "Every passage of every readable document was searched for sentences with a normative word (must, \
+     shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu) and for entries of lists \
+     under a lead with one. Each was recorded by its number; its type follows from key words. Nothing was understood or \
+     weighed: some sentences that have such a word bind nobody. What has none was decided by its number, with the reason";
 
 /// Final todo 2: the report, unless there is nothing to report on or a phase is still to be done: the engine counts
 /// phases, and one that was done twice makes it believe in the end too early.
@@ -37,7 +40,7 @@ pub(super) fn report(view: &RequestView<'_>) -> Turn {
         let files = outputs(view)?;
         match files.is_empty() || plan.next().is_some() {
             true => Ok(None),
-            false => report_text(view, &files).map(Some),
+            false => Ok(Some(report_text(view, &files))),
         }
     });
     match text {
@@ -49,33 +52,30 @@ pub(super) fn report(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report or
-/// a table that is missing is written first, in a turn of its own: the hand-over names it, so it has to exist by then.
+/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report that is
+/// missing is written first; nothing is made up where nothing was done.
 pub(super) fn finish(view: &RequestView<'_>) -> Turn {
-    match missing(view) {
-        Err(call) => turn("Looking at the deliverables.", vec![call]),
-        Ok((_, Some(calls))) => turn("Writing what is missing.", calls),
-        Ok((files, None)) => turn("The plan is fulfilled: completing the job.", vec![hand_over(view, files)]),
+    let mut files = match outputs(view) {
+        Err(call) => return turn("Looking at the deliverables.", vec![call]),
+        Ok(files) => files,
+    };
+    let mut calls = Vec::new();
+    let unreadable = view.unreadable();
+    let is_readable = |document: &Document| unreadable.iter().all(|(path, _)| *path != document.path);
+    let has_text = view.documents().iter().any(is_readable);
+    if (has_text || !files.is_empty()) && files.iter().all(|file| file != REPORT) {
+        calls.push(write_file(REPORT, &report_text(view, &files)));
+        files.push(REPORT.to_owned());
     }
-}
-
-/// The deliverables, and the calls that write the one that is missing. Nothing is made up where nothing was done.
-fn missing(view: &RequestView<'_>) -> Result<(Vec<String>, Option<Vec<Call>>), Call> {
-    let files = outputs(view)?;
-    let lacks = |path: &str| files.iter().all(|file| file != path);
-    if lacks(table_file::PATH) && !view.files("candidates")?.is_empty() {
-        let (_, calls) = table_file::calls(view)?;
-        return Ok((files, Some(calls)));
+    if view.system().contains(LIST) && has_text {
+        files.push(LIST.to_owned());
     }
-    if !files.is_empty() && lacks(REPORT) {
-        let text = report_text(view, &files)?;
-        return Ok((files, Some(vec![write_file(REPORT, &text)])));
-    }
-    Ok((files, None))
+    calls.push(hand_over(view, files));
+    turn("The plan is fulfilled: completing the job.", calls)
 }
 
 /// The files in output/ that this model writes and that hold anything, or the call that lists them.
-pub(super) fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
+fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
     let files = view.files(OUTPUT)?;
     Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_own(path)).map(|(path, _)| path).collect())
 }
@@ -83,10 +83,7 @@ pub(super) fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
 /// Whether a path is one of this model's deliverables; whatever else came into the folder is nobody's promise.
 fn is_own(path: &str) -> bool {
     let name = path.strip_prefix("output/").unwrap_or_default();
-    matches!(
-        name,
-        "findings.md" | "coverage.md" | "summary_report.md" | "answer.md" | "validation_report.md" | "insert.cypher"
-    ) || name.starts_with("requirements_part_")
+    matches!(name, "summary_report.md" | "answer.md" | "validation_report.md" | "insert.cypher")
         || name.starts_with("insert_part_")
         || name.starts_with("feedback_")
 }
@@ -152,27 +149,27 @@ fn not_worked(refusals: &[&str]) -> Vec<Value> {
     passages.into_iter().chain(phases).collect()
 }
 
-fn report_text(view: &RequestView<'_>, files: &[String]) -> Result<String, Call> {
+/// The report of a job, whatever it works on.
+pub(crate) fn report_text(view: &RequestView<'_>, files: &[String]) -> String {
     let mut text = format!("# Summary report\n\n{}\n\n## Result\n\n", crate::DISCLAIMER);
-    if files.iter().any(|file| file == table_file::PATH) {
-        let call = read_lines(table_file::PATH, 1, HEAD_LINES);
-        let head = view.result_of(&call).ok_or(call)?.result;
-        let count = head.lines().find(|line| line.ends_with(" requirements."));
-        let _ = writeln!(text, "{}\n", count.unwrap_or("The number of requirements is not known.").trim());
-    } else if validator::is_job(view) {
+    if validator::is_job(view) {
         let _ = writeln!(text, "What became of each requirement stands in {}.\n", validator::REPORT);
-    } else {
+    } else if view.documents().is_empty() {
         text.push_str("The statements of the prompt are listed; no requirement was recorded.\n\n");
+    } else {
+        text.push_str("[figures]\n\n");
     }
-    text.push_str("## Deliverables\n\n");
-    for file in files.iter().filter(|file| *file != REPORT) {
-        let _ = writeln!(text, "- {file}");
+    let named: Vec<&str> = files.iter().map(String::as_str).filter(|file| *file != REPORT).collect();
+    if !named.is_empty() {
+        let _ = writeln!(text, "## Deliverables\n\n- {}\n", named.join("\n- "));
     }
     let undelivered = undelivered_documents(view);
     if !undelivered.is_empty() {
-        let _ = writeln!(text, "\n## Not delivered\n\n- {}", undelivered.join("\n- "));
+        let _ = writeln!(text, "## Not delivered\n\n- {}\n", undelivered.join("\n- "));
     }
-    let method = if validator::is_job(view) { validator::METHOD } else { METHOD };
-    let _ = write!(text, "\n## Method\n\n{method}\n");
-    Ok(text)
+    match validator::is_job(view) {
+        true => text.push_str(&format!("## Method\n\n{}\n", validator::METHOD)),
+        false => text.push_str(&format!("## Method\n\n{METHOD} \"{RULE}\".\n")),
+    }
+    text
 }

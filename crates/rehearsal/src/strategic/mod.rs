@@ -10,6 +10,8 @@ mod closing;
 mod memory;
 mod planning;
 
+pub(crate) use closing::{REPORT, report_text};
+
 use crate::call::{Turn, turn};
 use crate::request_view::RequestView;
 use crate::unknown_todo::unknown_todo;

@@ -3,6 +3,7 @@
 use crate::call::{Call, Turn, list_files, read_file, todo_complete, todo_write, turn, write_file, write_plan};
 use crate::plan::manifest;
 use crate::plan::schedule;
+use crate::plan::task::Task;
 use crate::plan::{Phase, Plan, Step};
 use crate::request_view::archive::Archive;
 use crate::request_view::opening::Document;
@@ -16,11 +17,16 @@ const MIN_TODOS: usize = 5;
 /// The section of the first opening that says which documents the system has extracted and cut.
 const PREPARED: &str = "What was prepared";
 
-/// Initial todo 1: look, then write down what must be remembered.
+/// Initial todo 1: look at what the opening does not show, then write down what must be remembered.
 pub(super) fn explore(view: &RequestView<'_>) -> Turn {
-    let looks = [read_file("instructions.md"), list_files("input")];
+    let mut looks = Vec::new();
+    // The instructions stand in the system prompt; a long list of documents is cut short in the opening.
+    let is_whole = |documents: &str| !documents.contains("\n- … and ");
+    if !view.opening("Documents").is_some_and(is_whole) {
+        looks.extend([read_file("instructions.md"), list_files("input")]);
+    }
     if looks.iter().any(|call| view.result_of(call).is_none()) {
-        return turn("Reading the instructions and listing the documents.", looks.into());
+        return turn("Reading the instructions and listing the documents.", looks);
     }
     let documents = view.documents();
     let listed: Vec<String> = documents.iter().map(Document::line).collect();
@@ -28,8 +34,7 @@ pub(super) fn explore(view: &RequestView<'_>) -> Turn {
     let memory = format!(
         "# Workspace\n\n{}\n\n## Goal\n\n{}\n\n## Documents\n\n{listed}\n\n## Conventions\n\n\
          - A requirement is a sentence with a normative word, quoted as it stands, with its page.\n\
-         - Findings go to candidates/part_<n>.md, one line each; deliverables go to output/.\n\n## Progress\n\n\
-         - Explored instructions.md and input/.\n",
+         - Deliverables go to output/.\n\n## Progress\n\n",
         crate::DISCLAIMER,
         one_line(view.prompt()),
     );
@@ -49,8 +54,8 @@ fn head(view: &RequestView<'_>) -> String {
         }
         false => {
             "Go through all chunks of every document in order; what is not prepared is extracted and cut first. Record \
-             every sentence with a normative word (must, shall, should, may not, required; muss, darf nicht, ist zu) with \
-             page and quote, then put the findings together in output/."
+             every sentence with a normative word (must, shall, should, may not, required; muss, darf nicht, ist zu) and \
+             every entry under a lead with one, decide what is left by number, and write the report."
         }
     };
     format!(
@@ -66,7 +71,7 @@ fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
     if validator::is_job(view) {
         return Ok(vec![validator::phase()]);
     }
-    let prepared = if view.opening(PREPARED).is_some() { manifest::read(view)? } else { Vec::new() };
+    let prepared = if view.opening(PREPARED).is_some() { manifest::prepared(view)? } else { Vec::new() };
     Ok(schedule::first(&view.documents(), &prepared))
 }
 
@@ -110,7 +115,7 @@ pub(super) fn marked(view: &RequestView<'_>) -> Result<(Plan, Option<String>), C
     let name = phase.name.clone();
     let prepared = plan.phases.iter().filter(|phase| phase.name.starts_with(schedule::PREPARATION)).all(Phase::done);
     if name.starts_with(schedule::PREPARATION) && prepared {
-        schedule::lay_out(&mut plan, &manifest::read(view)?);
+        schedule::lay_out(&mut plan, &manifest::prepared(view)?);
     }
     Ok((plan, Some(name)))
 }
@@ -127,18 +132,21 @@ pub(super) fn mark(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Final todo 1: tick the last phase and look at what is there.
+/// Final todo 1: tick the last phase, look at what is there, and hand it over: a final review asks for nothing else.
 pub(super) fn verify(view: &RequestView<'_>) -> Turn {
-    let looked = closing::outputs(view).and_then(|files| Ok((files, marked(view)?)));
-    match looked {
-        Err(call) => turn("Looking at the deliverables and the plan.", vec![call]),
-        Ok((files, (plan, ticked))) => {
-            let open = plan.next().map(|phase| format!("; '{}' is still to be done", phase.name)).unwrap_or_default();
-            let notes = format!("{} files in output/, none of them empty: {}{open}", files.len(), files.join(", "));
-            let tick = ticked.map(|_| write_plan(&plan.render()));
-            turn("Verifying the deliverables.", tick.into_iter().chain([todo_complete(&notes)]).collect())
+    let (plan, ticked) = match marked(view) {
+        Err(call) => return turn("Looking at the plan.", vec![call]),
+        Ok(marked) => marked,
+    };
+    let tick = ticked.map(|_| write_plan(&plan.render()));
+    let then = match plan.next() {
+        None => closing::finish(view),
+        Some(phase) => {
+            let notes = format!("'{}' is still to be done", phase.name);
+            turn("Verifying the deliverables.", vec![todo_complete(&notes)])
         }
-    }
+    };
+    turn(then.say, tick.into_iter().chain(then.calls).collect())
 }
 
 /// After a rewind: tick the steps that the archive note shows as done. After feedback: add a phase that answers it.
@@ -179,14 +187,26 @@ pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
         Ok(marked) => marked,
     };
     let tick = ticked.map(|_| write_plan(&plan.render()));
-    let Some(phase) = plan.next() else { return closing::finish(view) };
+    let Some(phase) = plan.next() else {
+        let then = closing::finish(view);
+        return turn(then.say, tick.into_iter().chain(then.calls).collect());
+    };
     let todos = todos(phase);
     let description = format!("{} todos of the plan's phase '{}'", todos.len(), phase.name);
     let notes = format!("'{}' is next", phase.name);
-    turn(
-        format!("Next phase: {}.", phase.name),
-        tick.into_iter().chain([todo_write(&phase.name, &description, &todos), todo_complete(&notes)]).collect(),
-    )
+    let calls = [todo_write(&phase.name, &description, &todos), todo_complete(&notes)];
+    turn(format!("Next phase: {}.", phase.name), tick.into_iter().chain(calls).chain(first_reads(&todos)).collect())
+}
+
+/// What the first todos need is read behind the end of this phase, so that the next one has it from its beginning.
+fn first_reads(todos: &[String]) -> Vec<Call> {
+    let mut tasks = todos.iter().map(|todo| Task::read(todo));
+    match tasks.find(|task| *task != Task::Terms) {
+        Some(Task::Process { first, last, .. }) => {
+            (first..=last).map(|number| read_file(&manifest::chunk_file(number))).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The open steps of a phase; where they are too few for the engine, the last finished ones are done again.

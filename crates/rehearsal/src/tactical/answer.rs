@@ -64,6 +64,17 @@ pub(super) fn read_feedback(view: &RequestView<'_>) -> Turn {
     }
 }
 
+/// Lists the deliverables.
+pub(super) fn check_feedback(view: &RequestView<'_>) -> Turn {
+    match view.files("output") {
+        Err(call) => turn("Listing output/.", vec![call]),
+        Ok(files) => {
+            let notes = format!("{} files in output/", files.len());
+            turn(notes.clone(), vec![todo_complete(&notes)])
+        }
+    }
+}
+
 /// Writes down what the feedback asks and what was done.
 pub(super) fn write_feedback(view: &RequestView<'_>, number: u32) -> Turn {
     let read = read_file("workspace.md");

@@ -1,115 +1,64 @@
-//! The heart of the work: the normative sentences of some chunks become requirements.
+//! The heart of the work: the duties of some passages become requirements.
 //!
-//! Three kinds of turns, chosen by what the conversation shows: read the chunks; record what is not recorded yet, and close the
-//! passages, which is answered with what is open in them; write the findings down, close the passages again and then the
-//! todo. A chunk whose text was cleared from the conversation is read again; a requirement is known by its text, so nothing is
-//! recorded twice.
+//! A passage whose text this conversation does not have is read; one that it has is recorded and decided. The passages of the next
+//! todo are read in the answer that closes this one.
 
-use std::collections::HashMap;
-use std::ops::RangeInclusive;
-
-use crate::call::{Call, Turn, append, close_passages, read_file, read_lines, todo_complete, turn};
+use super::decisions;
+use crate::call::{Call, Turn, append, read_file, todo_complete, turn};
 use crate::plan::manifest::chunk_file;
-use crate::request_view::pages::body;
-use crate::request_view::{Done, RequestView};
-use crate::requirement::{self, Pointer, candidates};
-use crate::text::{Finding, Numbered, ends_in_mid_sentence, findings};
+use crate::plan::task::Task;
+use crate::request_view::RequestView;
+use crate::text::{Kind, Shown};
 
-/// Earlier tries to record a sentence, by its text.
-type Tries<'a> = HashMap<&'a str, Vec<&'a Done<'a>>>;
+/// Most headings and terms that are noted.
+const NOTED: usize = 12;
 
-/// How much of the chunk behind is read to complete a sentence, in lines.
-const LINES_BEHIND: usize = 20;
-
-/// Why a passage is closed: what is left of its candidate sentences has no word that this model goes by.
-const NOTHING_LEFT: &str = "no further sentence of it has a normative word that the rehearsal model knows";
-
-/// The same when it is asked which of those left oblige somebody.
-const LOOKED_AGAIN: &str = "each was looked at again, and none has a normative word that the rehearsal model knows";
-
-/// Where one finding stands.
-enum Progress<'a> {
-    /// To be recorded by this call.
-    Open(Call),
-    /// Recorded, with this result.
-    Recorded(&'a str),
-    /// Refused for good.
-    Dropped,
+/// Records the duties of these passages, and decides what is left of them.
+pub(super) fn process(view: &RequestView<'_>, numbers: &[u32]) -> Turn {
+    let reads = unread(view, numbers);
+    if !reads.is_empty() {
+        return turn(format!("Reading {} passages.", reads.len()), reads);
+    }
+    let texts = numbers.iter().filter_map(|number| Some((*number, view.read(&chunk_file(*number))?)));
+    let (empty, full): (Vec<_>, Vec<_>) = texts.partition(|(_, text)| text.is_empty());
+    let calls: Vec<Call> = full.iter().flat_map(|(number, text)| decisions::calls(view, *number, text)).collect();
+    let notes = empty.iter().map(|(number, _)| decisions::unread(*number));
+    let close = todo_complete(&format!("{} passages worked through, {} could not be read", full.len(), empty.len()));
+    turn(format!("Recording {} passages.", full.len()), calls.into_iter().chain(notes).chain([close]).collect())
 }
 
-/// Processes the chunks `numbers`; the findings go to part `part`.
-pub(super) fn process(view: &RequestView<'_>, numbers: RangeInclusive<u32>, part: u32) -> Turn {
-    let mut reads: Vec<Call> = numbers.clone().map(|number| read_file(&chunk_file(number))).collect();
-    let own = reads.len();
-    let mut texts = match texts(view, &reads) {
-        Some(texts) => texts,
-        None => return turn(format!("Reading chunks {}-{}.", numbers.start(), numbers.end()), reads),
+/// The calls that read what of these passages is not in the conversation.
+fn unread(view: &RequestView<'_>, numbers: &[u32]) -> Vec<Call> {
+    let paths = numbers.iter().map(|number| chunk_file(*number));
+    paths.filter(|path| view.read(path).is_none()).map(|path| read_file(&path)).collect()
+}
+
+/// Notes how the documents begin and which terms they define, by the passages of the next todo.
+pub(super) fn terms(view: &RequestView<'_>) -> Turn {
+    let next = view.todos_behind().find_map(|todo| match Task::read(todo) {
+        Task::Process { first, last, .. } => Some(first..=last),
+        _ => None,
+    });
+    let numbers: Vec<u32> = next.into_iter().flatten().collect();
+    let reads = unread(view, &numbers);
+    if !reads.is_empty() {
+        return turn("Reading how the documents begin.", reads);
+    }
+    let texts = numbers.iter().filter_map(|number| view.read(&chunk_file(*number)));
+    let (mut headings, mut terms) = (Vec::new(), Vec::new());
+    for sentence in texts.flat_map(|text| Shown::read(text).sentences) {
+        match sentence.kind {
+            Kind::Heading => headings.push(sentence.text),
+            _ if [" means ", " refers to ", " bezeichnet "].iter().any(|word| sentence.text.contains(word)) => {
+                terms.extend(sentence.text.split_whitespace().next().map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    let listed = |mut all: Vec<String>| {
+        all.truncate(NOTED);
+        if all.is_empty() { "none".to_owned() } else { all.join("; ") }
     };
-    if texts.last().is_some_and(|text| ends_in_mid_sentence(text)) {
-        reads.push(read_lines(&chunk_file(numbers.end() + 1), 1, LINES_BEHIND));
-        texts = match self::texts(view, &reads) {
-            Some(texts) => texts,
-            None => return turn("The last chunk ends in mid-sentence; reading on.", reads),
-        };
-    }
-    let passages: Vec<Numbered> = texts.into_iter().map(Numbered::read).collect();
-    let findings = findings(&passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>(), own);
-    let tries = tries(view);
-    let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
-    for finding in &findings {
-        let pointer = || pointer(finding, *numbers.start(), &passages);
-        match progress(finding, pointer, &tries) {
-            Progress::Open(call) => open.push(call),
-            Progress::Recorded(result) => recorded.push_str(&candidates::line(finding, result)),
-            Progress::Dropped => dropped += 1,
-        }
-    }
-    let close = |reason| view.bound("close_passages").then(|| close_passages(numbers.clone(), reason));
-    let first_close = close(NOTHING_LEFT).filter(|close| view.result_of(close).is_none());
-    if !open.is_empty() || first_close.is_some() {
-        let said = format!("{} of {} normative sentences are to be recorded.", open.len(), findings.len());
-        let calls = open.into_iter().chain(first_close).collect();
-        return turn(said, calls);
-    }
-    let notes = format!("{} requirements recorded, {dropped} refused", findings.len() - dropped);
-    let write = (!recorded.is_empty()).then(|| append(&candidates::path(part), &recorded));
-    // What was refused is left open, for the result to name.
-    let close = close(LOOKED_AGAIN).filter(|_| dropped == 0);
-    turn(notes.clone(), write.into_iter().chain(close).chain([todo_complete(&notes)]).collect())
-}
-
-/// What the reads gave, or `None` while one of them is still to be made. A chunk that could not be read is empty.
-fn texts<'a>(view: &RequestView<'a>, reads: &[Call]) -> Option<Vec<&'a str>> {
-    let text = |done: &Done<'a>| if done.failed() { "" } else { body(done.result).0 };
-    reads.iter().map(|call| view.result_of(call).map(text)).collect()
-}
-
-fn tries<'a>(view: &'a RequestView<'a>) -> Tries<'a> {
-    let mut tries = Tries::new();
-    for done in view.history.iter().filter(|done| done.name == "add_requirement") {
-        tries.entry(done.arg("text")).or_default().push(done);
-    }
-    tries
-}
-
-/// The passage and the sentences in which a finding stands, of passages from number `first` on; none where it goes on in
-/// the next one, or where they are shown without numbers.
-fn pointer(finding: &Finding, first: u32, passages: &[Numbered]) -> Option<Pointer> {
-    let sentences = passages.get(finding.chunk)?.sentences(&finding.quote)?;
-    Some(Pointer { passage: first + u32::try_from(finding.chunk).ok()?, sentences })
-}
-
-/// Two tries at the most: by the numbers of its sentences or as it stands, then without page and with the passage that
-/// the refusal offered.
-fn progress<'a>(finding: &Finding, pointer: impl Fn() -> Option<Pointer>, tries: &Tries<'a>) -> Progress<'a> {
-    match tries.get(finding.text.as_str()).map(Vec::as_slice) {
-        None | Some([]) => Progress::Open(requirement::add(finding, pointer())),
-        // A cleared result cannot be told from a recorded one; the engine refused few, so it counts as recorded.
-        Some([.., last]) if !last.failed() => Progress::Recorded(last.result),
-        Some([only]) => {
-            let again = requirement::add_again(finding, only.result);
-            if only.is(&again) { Progress::Dropped } else { Progress::Open(again) }
-        }
-        Some(_) => Progress::Dropped,
-    }
+    let note = format!("- The documents begin with: {}. Defined terms: {}.\n", listed(headings), listed(terms));
+    turn("Noting how the documents begin.", vec![append("workspace.md", &note), todo_complete("noted in workspace.md")])
 }

@@ -3,30 +3,40 @@
 //! | module | phase |
 //! |---|---|
 //! | `preparation` | extract, chunk, look at the manifest |
-//! | `extraction` | record the normative sentences of some chunks |
-//! | `parts` | close an extraction phase: duplicates, the part's deliverable |
-//! | `consolidation` | the deliverables of the whole job |
+//! | `extraction` | read passages, record and decide them |
+//! | `decisions` | one passage: its record, and what that leaves open |
+//! | `report` | look at the records, write the report |
 //! | `answer` | jobs without documents, and feedback |
 
 mod answer;
-mod consolidation;
+pub(crate) mod decisions;
 mod extraction;
-mod parts;
 mod preparation;
+mod report;
 
-use crate::call::{Turn, append, read_lines, todo_complete, turn};
+use crate::call::{Turn, append, list_files, read_lines, todo_complete, turn};
 use crate::plan::task::Task;
 use crate::request_view::RequestView;
 use crate::request_view::pages::body;
 use crate::unknown_todo::unknown_todo;
 use crate::validator;
 
-/// Decides one tactical turn.
+/// Decides one tactical turn. Behind the last todo of work on deliverables these are listed, for the review that follows.
 pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
     let Some(todo) = view.todo_list.as_ref().and_then(|list| list.current()) else {
         return turn("There is no open todo to work on.", Vec::new());
     };
-    match Task::read(&todo.text) {
+    let mut turn = of_task(view, Task::read(&todo.text));
+    let closes = turn.calls.last().is_some_and(|call| call.name == "todo_complete");
+    let list = list_files("output");
+    if closes && view.todos_behind().next().is_none() && !turn.calls.contains(&list) {
+        turn.calls.push(list);
+    }
+    turn
+}
+
+fn of_task(view: &RequestView<'_>, task: Task) -> Turn {
+    match task {
         Task::Extract(document) => preparation::extract(view, &document),
         Task::Chunk(document) => preparation::chunk(view, &document),
         Task::CheckManifest => preparation::check_manifest(view),
@@ -34,20 +44,16 @@ pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
         Task::NotePrepared => {
             remember("The documents are extracted and chunked; chunks/manifest.json lists the chunks.")
         }
-        Task::Process { first, last, part, .. } => extraction::process(view, first..=last, part),
-        Task::Review(part) => parts::review(view, part),
-        Task::WritePart(part) => parts::write(view, part),
-        Task::CheckPlaces(part) => parts::check_places(view, part),
-        Task::ListPart(part) => parts::list(view, part),
-        Task::NotePart(part) => remember(&format!("Part {part} of the extraction is in candidates/part_{part}.md.")),
-        Task::CheckParts => consolidation::check_parts(view),
-        Task::WriteRequirements => consolidation::write_requirements(view),
-        Task::Coverage => consolidation::coverage(view),
+        Task::Terms => extraction::terms(view),
+        Task::Process { first, last, .. } => extraction::process(view, &(first..=last).collect::<Vec<_>>()),
+        Task::Leftover(numbers) => extraction::process(view, &numbers),
+        Task::LookAtRecords => report::look(view),
+        Task::WriteReport => report::write(view),
         Task::Reorient => answer::read_task(view),
         Task::NoteStatements => answer::note_statements(view),
         Task::WriteAnswer => answer::write(view),
         Task::ReadFeedback => answer::read_feedback(view),
-        Task::CheckFeedback => consolidation::check_parts(view),
+        Task::CheckFeedback => answer::check_feedback(view),
         Task::WriteFeedback(number) => answer::write_feedback(view, number),
         Task::ReadBack(path) => read_back(view, &path),
         Task::NoteDelivered => remember("The deliverables are in output/."),

@@ -5,52 +5,46 @@ use std::sync::LazyLock;
 use plumbline_bounds::pattern;
 use regex::Regex;
 
-/// How strongly a sentence binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Strength {
-    /// should, soll
-    Should,
-    /// must, shall, required, muss, ist zu
-    Must,
-}
-
 /// What makes a sentence normative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Modal {
     /// The words as they stand in the sentence, at most the first and the last of a wide construction.
     pub(crate) word: String,
-    /// How strongly they bind.
-    pub(crate) strength: Strength,
     /// Whether they forbid.
     pub(crate) forbids: bool,
-    /// Whether they are German.
-    pub(crate) german: bool,
 }
 
 struct Rule {
     pattern: Regex,
-    strength: Strength,
     forbids: bool,
-    german: bool,
+}
+
+fn rule(pattern: &str, forbids: bool) -> Rule {
+    Rule { pattern: pattern::own(pattern), forbids }
 }
 
 /// In order of precedence: what binds more strongly first, and a prohibition before the plain verb in it.
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rule =
-        |pattern: &str, strength, forbids, german| Rule { pattern: pattern::own(pattern), strength, forbids, german };
-    let (must, should) = (Strength::Must, Strength::Should);
+static STRONG: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![
-        rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", must, true, false),
-        rule(r"(?i)\b(must|shall)\b", must, false, false),
-        rule(r"(?i)\b(required)\b", must, false, false),
-        rule(r"(?i)\b((?:is|are) (?:not )?to [a-z]+)\b", must, false, false),
-        rule(r"(?i)\b((?:has|have|needs?) to|(?:obliged|obligated|bound) to)\b", must, false, false),
-        rule(r"(?i)\b(duty|responsibility|obligation)\b[^.;:]{0,80}?\b(to)\b", must, false, false),
-        rule(r"(?i)\b(darf|dürfen)\b[^;:]{0,160}?\b(nicht|nur|keine?|keine[nrsm]|niemals|weder)\b", must, true, true),
-        rule(r"(?i)\b(muss|muß|müssen|verpflichtet)\b", must, false, true),
-        rule(r"(?i)\b(should(?: not| never)?|shouldn't)\b", should, false, false),
-        rule(r"(?i)\b(soll(?:en|te|ten)?)\b", should, false, true),
+        rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", true),
+        rule(r"(?i)\b(must|shall)\b", false),
+        rule(r"(?i)\b(required)\b", false),
+        rule(r"(?i)\b((?:is|are) (?:not )?to [a-z]+)\b", false),
+        rule(r"(?i)\b((?:has|have|needs?) to|(?:obliged|obligated|bound) to)\b", false),
+        rule(r"(?i)\b(duty|responsibility|obligation)\b[^.;:]{0,80}?\b(to)\b", false),
+        rule(r"(?i)\b(responsib(?:le|ility) for|ensures? that|is accountable for)\b", false),
+        rule(r"(?i)\b(prohibited|forbidden|not (?:allowed|permitted)|(?:allowed|permitted) only)\b", true),
+        rule(r"(?i)\b(no)\b[^.;:]{0,120}?\b(may)\b", true),
+        rule(r"(?i)\b(only)\b[^.;:]{0,120}?\b(may)\b", true),
+        rule(r"(?i)\b(may only)\b", true),
+        rule(r"(?i)\b(darf|dürfen)\b[^;:]{0,160}?\b(nicht|nur|keine?|keine[nrsm]|niemals|weder)\b", true),
+        rule(r"(?i)\b(muss|muß|müssen|verpflichtet)\b", false),
     ]
+});
+
+/// What binds less strongly.
+static WEAK: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    vec![rule(r"(?i)\b(should(?: not| never)?|shouldn't)\b", false), rule(r"(?i)\b(soll(?:en|te|ten)?)\b", false)]
 });
 
 /// The verb that asks for `zu` and an infinitive: `ist … zu prüfen`, `sind … aufzubewahren`, `hat … zu melden`.
@@ -95,9 +89,8 @@ const NO_INFINITIVE: &[&str] = &[
 pub(crate) fn modal(sentence: &str) -> Option<Modal> {
     // Neither binds anybody.
     let sentence = &sentence.replace("may or may not", "may").replace("not required", "not needed");
-    let strong = || RULES.iter().filter(|rule| rule.strength == Strength::Must).find_map(|rule| apply(rule, sentence));
-    let weak = || RULES.iter().filter(|rule| rule.strength == Strength::Should).find_map(|rule| apply(rule, sentence));
-    strong().or_else(|| to_be(sentence)).or_else(weak)
+    let first = |rules: &[Rule]| rules.iter().find_map(|rule| apply(rule, sentence));
+    first(&STRONG).or_else(|| to_be(sentence)).or_else(|| first(&WEAK))
 }
 
 fn apply(rule: &Rule, sentence: &str) -> Option<Modal> {
@@ -107,7 +100,7 @@ fn apply(rule: &Rule, sentence: &str) -> Option<Modal> {
         Some(second) => format!("{} {}", &found[1], second.as_str()).to_lowercase(),
     };
     let forbids = rule.forbids || word.ends_with(" not") || word.contains("not to be");
-    Some(Modal { word, strength: rule.strength, forbids, german: rule.german })
+    Some(Modal { word, forbids })
 }
 
 fn to_be(sentence: &str) -> Option<Modal> {
@@ -119,34 +112,36 @@ fn to_be(sentence: &str) -> Option<Modal> {
         !infinitive.strip_prefix("zu").is_some_and(|behind| NO_INFINITIVE.contains(&behind.trim()))
     })?;
     let word = format!("{} … {infinitive}", verb.as_str().to_lowercase());
-    Some(Modal { word, strength: Strength::Must, forbids: clause.contains(" nicht "), german: true })
+    Some(Modal { word, forbids: clause.contains(" nicht ") })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Strength, modal};
+    use super::modal;
 
-    fn check(sentence: &str, expected: Option<(&str, Strength, bool)>) {
+    fn check(sentence: &str, expected: Option<(&str, bool)>) {
         let found = modal(sentence);
-        let found = found.as_ref().map(|modal| (modal.word.as_str(), modal.strength, modal.forbids));
+        let found = found.as_ref().map(|modal| (modal.word.as_str(), modal.forbids));
         assert_eq!(found, expected, "{sentence}");
     }
 
     #[test]
     fn english_words() {
-        use Strength::{Must, Should};
-        check("Records must be kept.", Some(("must", Must, false)));
-        check("Records shall be kept.", Some(("shall", Must, false)));
-        check("Records must not be deleted.", Some(("must not", Must, true)));
-        check("Staff may not share keys.", Some(("may not", Must, true)));
-        check("A signature is required.", Some(("required", Must, false)));
-        check("Invoices are to be filed.", Some(("are to be", Must, false)));
-        check("The clerk has to sign.", Some(("has to", Must, false)));
-        check("Every clerk is obliged to sign.", Some(("obliged to", Must, false)));
-        check("It is the duty of the clerk to sign.", Some(("duty to", Must, false)));
-        check("Copies should be checked.", Some(("should", Should, false)));
-        check("Copies should not be sent.", Some(("should not", Should, true)));
-        check("Copies should be sent and must be kept.", Some(("must", Must, false)));
+        check("Records must be kept.", Some(("must", false)));
+        check("Records shall be kept.", Some(("shall", false)));
+        check("Records must not be deleted.", Some(("must not", true)));
+        check("Staff may not share keys.", Some(("may not", true)));
+        check("A signature is required.", Some(("required", false)));
+        check("Invoices are to be filed.", Some(("are to be", false)));
+        check("The clerk has to sign.", Some(("has to", false)));
+        check("Every clerk is obliged to sign.", Some(("obliged to", false)));
+        check("It is the duty of the clerk to sign.", Some(("duty to", false)));
+        check("The clerk is responsible for the log.", Some(("responsible for", false)));
+        check("No key may leave the house.", Some(("no may", true)));
+        check("Copies are permitted only on request.", Some(("permitted only", true)));
+        check("Copies should be checked.", Some(("should", false)));
+        check("Copies should not be sent.", Some(("should not", true)));
+        check("Copies should be sent and must be kept.", Some(("must", false)));
     }
 
     #[test]
@@ -160,17 +155,16 @@ mod tests {
 
     #[test]
     fn german_words() {
-        use Strength::{Must, Should};
-        check("Belege müssen lesbar sein.", Some(("müssen", Must, false)));
-        check("Der Beleg muss lesbar sein.", Some(("muss", Must, false)));
-        check("Der Beleg darf nicht gelöscht werden.", Some(("darf nicht", Must, true)));
-        check("Die Belege dürfen nach der Prüfung nicht mehr geändert werden.", Some(("dürfen nicht", Must, true)));
-        check("Das Amt ist verpflichtet, ihn zu hören.", Some(("verpflichtet", Must, false)));
-        check("Die Kopie soll lesbar sein.", Some(("soll", Should, false)));
-        check("Der Beleg ist unverzüglich zu erfassen.", Some(("ist … zu erfassen", Must, false)));
-        check("Rechnungen sind zehn Jahre aufzubewahren.", Some(("sind … aufzubewahren", Must, false)));
-        check("Die Leitung hat jede Änderung zu dokumentieren.", Some(("hat … zu dokumentieren", Must, false)));
-        check("Er ist zu allen Belegen zu befragen.", Some(("ist … zu befragen", Must, false)));
+        check("Belege müssen lesbar sein.", Some(("müssen", false)));
+        check("Der Beleg muss lesbar sein.", Some(("muss", false)));
+        check("Der Beleg darf nicht gelöscht werden.", Some(("darf nicht", true)));
+        check("Die Belege dürfen nach der Prüfung nicht mehr geändert werden.", Some(("dürfen nicht", true)));
+        check("Das Amt ist verpflichtet, ihn zu hören.", Some(("verpflichtet", false)));
+        check("Die Kopie soll lesbar sein.", Some(("soll", false)));
+        check("Der Beleg ist unverzüglich zu erfassen.", Some(("ist … zu erfassen", false)));
+        check("Rechnungen sind zehn Jahre aufzubewahren.", Some(("sind … aufzubewahren", false)));
+        check("Die Leitung hat jede Änderung zu dokumentieren.", Some(("hat … zu dokumentieren", false)));
+        check("Er ist zu allen Belegen zu befragen.", Some(("ist … zu befragen", false)));
     }
 
     #[test]

@@ -67,14 +67,6 @@ fn footnote(before: &str, after: &str) -> Option<usize> {
     (word >= 3 && (1..=3).contains(&digits) && alone).then_some(digits)
 }
 
-/// The sentence without the number of a footnote behind it.
-pub(super) fn without_footnote(sentence: &str) -> &str {
-    let bare = sentence.trim_end_matches(|c: char| c.is_ascii_digit());
-    let closed = bare.trim_end_matches(['"', ')', ']', '”', '’', '»', '*']);
-    let (before, digits) = (closed.strip_suffix(['.', '!', '?']), &sentence[bare.len()..]);
-    if before.and_then(|before| footnote(before, digits)).is_some() { bare } else { sentence }
-}
-
 fn ends_here(before: &str, mark: char, after: &str) -> bool {
     let next = after.trim_start();
     if next.is_empty() {
@@ -105,26 +97,14 @@ fn begins_a_sentence(next: &str) -> bool {
 
 /// White space collapsed to single spaces; a line break after a hyphen within a word is dropped, the hyphen stays.
 pub(crate) fn collapse(text: &str) -> String {
-    join(text, "")
-}
-
-/// The text as a citation quotes it: white space collapsed, but a line break after a hyphen kept, so that the matcher can
-/// see that the hyphen may come from the line's end.
-pub(super) fn quotable(text: &str) -> String {
-    join(text, "\n")
-}
-
-fn join(text: &str, behind_hyphen: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     for line in text.lines() {
         for word in line.split_whitespace() {
             joined.push_str(word);
             joined.push(' ');
         }
-        let within_word = joined.strip_suffix("- ").is_some_and(|rest| rest.ends_with(char::is_alphabetic));
-        if within_word {
+        if joined.strip_suffix("- ").is_some_and(|rest| rest.ends_with(char::is_alphabetic)) {
             joined.pop();
-            joined.push_str(behind_hyphen);
         }
     }
     joined.trim_end().to_owned()
@@ -132,7 +112,7 @@ fn join(text: &str, behind_hyphen: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{collapse, quotable, split, without_footnote};
+    use super::{collapse, split};
 
     fn check(text: &str, expected: &[&str]) {
         let sentences: Vec<&str> = split(text).into_iter().map(|range| &text[range]).collect();
@@ -178,14 +158,10 @@ mod tests {
     #[test]
     fn the_number_of_a_footnote_belongs_to_the_sentence_before() {
         check("Use the packages.5 Then stop.12", &["Use the packages.5", "Then stop.12"]);
-        assert_eq!(without_footnote("Use the packages.5"), "Use the packages.");
-        assert_eq!(without_footnote("It is 4.5"), "It is 4.5");
-        assert_eq!(without_footnote("In the year 2030"), "In the year 2030");
     }
 
     #[test]
     fn white_space_is_collapsed_and_hyphens_at_line_ends_kept() {
         assert_eq!(collapse("a  record-\n  keeping\nrule - yes"), "a record-keeping rule - yes");
-        assert_eq!(quotable("a  record-\n  keeping\nrule"), "a record-\nkeeping rule");
     }
 }

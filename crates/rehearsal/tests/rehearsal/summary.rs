@@ -16,8 +16,8 @@ fn a_summary_says_what_was_done_and_is_shorter_than_the_conversation() {
     let call = |id: &str, name: &str, args| json!({"id": id, "type": "function", "function": function(name, args)});
     let calls = json!([
         call("a", "read_file", json!({"path": "chunks/chunk_007.md"})),
-        call("b", "add_requirement", json!({"text": "Boxes must be shut."})),
-        call("c", "write_file", json!({"path": "candidates/part_2.md", "content": "- x"})),
+        call("b", "record_passage", json!({"passage": 7, "items": [{"s": "1"}]})),
+        call("c", "write_file", json!({"path": "output/answer.md", "content": "- x"})),
         call("d", "todo_complete", json!({"notes": "1 requirement recorded"})),
     ]);
     let result = |id: &str, text: String| json!({"role": "tool", "tool_call_id": id, "content": text});
@@ -35,7 +35,7 @@ fn a_summary_says_what_was_done_and_is_shorter_than_the_conversation() {
         "Extract the rules.",
         "recorded in this stretch: 1",
         "between 7 and 7",
-        "candidates/part_2.md",
+        "output/answer.md",
         "1 requirement recorded",
     ] {
         assert!(said.contains(part), "{part} is missing in: {said}");

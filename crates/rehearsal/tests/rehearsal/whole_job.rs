@@ -59,7 +59,7 @@ fn english_rows() -> Vec<(&'static str, Option<u64>)> {
         ("Boxes should be labelled on two sides.", Some(2)),
         ("Records of a pending audit must not be destroyed before the auditor has released them in writing.", Some(2)),
         ("personal data must be erased on request", Some(3)),
-        ("Approval of the head of records is required before disposal", Some(3)),
+        ("Letters | Approval of the head of records is required before disposal", Some(3)),
     ]
 }
 
@@ -79,18 +79,13 @@ fn an_english_document_becomes_requirements_with_pages() {
     let engine = finished("Extract the requirements.", &[("input/policy.pdf", ENGLISH)], Habits::default());
     assert_eq!(engine.refusals, Vec::<String>::new());
     assert_eq!(rows(&engine), english_rows());
-    assert_eq!(deliverables(&engine), ["output/coverage.md", "output/findings.md", "output/summary_report.md"]);
-    let table = &engine.files["output/findings.md"];
-    assert!(table.contains("6 requirements."), "{table}");
-    for (text, page) in english_rows() {
-        let row = table.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} is missing"));
-        assert!(row.contains(&format!("input/policy.pdf p. {}", page.unwrap())), "{row}");
-        assert!(row.contains("| req_000"), "{row}");
-    }
-    for report in ["output/findings.md", "output/coverage.md", "output/summary_report.md", "workspace.md"] {
+    assert_eq!(deliverables(&engine), ["output/summary_report.md"]);
+    for report in ["output/summary_report.md", "workspace.md"] {
         assert!(engine.files[report].contains(DISCLAIMER), "{report} must say what wrote it");
     }
-    assert!(engine.files["output/summary_report.md"].contains("6 requirements."));
+    let report = &engine.files["output/summary_report.md"];
+    assert!(report.contains("[figures]") && report.contains("the rehearsal model is rule-based: "), "{report}");
+    assert!(engine.files.keys().all(|path| !path.starts_with("candidates/")), "the records are rows");
 }
 
 #[test]
@@ -105,10 +100,16 @@ fn a_german_document_becomes_requirements_with_pages() {
             ("Die Leitung soll den Bestand jährlich prüfen.", Some(2)),
         ]
     );
-    let sections: Vec<&str> =
-        engine.requirements.iter().map(|row| row.args["source_location"]["section"].as_str().unwrap()).collect();
-    assert_eq!(sections, ["§ 1 Grundsatz", "§ 2 Fristen", "§ 2 Fristen", "§ 2 Fristen"]);
-    assert!(engine.requirements[1].args["gobd_relevant"].as_bool().unwrap());
+    assert_eq!(engine.requirements[1].args["type"], "compliance");
+}
+
+#[test]
+fn a_short_document_takes_few_requests() {
+    let engine =
+        finished("Extract.", &[("input/long.pdf", &long_document(12))], Habits { prepared: true, ..Habits::default() });
+    // Planning, three todos of four passages, the report, the end.
+    assert_eq!((engine.answers.len(), engine.phases.len()), (6, 3), "{:?}", engine.phases);
+    assert_eq!(rows(&engine).len(), long_rows(12).len());
 }
 
 /// A document of many pages, with some sentences of its own on every page.
@@ -133,20 +134,8 @@ fn a_long_document_is_done_in_parts() {
     let found: Vec<_> = engine.requirements.iter().map(|row| (row.text.clone(), row.page)).collect();
     assert_eq!(found, long_rows(130));
     let parts = engine.phases.iter().filter(|name| name.starts_with("Requirement extraction")).count();
-    assert_eq!(parts, 4);
-    let listed = deliverables(&engine);
-    assert!(listed.contains(&"output/requirements_part_4.md"), "{listed:?}");
-    let index = &engine.files["output/findings.md"];
-    assert!(index.contains(&format!("{} requirements.", found.len())), "{index}");
-    let tables: String =
-        (1..=4).map(|part| engine.files[&format!("output/requirements_part_{part}.md")].clone()).collect();
-    assert!(found.iter().all(|(text, _)| tables.contains(text)));
-}
-
-/// The ids of requirements stand in their results, which an engine short of room may clear before they are written down.
-fn without_ids(table: &str) -> String {
-    let words = table.split(' ').filter(|word| !word.starts_with("req_") && !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    assert_eq!(parts, 6);
+    assert_eq!(deliverables(&engine), ["output/summary_report.md"]);
 }
 
 #[test]
@@ -165,7 +154,7 @@ fn the_result_does_not_depend_on_the_habits_of_the_engine() {
         assert_eq!(rows(&engine), rows(&plain));
         assert_eq!(engine.result, plain.result);
         for (path, text) in plain.files.iter().filter(|(path, _)| path.starts_with("output/")) {
-            assert_eq!(without_ids(&engine.files[path]), without_ids(text), "{path}");
+            assert_eq!(&engine.files[path], text, "{path}");
         }
     }
 }
@@ -200,9 +189,7 @@ fn an_unreadable_document_is_named_and_the_others_are_done() {
     assert_eq!(found, sorted);
     let undelivered = engine.result.as_ref().unwrap()["undelivered"][0].as_str().unwrap();
     assert!(undelivered.contains("input/a.pdf") && undelivered.contains("encrypted"), "{undelivered}");
-    for report in ["output/coverage.md", "output/summary_report.md"] {
-        assert!(engine.files[report].contains("input/a.pdf"), "{report}");
-    }
+    assert!(engine.files["output/summary_report.md"].contains("input/a.pdf"));
 }
 
 #[test]
@@ -214,11 +201,11 @@ fn a_job_without_any_readable_document_delivers_nothing_and_says_so() {
 }
 
 #[test]
-fn a_document_without_normative_sentences_is_reported_as_such() {
+fn a_document_without_normative_sentences_is_decided_and_reported() {
     let engine = finished("Extract.", &[("input/poem.txt", "The sea is wide. The sky is high.\n")], Habits::default());
     assert!(engine.requirements.is_empty());
-    assert!(engine.files["output/findings.md"].contains("No sentence with a normative word was found"));
-    assert!(engine.files["output/summary_report.md"].contains("0 requirements."));
+    assert_eq!(deliverables(&engine), ["output/summary_report.md"]);
+    assert!(engine.answers.concat().contains("the rehearsal model is rule-based: "));
 }
 
 #[test]
@@ -235,14 +222,13 @@ fn a_job_without_documents_answers_with_its_own_prompt() {
 }
 
 #[test]
-fn a_refused_quote_is_tried_again_without_a_page() {
-    let refusal = "Error: the quote does not occur on page 1 of input/policy.pdf.";
-    let habits = Habits { refuse_once: Some(("add_requirement", refusal)), ..Habits::default() };
+fn what_a_refused_record_leaves_open_is_decided_by_number() {
+    let refusal =
+        "Error: #1: no such sentence. Of passage 1: r1 = 3. 1 of passage 1 are open: [4] \"Every department…\".";
+    let habits = Habits { refuse_once: Some(("record_passage", refusal)), ..Habits::default() };
     let engine = finished("Extract.", &[("input/policy.pdf", ENGLISH)], habits);
-    assert_eq!(engine.refusals.len(), 1);
-    let row = engine.requirements.iter().find(|row| row.text.starts_with("Every department")).unwrap();
-    assert!(row.args["citations"][0].get("page").is_none());
-    assert_eq!(engine.requirements.len(), english_rows().len());
+    let again = engine.answers.iter().find(|answer| answer.contains("did not take its record"));
+    assert!(again.is_some_and(|answer| answer.contains("\\\"s\\\":\\\"4\\\"")), "{again:?}");
 }
 
 #[test]
@@ -255,13 +241,16 @@ fn a_refused_document_tool_is_reported_rather_than_repeated() {
 #[test]
 fn after_a_rewind_the_open_todos_are_done_and_nothing_is_lost() {
     let mut engine = Engine::new("Extract.", &[("input/long.pdf", &long_document(45))], Habits::default());
-    engine.run_until(|engine| engine.current().is_some_and(|todo| todo.starts_with("Process chunks 10-12 ")));
+    engine.run_until(|engine| engine.current().is_some_and(|todo| todo.starts_with("Process chunks 9-12 ")));
     engine.rewind("The chunks looked wrong.");
     engine.run();
     let found: Vec<_> = engine.requirements.iter().map(|row| (row.text.clone(), row.page)).collect();
     assert_eq!(found, long_rows(45));
     assert!(engine.files["workspace.md"].contains("The chunks looked wrong."));
-    assert!(deliverables(&engine).contains(&"output/findings.md"), "the end that is offered too early is not taken");
+    assert!(
+        deliverables(&engine).contains(&"output/summary_report.md"),
+        "the end that is offered too early is not taken"
+    );
     let again = engine.answers.iter().filter(|answer| answer.contains("chunk_001.md")).count();
     assert_eq!(again, 1, "finished todos stay finished");
 }
@@ -279,11 +268,10 @@ fn feedback_is_answered_with_a_phase_of_its_own() {
 #[test]
 fn a_document_that_comes_late_is_named_as_not_delivered() {
     let mut engine = Engine::new("Extract.", &[("input/policy.pdf", ENGLISH)], Habits::default());
-    engine.run_until(|engine| engine.current().is_some_and(|todo| todo.starts_with("Process chunk")));
+    engine.run_until(|engine| engine.current().is_some_and(|todo| todo.starts_with("Read the beginning")));
     engine.files.insert("input/late.txt".to_owned(), "All boxes must be kept shut.\n".to_owned());
     engine.run();
     let undelivered = engine.result.as_ref().unwrap()["undelivered"][0].as_str().unwrap();
     assert!(undelivered.contains("input/late.txt"), "{undelivered}");
-    assert!(engine.files["output/coverage.md"].contains("- input/late.txt: it came after"));
     assert_eq!(rows(&engine), english_rows());
 }

@@ -89,6 +89,7 @@ pub struct WatchRow {
     pub cost_usd: f64,
     pub error_message: Option<String>,
     pub headline: Option<String>,
+    pub decided: Option<String>,
     #[serde(skip)]
     pub created_at: DateTime<Utc>,
 }

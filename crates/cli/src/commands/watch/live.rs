@@ -193,6 +193,7 @@ mod tests {
             cost_usd: 0.25,
             error_message: None,
             headline: None,
+            decided: None,
             created_at: "2026-11-21T09:00:00Z".parse().unwrap(),
         }
     }

@@ -48,9 +48,9 @@ async fn covered(store: &Store, job: Uuid, least: f64) -> Result<u8, Failure> {
     }
 }
 
-/// The system's sentence on what the job came to.
+/// The system's sentence on what the job came to, and the one on what was decided to be no requirement.
 pub(crate) fn say_headline(row: &WatchRow) -> Result<(), Failure> {
-    row.headline.as_ref().map_or(Ok(()), |headline| output::print(headline))
+    [&row.headline, &row.decided].into_iter().flatten().try_for_each(|said| output::print(said))
 }
 
 /// The exit code for how a job ended, or for which person it waits.

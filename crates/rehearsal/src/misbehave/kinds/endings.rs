@@ -20,11 +20,11 @@ pub(super) const KINDS: &[Kind] = &[
     bad("closes_without_work", |turn| turn.calling_one("todo_complete", &json!({"notes": "done"}))),
     bad("deletes_deliverables", |turn| {
         let delete = |(number, path): (usize, &str)| call(number, "delete_file", &json!({ "path": path }));
-        let paths = ["output/findings.md", "output/coverage.md", "output/summary_report.md"];
+        let paths = ["output/answer.md", "output/summary_report.md"];
         turn.calling((1..).zip(paths).map(delete).collect())
     }),
     bad("empties_deliverables", |turn| {
-        turn.calling_one("write_file", &json!({"path": "output/findings.md", "content": ""}))
+        turn.calling_one("write_file", &json!({"path": "output/summary_report.md", "content": ""}))
     }),
 ];
 

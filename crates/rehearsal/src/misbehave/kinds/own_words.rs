@@ -1,10 +1,11 @@
 //! A model that quotes word for word and states requirements in its own words.
-//!
-//! The rehearsal model knows what it recorded by its text. So it is asked as if the calls so far had the document's words, and
-//! what it answers is put into others.
 
 use crate::misbehave::{Reaction, Turn};
+use crate::plan::manifest::chunk_file;
+use crate::request_view::RequestView;
+use crate::text::{Shown, findings};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What begins a requirement.
 const BEGINNING: &str = "Whom it concerns keeps to this: ";
@@ -22,24 +23,28 @@ const WORDS: [(&str, &str); 8] = [
 
 /// The healthy turn, in other words.
 pub(super) fn reworded(turn: &Turn<'_>) -> Reaction {
-    let mut request = turn.request.clone();
-    let calls = request.messages.iter_mut().flat_map(|message| &mut message.tool_calls);
-    for call in calls.filter(|call| call.function.name == "add_requirement") {
-        call.function.arguments = with_text(&call.function.arguments, documents_words);
-    }
-    let mut answer = json!(crate::answer(&request));
+    let view = RequestView::of(turn.request);
+    let mut answer = json!(crate::answer(turn.request));
     let calls = answer["choices"][0]["message"]["tool_calls"].as_array_mut();
-    for call in calls.into_iter().flatten().filter(|call| call["function"]["name"] == "add_requirement") {
-        let arguments = call["function"]["arguments"].as_str().map(|arguments| with_text(arguments, own_words));
+    for call in calls.into_iter().flatten().filter(|call| call["function"]["name"] == "record_passage") {
+        let arguments = call["function"]["arguments"].as_str().map(|arguments| with_texts(&view, arguments));
         call["function"]["arguments"] = json!(arguments);
     }
     Reaction::answer(&answer)
 }
 
-fn with_text(arguments: &str, change: fn(&str) -> String) -> String {
+/// The record of a passage, with a text of its own for each item.
+fn with_texts(view: &RequestView<'_>, arguments: &str) -> String {
     let Ok(mut read) = serde_json::from_str::<Value>(arguments) else { return arguments.to_owned() };
-    if let Some(text) = read["text"].as_str().map(change) {
-        read["text"] = json!(text);
+    let number = read["passage"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
+    let shown = Shown::read(view.read(&chunk_file(number)).unwrap_or_default());
+    let found = findings(&shown);
+    let texts = found.iter().filter_map(|finding| Some((finding.sentence.number?.to_string(), finding.text())));
+    let texts: BTreeMap<String, String> = texts.collect();
+    for item in read["items"].as_array_mut().into_iter().flatten() {
+        if let Some(text) = item["s"].as_str().and_then(|number| texts.get(number)) {
+            item["text"] = json!(own_words(text));
+        }
     }
     read.to_string()
 }
@@ -48,20 +53,13 @@ fn own_words(text: &str) -> String {
     WORDS.iter().fold(format!("{BEGINNING}{text}"), |text, (theirs, own)| text.replace(theirs, own))
 }
 
-fn documents_words(text: &str) -> String {
-    let text = text.strip_prefix(BEGINNING).unwrap_or(text);
-    WORDS.iter().fold(text.to_owned(), |text, (theirs, own)| text.replace(own, theirs))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{documents_words, own_words};
+    use super::own_words;
 
     #[test]
-    fn other_words_are_taken_back() {
-        let text = "The clerk shall sign it, and Belege m\u{fc}ssen bleiben.";
-        assert!(!own_words(text).contains("shall"));
-        assert_eq!(documents_words(&own_words(text)), text);
-        assert_eq!(documents_words(text), text);
+    fn the_documents_words_of_obligation_are_gone() {
+        let text = own_words("The clerk shall sign it, and Belege m\u{fc}ssen bleiben.");
+        assert!(!text.contains("shall") && !text.contains("m\u{fc}ssen"), "{text}");
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Habits {
     pub(crate) todos_after_system: bool,
     /// The output limit sent along.
     pub(crate) max_tokens: Option<u64>,
+    /// The documents are extracted and cut before the first request, and the opening says so.
+    pub(crate) prepared: bool,
     /// The first call of this tool is refused with this text.
     pub(crate) refuse_once: Option<(&'static str, &'static str)>,
 }
@@ -102,6 +104,11 @@ impl Engine {
         let files = documents.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let files = files.chain([("instructions.md".to_owned(), "Extract the requirements.\n".to_owned())]).collect();
         let mut engine = Self { habits, prompt: prompt.to_owned(), files, ..Self::default() };
+        let is_prepared = engine.habits.prepared;
+        for (path, _) in documents.iter().filter(|_| is_prepared) {
+            engine.perform("extract_document_text", &json!({ "file_path": path }));
+            engine.perform("chunk_document", &json!({ "file_path": path }));
+        }
         engine.begin("Planning", INITIAL, true, "The job begins.", "");
         engine
     }
@@ -159,15 +166,26 @@ impl Engine {
         let bytes = serde_json::to_string(&response).unwrap();
         self.conversation.push(serde_json::from_str::<Value>(&bytes).unwrap()["choices"][0]["message"].clone());
         self.answers.push(bytes);
-        let phase = self.phases.len();
+        let (phase, mut failed) = (self.phases.len(), false);
         for call in &calls {
-            let result = self.call(call);
+            let closes = matches!(call.function.name.as_str(), "todo_complete" | "job_complete");
+            let result = match failed && closes {
+                true => "Error: not carried out: a call before it failed.".to_owned(),
+                false => self.call(call),
+            };
+            failed |= result.starts_with("Error:");
             if result.starts_with("Error:") {
                 self.refusals.push(format!("{}: {result}", call.function.name));
             }
-            // A new phase begins a new conversation; what is left of the old turn belongs to the old one.
+            // A new phase begins a new conversation: what is behind its end stands behind the opening.
             if self.phases.len() == phase {
                 self.conversation.push(json!({"role": "tool", "tool_call_id": call.id, "content": result}));
+            } else if call.function.name != "todo_complete" && self.result.is_none() {
+                let behind = format!(
+                    "Result of a call of your last answer, which stood behind the end of the phase, {}:\n\n{result}",
+                    call.function.name
+                );
+                self.conversation.push(json!({"role": "user", "content": behind}));
             }
         }
         self.shorten();
@@ -245,7 +263,17 @@ impl Engine {
             })
             .collect();
         let plan = self.files.get("main_plan.md").map_or("", String::as_str);
-        format!("### Documents\n\n{documents}\n### main_plan.md\n\n{plan}")
+        let prepared = if self.habits.prepared { self.prepared() } else { String::new() };
+        format!("### Documents\n\n{documents}\n{prepared}### main_plan.md\n\n{plan}")
+    }
+
+    /// What the opening says of documents that the system has cut; one is all that tests need.
+    fn prepared(&self) -> String {
+        let count = self.files.keys().filter(|path| path.starts_with("chunks/chunk_")).count();
+        let document = self.files.keys().find(|path| path.starts_with("input/")).map_or("", String::as_str);
+        format!(
+            "### Coverage\n\n- {document}: {count} passages (1-{count}): all unread\n\n### What was prepared\n\ncut\n\n"
+        )
     }
 
     /// Closes the current todo; after the last one the next phase begins.
@@ -258,6 +286,12 @@ impl Engine {
             return "Error: every todo is done.".to_owned();
         };
         *done = true;
+        let is_divided =
+            self.strategic && self.files.get("main_plan.md").is_some_and(|plan| plan.contains("## Phase 1"));
+        let next = self.todos.iter_mut().find(|(_, done)| !done);
+        if let Some((_, done)) = next.filter(|(todo, _)| is_divided && todo.starts_with("Divide")) {
+            *done = true;
+        }
         if open > 1 {
             return format!("marked complete. {} tasks remaining.", open - 1);
         }

@@ -26,7 +26,9 @@ pub(crate) fn bound(strategic: bool) -> &'static [&'static str] {
             "add_note",
             "extract_document_text",
             "chunk_document",
-            "add_requirement",
+            "record_passage",
+            "coverage",
+            "list_requirements",
         ],
     }
 }
@@ -35,9 +37,59 @@ fn text<'a>(args: &'a Value, key: &str) -> &'a str {
     args[key].as_str().unwrap_or_else(|| panic!("{key} is missing in {args}"))
 }
 
-/// White space does not count when quotes are looked up.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A chunk's sentences, where each line is one or more of them: a line that continues a sentence begins in lower case.
+fn sentences(chunk: &str) -> Vec<String> {
+    let numbered = numbered(chunk);
+    let mut parts: Vec<&str> = Vec::new();
+    let mut rest = numbered.as_str();
+    while let Some((before, behind)) = rest.split_once(&format!("[{}] ", parts.len() + 1)) {
+        if let Some(last) = parts.last_mut() {
+            *last = before;
+        }
+        parts.push(behind);
+        rest = behind;
+    }
+    let words = |text: &&str| {
+        let lines = text.lines().filter(|line| page_number(line).is_none());
+        let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        text.trim_end_matches([' ', '-', '|', '#']).to_owned()
+    };
+    parts.iter().map(words).collect()
+}
+
+/// The chunk with a number before each sentence.
+fn numbered(chunk: &str) -> String {
+    let (mut text, mut number, mut open) = (String::new(), 0, false);
+    let mut mark = |text: &mut String| {
+        number += 1;
+        text.push_str(&format!("[{number}] "));
+    };
+    for line in chunk.lines() {
+        let body = line.trim_start_matches(['#', '-', '|', ' ']);
+        let is_text =
+            !body.is_empty() && !line.starts_with("<!--") && page_number(line).is_none() && !line.starts_with("|--");
+        if !is_text {
+            text.push_str(line);
+            text.push('\n');
+            continue;
+        }
+        text.push_str(&line[..line.len() - body.len()]);
+        if !open {
+            mark(&mut text);
+        }
+        let parts: Vec<&str> = body.split_inclusive(". ").collect();
+        for (at, part) in parts.iter().enumerate() {
+            let is_ordinal = at > 0 && parts[at - 1].trim_end_matches(". ").ends_with(|c: char| c.is_ascii_digit());
+            let is_cut = at > 0 && part.starts_with(char::is_uppercase) && !is_ordinal;
+            if is_cut {
+                mark(&mut text);
+            }
+            text.push_str(part);
+        }
+        open = body.starts_with(char::is_alphabetic) && line == body && !body.ends_with(['.', ':', '?']);
+        text.push('\n');
+    }
+    text
 }
 
 /// The text cut before every page mark.
@@ -65,7 +117,9 @@ impl Engine {
             "todo_complete" => self.close_todo(),
             "extract_document_text" => self.extract(text(args, "file_path")),
             "chunk_document" => self.chunk(text(args, "file_path")),
-            "add_requirement" => self.add_requirement(args),
+            "record_passage" => self.record_passage(args),
+            "coverage" => format!("{} requirements", self.requirements.len()),
+            "list_requirements" => format!("{} requirements, the first of them", self.requirements.len()),
             "job_complete" => self.job_complete(args),
             "add_note" | "generate_workspace_summary" => "done".to_owned(),
             other => panic!("unknown tool {other}"),
@@ -75,6 +129,8 @@ impl Engine {
     fn read_file(&self, args: &Value) -> String {
         let path = text(args, "path");
         let Some(content) = self.files.get(path) else { return format!("Error: {path} does not exist.") };
+        let numbered = path.starts_with("chunks/chunk_").then(|| numbered(content));
+        let content = numbered.as_ref().unwrap_or(content);
         let (total, first) = (content.lines().count(), args["offset"].as_u64().map_or(1, |offset| offset as usize));
         let last = args["limit"].as_u64().map_or(total, |limit| total.min(first + limit as usize - 1));
         if first > total.max(1) {
@@ -153,30 +209,42 @@ impl Engine {
         "chunked".to_owned()
     }
 
-    fn add_requirement(&mut self, args: &Value) -> String {
-        for citation in args["citations"].as_array().unwrap() {
-            let source = &self.files[text(citation, "source")];
-            let searched = match citation["page"].as_u64() {
-                None => source.as_str(),
-                Some(page) => source.split(&format!("[page {page}]")).nth(1).unwrap().split("[page ").next().unwrap(),
+    /// The page on which a sentence of a chunk begins.
+    fn page_of(chunk: &str, sentence: usize) -> Option<u64> {
+        let shown = numbered(chunk);
+        let before = shown.split_once(&format!("[{sentence}] "))?.0;
+        before.lines().rev().find_map(page_number)
+    }
+
+    fn record_passage(&mut self, args: &Value) -> String {
+        let number = args["passage"].as_u64().unwrap();
+        let Some(chunk) = self.files.get(&format!("chunks/chunk_{number:03}.md")).cloned() else {
+            return format!("Error: there is no passage {number}.");
+        };
+        let sentences = sentences(&chunk);
+        let mut ids = Vec::new();
+        for item in args["items"].as_array().into_iter().flatten() {
+            let sentence: usize = text(item, "s").parse().unwrap();
+            let Some(text) = sentences.get(sentence - 1) else {
+                return format!("Error: there is no sentence {sentence}.");
             };
-            let searched: Vec<&str> = searched.lines().filter(|line| !line.starts_with("[page ")).collect();
-            if !squeezed(&searched.join("\n")).contains(&squeezed(text(citation, "quote"))) {
-                return format!("Error: the quote does not occur in {}.", text(citation, "source"));
+            ids.push(format!("r{} = {sentence}", self.requirements.len() + 1));
+            let page = Self::page_of(&chunk, sentence);
+            let row = Requirement { text: text.clone(), page, args: item.clone() };
+            if !self.requirements.iter().any(|known| known.text == row.text && known.page == row.page) {
+                self.requirements.push(row);
             }
         }
-        let page = args["source_location"]["page"].as_u64();
-        let id = format!("req_{:04x}", self.requirements.len());
-        let row = Requirement { text: text(args, "text").to_owned(), page, args: args.clone() };
-        if self.requirements.iter().all(|known| known.text != row.text) {
-            self.requirements.push(row);
-        }
-        format!("recorded {id}: {} (1 citation verified)", text(args, "text"))
+        let outcome = if args["rest"].is_array() { format!("passage {number} is decided.") } else { String::new() };
+        format!("passage {number}: {}. {outcome}", ids.join(", "))
     }
 
     fn job_complete(&mut self, args: &Value) -> String {
         for path in args["deliverables"].as_array().unwrap() {
             let path = path.as_str().unwrap();
+            if path == "output/requirements.md" {
+                continue;
+            }
             if self.files.get(path).is_none_or(|content| content.trim().is_empty()) {
                 return format!("Error: the deliverable {path} does not exist.");
             }

@@ -1,0 +1,148 @@
+//! One passage: its duties and what becomes of the rest, in one call; what that leaves open, in a second one.
+
+use crate::call::{Call, add_note, record_passage};
+use crate::plan::manifest::chunk_file;
+use crate::request_view::{Done, RequestView};
+use crate::requirement;
+use crate::text::{Kind, Shown, findings};
+use plumbline_bounds::pattern;
+use regex::Regex;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Why a sentence that was read is no requirement.
+pub(crate) const RULE: &str = "the rehearsal model is rule-based: it finds no word here that obliges";
+
+/// The same where its record was refused.
+const REFUSED: &str =
+    "the rehearsal model is rule-based: the system did not take its record of this, and it has no other";
+
+/// So many calls for one passage, and it is left as it is.
+const MOST_TRIES: usize = 3;
+
+/// Most items of one call.
+const ITEMS: usize = 100;
+
+/// A candidate that a result names as open.
+static OPEN: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"\[(\d{1,6})\] ""#));
+
+/// What is still to be called for passage `number`, whose text `shown` is; nothing once it is decided.
+pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Call> {
+    let shown = Shown::read(shown);
+    let is_numbered = shown.sentences.iter().any(|sentence| sentence.number.is_some());
+    if !view.bound("record_passage") || !is_numbered {
+        return one_by_one(view, number, &shown);
+    }
+    let of_passage = |done: &&Done<'_>| done.name == "record_passage" && done.args["passage"] == number;
+    let tries: Vec<&Done<'_>> = view.history.iter().filter(of_passage).collect();
+    match tries.as_slice() {
+        [] => first(number, &shown),
+        [.., last] if is_decided(last) || tries.len() >= MOST_TRIES => Vec::new(),
+        [.., last] => vec![again(number, last)],
+    }
+}
+
+/// The first call, or more where a passage has more duties than one takes.
+fn first(number: u32, shown: &Shown) -> Vec<Call> {
+    let found = findings(shown);
+    let recorded: BTreeSet<u32> = found.iter().filter_map(|finding| finding.sentence.number).collect();
+    let texts = shown.sentences.iter().filter(|sentence| sentence.kind != Kind::Heading);
+    let left: Vec<u32> =
+        texts.filter_map(|sentence| sentence.number).filter(|number| !recorded.contains(number)).collect();
+    let items: Vec<Value> = found.iter().filter_map(requirement::item).collect();
+    let mut parts: Vec<&[Value]> = items.chunks(ITEMS).collect();
+    let last = parts.pop().unwrap_or_default();
+    let whole =
+        parts.into_iter().map(|part| Call { name: "record_passage", args: json!({"passage": number, "items": part}) });
+    whole.chain([record_passage(number, last, &by_number(&left, RULE))]).collect()
+}
+
+/// Decides what a result names as open, and says of a passage without candidates what is known of it.
+fn again(number: u32, last: &Done<'_>) -> Call {
+    let open: BTreeSet<u32> = OPEN.captures_iter(last.result).filter_map(|found| found[1].parse().ok()).collect();
+    let why = if last.failed() { REFUSED } else { RULE };
+    let mut rest = by_number(&open.into_iter().collect::<Vec<_>>(), why);
+    rest.push(json!({ "why": why }));
+    record_passage(number, &[], &rest)
+}
+
+fn by_number(numbers: &[u32], why: &str) -> Vec<Value> {
+    (!numbers.is_empty()).then(|| json!({"s": ranges(numbers), "why": why})).into_iter().collect()
+}
+
+/// `1-3, 7` of numbers that rise.
+fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let range = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    ranges.iter().map(range).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the passage needs no further call after this one.
+fn is_decided(done: &Done<'_>) -> bool {
+    let said = ["is decided", "is closed over", "was answered already", "there is no passage", "has no text"];
+    // What was cleared from the conversation is taken to be well; the todo's closing tells otherwise.
+    done.cleared() || done.result.is_empty() || said.iter().any(|words| done.result.contains(words)) && !done.failed()
+}
+
+/// A requirement a call, where a passage cannot be recorded as a whole.
+fn one_by_one(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Call> {
+    let found = findings(shown);
+    let was_made = |call: &Call| view.history.iter().any(|done| done.is(call));
+    let records = found.iter().map(|finding| requirement::add(finding, number, &shown.source));
+    let records: Vec<Call> = records.filter(|call| view.bound(call.name) && !was_made(call)).collect();
+    let close = crate::call::close_passages([number].into_iter(), RULE);
+    let closings = view.history.iter().filter(|done| done.is(&close)).count();
+    let close = (view.bound(close.name) && closings < MOST_TRIES - 1 && !is_closed(view, &close)).then_some(close);
+    records.into_iter().chain(close).collect()
+}
+
+fn is_closed(view: &RequestView<'_>, close: &Call) -> bool {
+    view.history.iter().any(|done| done.is(close) && !done.failed())
+}
+
+/// What is noted of a passage that could not be read.
+pub(super) fn unread(number: u32) -> Call {
+    add_note(&format!("{} could not be read", chunk_file(number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, first, ranges};
+    use crate::text::Shown;
+    use serde_json::json;
+
+    #[test]
+    fn a_passage_is_recorded_and_decided_in_one_call() {
+        let shown = Shown::read(
+            "## [1] Keys\n\n[2] The house is red. [3] Every key must be numbered.\n\n[4] It is so. [5] It was so.",
+        );
+        let calls = first(7, &shown);
+        let rest = json!([{"s": "2, 4-5", "why": RULE}]);
+        assert_eq!(
+            calls.iter().map(|call| &call.args).collect::<Vec<_>>(),
+            [&json!({"passage": 7, "items": [{"s": "3"}], "rest": rest})]
+        );
+    }
+
+    #[test]
+    fn a_passage_of_many_duties_is_several_calls_of_which_the_last_decides() {
+        let shown: String = (1..=230).map(|n| format!("[{n}] Box {n} must be shut. ")).collect();
+        let calls = first(7, &Shown::read(&shown));
+        let counts: Vec<usize> = calls.iter().map(|call| call.args["items"].as_array().map_or(0, Vec::len)).collect();
+        assert_eq!(counts, [100, 100, 30]);
+        let deciding: Vec<bool> = calls.iter().map(|call| call.args.get("rest").is_some()).collect();
+        assert_eq!(deciding, [false, false, true]);
+    }
+
+    #[test]
+    fn numbers_in_a_row_are_a_range() {
+        assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
+    }
+}
