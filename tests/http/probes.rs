@@ -80,11 +80,10 @@ async fn the_metrics_count_what_the_rows_say(pool: PgPool) {
     assert_eq!(value("plumbline_jobs{status=\"running\"}"), 0.0);
     assert!(value("plumbline_mirror_lag_seconds_count") > 0.0);
     assert_eq!(value("plumbline_jobs_pickup_seconds_count"), 1.0);
-    let added: i64 = sqlx::query_scalar("SELECT count(*) FROM requirement_cache")
-        .fetch_one(&world.pool)
-        .await
-        .expect("rows can be counted");
-    assert_eq!(value("plumbline_tool_duration_seconds_count{outcome=\"done\",tool=\"add_requirement\"}"), added as f64);
+    let passages: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM passages").fetch_one(&world.pool).await.expect("rows can be counted");
+    let recorded = value("plumbline_tool_duration_seconds_count{outcome=\"done\",tool=\"record_passage\"}");
+    assert_eq!(recorded, passages as f64);
     let mut families: BTreeSet<String> =
         counted.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split(' ').next()?.to_owned())).collect();
     assert!(families.remove("target_info"), "the process describes itself");

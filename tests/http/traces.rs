@@ -144,7 +144,7 @@ async fn a_request_is_described_and_its_content_is_not(pool: PgPool) {
     .await
     .expect("calls can be listed");
     assert_eq!(told, count(called.into_iter()));
-    assert!(told.contains_key("todo_complete") && told.contains_key("add_requirement"), "{told:?}");
+    assert!(told.contains_key("todo_complete") && told.contains_key("record_passage"), "{told:?}");
     for span in &tree.spans {
         for content in
             ["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"]

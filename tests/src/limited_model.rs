@@ -9,7 +9,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Json, Response},
 };
-use plumbline_rehearsal::{ChatRequest, answer};
+use plumbline_rehearsal::{ChatRequest, answer_by_todo};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -187,7 +187,7 @@ async fn route(State(state): State<Arc<Mutex<ServerState>>>, body: Bytes) -> Res
     let under_way = UnderWay::begin(&state);
     let answered = plumbline_bounds::blocking::unbounded(move || {
         let request: ChatRequest = serde_json::from_slice(&body).expect("workers send requests that can be read");
-        serde_json::to_value(answer(&request)).expect("an answer can be written")
+        serde_json::to_value(answer_by_todo(&request)).expect("an answer can be written")
     });
     let answered = answered.await.expect("the rehearsal model does not panic");
     let tokens = |key: &str| answered["usage"][key].as_f64().unwrap_or(0.0);

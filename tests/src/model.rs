@@ -10,7 +10,7 @@ use axum::{
     http::{Method, StatusCode, Uri},
     response::{IntoResponse, Json, Response},
 };
-use plumbline_rehearsal::{ChatRequest, answer, check};
+use plumbline_rehearsal::{ChatRequest, answer_by_todo, check};
 use serde_json::json;
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -189,7 +189,7 @@ async fn work(body: Bytes) -> Response {
     let done = plumbline_bounds::blocking::unbounded(move || {
         let request: ChatRequest = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
         check::check(&request)?;
-        Ok::<_, String>(answer(&request))
+        Ok::<_, String>(answer_by_todo(&request))
     });
     match done.await.expect("the rehearsal model does not panic") {
         Ok(response) => Json(response).into_response(),

@@ -56,12 +56,12 @@ pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-ba
 /// The whole brain: one request in, one answer out. Pure and deterministic.
 ///
 /// The request is expected to have passed [`check::check`]; one that has not is answered all the same, from whatever
-/// part of it makes sense.
+/// part of it makes sense. Todos whose work is known are done in one answer, with what the next one reads.
 pub fn answer(request: &ChatRequest) -> ChatResponse {
     let mut view = RequestView::of(request);
     let refused = reply::refused(&view);
     let mut turn = step(&view);
-    // Todos whose work is known are done in one answer, unless a closing was refused: then its result is waited for.
+    // Where a closing was refused, its result is waited for.
     let mut latest = turn.calls.clone();
     while !view.was_refused() && ends_a_todo(&latest) && turn.calls.len() < reply::MAX_CALLS {
         view.advance(&latest);
@@ -71,6 +71,17 @@ pub fn answer(request: &ChatRequest) -> ChatResponse {
         turn.calls.extend(next.calls);
     }
     reply::reply(request, refused, turn)
+}
+
+/// The same with one todo an answer at the most, as a model works that waits for each result: for jobs that are to be stopped,
+/// killed or disturbed between many requests.
+pub fn answer_by_todo(request: &ChatRequest) -> ChatResponse {
+    let view = RequestView::of(request);
+    let mut turn = step(&view);
+    if let Some(end) = turn.calls.iter().position(|call| call.name == "todo_complete") {
+        turn.calls.truncate(end + 1);
+    }
+    reply::reply(request, reply::refused(&view), turn)
 }
 
 /// What is done for the current todo.

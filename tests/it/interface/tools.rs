@@ -120,7 +120,14 @@ async fn every_promised_tool_is_offered_in_its_phases(pool: PgPool) {
     world.import("policy.md", &policy.markdown);
     let config = json!({
         "llm": {"base_url": base_url},
-        "tools": {"strategic": ["write_plan", "todo_write", "add_task", "archive_and_reset", "job_complete", "search_tools"],
+        // All of them: the creator's own lists leave most on demand.
+        "tools": {"workspace": ["read_file", "write_file", "edit_file", "list_files", "search_files", "delete_file", "create_folder",
+                                "read_plan", "get_progress", "todo_complete", "todo_rewind", "generate_workspace_summary", "add_note",
+                                "add_accomplishment"],
+                  "domain": ["extract_document_text", "chunk_document", "cite", "add_requirement", "list_requirements",
+                             "update_requirement", "withdraw_requirement", "query_similar_requirements"],
+                  "deferred": [],
+                  "strategic": ["write_plan", "todo_write", "add_task", "archive_and_reset", "job_complete", "search_tools"],
                   "tactical": ["web_search", "fetch_page", "search_tools", "write_requirement_to_db"]},
         "connections": {"web_search": {"provider": "searxng", "base_url": base_url}},
     });

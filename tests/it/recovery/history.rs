@@ -74,7 +74,7 @@ async fn a_trace_shows_every_step(pool: PgPool) {
         "step 1 ·",
         &format!("step {last} ·"),
         "phase opened: 1 (strategic)",
-        "call      add_requirement(",
+        "call      record_passage(",
         "file written: main_plan.md",
     ] {
         assert!(text.stdout.contains(words), "`{words}` is not in the trace: {}", text.stdout);

@@ -139,7 +139,7 @@ fn quotes_without_texts_are_warned_of_with_file_and_line() {
             "mine/config.json",
             "{\"$extends\": \"creator\",\n \"citations_required\": [\"output/a.md\"], \"deliverables\": [\"output/a.md\"]}",
         ),
-        ("without/config.json", r#"{"$extends": "mine", "tools": {"domain": ["cite", "fetch_page"]}}"#),
+        ("without/config.json", r#"{"$extends": "mine", "tools": {"domain": ["cite", "fetch_page"], "deferred": []}}"#),
         (
             "web/config.json",
             r#"{"$extends": "without", "connections": {"web_search": {"provider": "searxng", "base_url": "http://127.0.0.1:1"}}}"#,

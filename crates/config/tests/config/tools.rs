@@ -23,7 +23,7 @@ fn names(settings: &Settings, kind: PhaseKind) -> Vec<&str> {
 fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
     let settings = settings(json!({"connections": {"web_search": WEB_SEARCH.clone()}}));
     let validates = |name: &str| VALIDATOR_TOOLS.contains(&name);
-    // Bound only where tools are deferred, which the creator has none of.
+    // Bound only where tools are deferred.
     let searches = |name: &str| name == "search_tools";
     // Understood always, offered only where a configuration lists them.
     let is_second_name = |name: &str| ["complete_task", "write_requirement_to_db"].contains(&name);
@@ -57,7 +57,8 @@ fn the_order_is_that_of_the_lists_and_a_tool_is_bound_where_it_is_listed() {
         "workspace": ["todo_complete", "read_file"],
         "strategic": ["todo_write", "add_note", "job_complete"],
         "tactical": ["write_file", "add_note"],
-        "domain": ["cite"]
+        "domain": ["cite"],
+        "deferred": []
     }});
     let settings = settings(lists);
     assert_eq!(

@@ -2,7 +2,7 @@
 //! costs no turns.
 
 use crate::{
-    CoverageSettings, FileWrite, Opening, PhaseKind, Run, Source,
+    CoverageSettings, FileWrite, Opening, Passage, PassageState, PhaseKind, Run, Source,
     ledger::{Scope, document_lines, worst},
     phase::{plan::read_plan, transition::NextPhase, workspace_summary::ELAPSED},
 };
@@ -13,6 +13,8 @@ const MAX_DOCUMENTS: usize = 50;
 /// Losses that are told, of one document and of all of them; of more, the number.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNINGS_OF_ALL: usize = 60;
+/// Passages listed with their pages.
+const MAX_PASSAGES: usize = 200;
 /// Open steps of the plan listed by name.
 const MAX_STEPS: usize = 12;
 
@@ -54,7 +56,8 @@ pub(crate) fn opening(
     parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}")));
     parts.extend(run.beginning.given.clone());
     parts.push(bearings(run));
-    if let Some(note) = note {
+    // Of planning a phase of work has the plan.
+    if let Some(note) = note.filter(|_| next.opening != Opening::Work) {
         parts.push(format!("### Archive note of the phase before\n\n```yaml\n{}```", note));
     }
     parts.join("\n\n")
@@ -140,8 +143,10 @@ fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
 pub(crate) fn bearings(run: &Run) -> String {
     let mut parts = vec![format!("### Documents\n\n{}", documents(&run.sources))];
     parts.extend(coverage(run));
+    parts.extend(passages(run));
     if !run.beginning.notes.is_empty() {
-        parts.push(format!("### What was prepared\n\n{}", run.beginning.notes.join("\n\n")));
+        let notes = run.beginning.notes.iter().map(|note| without_warnings(note));
+        parts.push(format!("### What was prepared\n\n{}", notes.collect::<Vec<_>>().join("\n\n")));
     }
     if !run.memory.main_plan.trim().is_empty() {
         parts.push(format!("### main_plan.md\n\n{}", run.shown(&run.memory.main_plan, "main_plan.md")));
@@ -173,6 +178,38 @@ fn coverage(run: &Run) -> Option<String> {
         text.push_str(&format!("\n\nLeft, worst first:\n{left}"));
     }
     Some(text)
+}
+
+/// What was prepared, without what the list of documents says already.
+fn without_warnings(note: &str) -> String {
+    note.lines().filter(|line| !line.starts_with("warning: ")).collect::<Vec<_>>().join("\n")
+}
+
+/// Which pages the passages are that are not answered, where a phase is planned; nothing where no document has pages.
+fn passages(run: &Run) -> Option<String> {
+    let is_open = |passage: &&Passage| passage.state != PassageState::Answered && passage.has_text();
+    let open: Vec<(&Passage, (i32, i32))> =
+        run.ledger.all().filter(is_open).filter_map(|passage| Some((passage, passage.pages?))).collect();
+    if run.settings.coverage.is_none() || run.state.phase.kind != PhaseKind::Strategic || open.is_empty() {
+        return None;
+    }
+    let place = |(passage, (first, last)): &(&Passage, (i32, i32))| match first == last {
+        true => format!("{} ({first})", passage.number),
+        false => format!("{} ({first}-{last})", passage.number),
+    };
+    let of_document = |part: &[(&Passage, (i32, i32))]| {
+        let document = part.first().map_or("", |(passage, _)| &passage.document);
+        format!("- {document}: {}", part.iter().map(place).collect::<Vec<_>>().join(", "))
+    };
+    let (more, shown) = (open.len().saturating_sub(MAX_PASSAGES), &open[..open.len().min(MAX_PASSAGES)]);
+    let lines: Vec<String> =
+        shown.chunk_by(|(one, _), (other, _)| one.document == other.document).map(of_document).collect();
+    let more =
+        if more > 0 { format!("\n- … and {more} more; chunks/manifest.json lists all") } else { String::new() };
+    Some(format!(
+        "### Passages\n\nThose that are not answered, with their pages; chunks/chunk_007.md is passage 7.\n\n{}{more}",
+        lines.join("\n")
+    ))
 }
 
 /// What a job fails for at its end, so that nobody plans by it too late.

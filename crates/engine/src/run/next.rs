@@ -55,8 +55,10 @@ impl Run {
         self.message(seq).into_iter().flat_map(MessageRef::tool_calls).map(ToolCall::from).collect()
     }
 
+    /// The tool that a call names, if the phase has it. One on demand may be called without its definition, by a model that
+    /// knows how: arguments that do not fit are answered with what was expected.
     pub(crate) fn bound_tool(&self, name: &str) -> Option<&ToolSpec> {
         let kind = self.state.phase.kind;
-        self.bound(kind).find(|tool| tool.name == name)
+        self.bound(kind).chain(self.settings.deferred(kind)).find(|tool| tool.name == name)
     }
 }

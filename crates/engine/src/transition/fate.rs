@@ -138,9 +138,6 @@ impl Run {
             PhaseKind::Strategic => PhaseKind::Tactical,
             PhaseKind::Tactical => PhaseKind::Strategic,
         };
-        if self.settings.deferred(kind).any(|tool| tool.name == name) {
-            return format!("{name} is available on demand: load it with search_tools first.");
-        }
         if self.bound(other).any(|tool| tool.name == name) {
             return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
         }

@@ -27,6 +27,7 @@ use serde_json::json;
 pub use approvals::EDITED;
 pub use held_calls::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
+pub(crate) use model_replied::MAX_CALLS;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, WHY};
 
 /// What a call led to, beyond its result.

@@ -1,5 +1,6 @@
 //! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
 
+use crate::transition::MAX_CALLS;
 use crate::{
     ApprovalRules, Fallback, PhaseKind, Purpose, StrategicTodos,
     tools::{ToolSpec, Toolset},
@@ -325,17 +326,22 @@ impl Settings {
         };
         format!(
             "An answer holds {most} tokens at most: {records}{kilobytes} KB of a file. What is longer is cut off there: the calls \
-             that are whole are carried out, the torn one is not."
+             that are whole are carried out, the torn one is not. It may make {MAX_CALLS} calls. A result shows {} tokens at most.",
+            self.limits.max_tool_result_tokens
         )
     }
 
-    /// The deferred tools, a line each; nothing where there are none.
+    /// The deferred tools, a line each with the beginning of what they do; nothing where there are none.
     fn tools_on_demand(&self, kind: PhaseKind) -> String {
-        let line = |tool: &ToolSpec| format!("\n- {}: {}", tool.name, tool.description);
+        let line = |tool: &ToolSpec| {
+            let ends = [". ", ", ", "; "].into_iter().filter_map(|mark| tool.description.find(mark)).min();
+            let does = ends.map_or(tool.description.trim_end_matches('.'), |end| &tool.description[..end]);
+            format!("\n- {}: {does}.", tool.name)
+        };
         let lines: String = self.deferred(kind).map(line).collect();
         match lines.is_empty() {
             true => lines,
-            false => format!("\n\nFurther tools, to be loaded with search_tools before they are called:\n{lines}"),
+            false => format!("\n\nFurther tools on demand; search_tools loads what they take:\n{lines}"),
         }
     }
 

@@ -54,7 +54,7 @@ fn the_list_stands_last_as_a_user_message() {
     use Role::{Assistant, System, Tool, User};
     assert_eq!(roles, [System, User, Assistant, Tool, Tool, Assistant, Tool, Tool, User]);
     let system = "You work.\n\nAn answer holds 1000 tokens at most: some 2 records, or 3 KB of a file. What is longer is cut off there: \
-                  the calls that are whole are carried out, the torn one is not.\n\n## Instructions\n\nRecord each requirement with page and quote.\n\nToday is 2026-01-01.\n\n\
+                  the calls that are whole are carried out, the torn one is not. It may make 64 calls. A result shows 1000 tokens at most.\n\n## Instructions\n\nRecord each requirement with page and quote.\n\nToday is 2026-01-01.\n\n\
                   ## The job\n\nExtract the requirements of policy.pdf.\n\n## workspace.md\n\n";
     assert!(request[0].text.starts_with(system), "what all jobs are told comes first: {}", request[0].text);
     assert!(

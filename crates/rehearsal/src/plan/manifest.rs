@@ -64,7 +64,7 @@ fn of_coverage(text: &str) -> Option<Vec<Entry>> {
         entries.extend((first..=last).map(entry));
     }
     entries.sort_by_key(|entry| entry.number);
-    Some(entries)
+    (!entries.is_empty()).then_some(entries)
 }
 
 /// The whole manifest, or the call that reads its next lines. A manifest that is not there is empty.
@@ -148,5 +148,6 @@ mod tests {
         assert_eq!(found, Some(vec![(3, source()), (4, source())]));
         assert_eq!(of_coverage("- input/a.pdf: 2 passages (1-4): 2 unread"), None, "others lie between them");
         assert_eq!(of_coverage("- input/a.pdf: 1 passages (1-1): 1 unread\n- … and 3 more documents"), None);
+        assert_eq!(of_coverage("Each chunk is a passage of the ledger."), None);
     }
 }

@@ -30,6 +30,9 @@ const CHUNK_TODOS: usize = 12;
 /// The fewest todos that the engine takes.
 const MIN_TODOS: usize = 5;
 
+/// The most todos that the engine takes.
+const MAX_TODOS: usize = 20;
+
 /// The most documents of one preparation phase; each has a todo to be extracted and one to be chunked.
 const PREPARED_AT_ONCE: usize = 8;
 
@@ -51,14 +54,14 @@ pub(crate) fn late(plan: &Plan, documents: &[Document]) -> Vec<String> {
 
 /// The first plan. What the system has prepared, `prepared`, is gone through at once. Where a document is not among it,
 /// it is prepared first, and the number of extraction phases is an estimate until then.
-pub(crate) fn first(documents: &[Document], prepared: &[Entry]) -> Vec<Phase> {
+pub(crate) fn first(documents: &[Document], prepared: &[Entry], owed: &[String]) -> Vec<Phase> {
     if documents.is_empty() {
         return vec![answer()];
     }
     let known: HashSet<&str> = prepared.iter().map(|entry| entry.source.as_str()).collect();
     let missing: Vec<&Document> = documents.iter().filter(|document| !known.contains(document.path.as_str())).collect();
     if missing.is_empty() {
-        return extraction(prepared);
+        return extraction(prepared, owed);
     }
     let estimate: usize = documents.iter().map(estimate).sum();
     let parts = estimate.div_ceil(PASSAGES_OF_PHASE).max(1);
@@ -66,7 +69,7 @@ pub(crate) fn first(documents: &[Document], prepared: &[Entry]) -> Vec<Phase> {
         let step = format!("Process the chunks of part {part}; they are listed here once the documents are chunked");
         Phase::new(format!("{EXTRACTION}, part {part} of about {parts}"), [step])
     });
-    preparation(&missing).into_iter().chain(extraction).chain([consolidation()]).collect()
+    preparation(&missing).into_iter().chain(extraction).chain([consolidation(owed)]).collect()
 }
 
 fn estimate(document: &Document) -> usize {
@@ -78,9 +81,9 @@ fn estimate(document: &Document) -> usize {
 
 /// Replaces what follows the preparation by the phases that the manifest asks for; without any chunk there is nothing
 /// left to do.
-pub(crate) fn lay_out(plan: &mut Plan, entries: &[Entry]) {
+pub(crate) fn lay_out(plan: &mut Plan, entries: &[Entry], owed: &[String]) {
     plan.phases.retain(|phase| phase.name.starts_with(PREPARATION));
-    plan.phases.extend(extraction(entries));
+    plan.phases.extend(extraction(entries, owed));
 }
 
 fn preparation(documents: &[&Document]) -> Vec<Phase> {
@@ -104,10 +107,10 @@ fn phase(name: String, tasks: impl IntoIterator<Item = Task>) -> Phase {
 
 /// The phases that go through all passages: one from text to report for short documents, else as many as there are parts, and
 /// the consolidation; none where there is no passage.
-fn extraction(entries: &[Entry]) -> Vec<Phase> {
+fn extraction(entries: &[Entry], owed: &[String]) -> Vec<Phase> {
     if entries.len() <= SHORT {
         let groups = groups(entries, entries.len().div_ceil(MIN_TODOS - 2).clamp(1, PASSAGES_OF_TODO));
-        return if groups.is_empty() { Vec::new() } else { vec![short(groups)] };
+        return if groups.is_empty() { Vec::new() } else { vec![short(groups, owed)] };
     }
     // Shared out evenly, so that the last phase is no remnant.
     let parts = entries.len().div_ceil(PASSAGES_OF_PHASE);
@@ -122,14 +125,15 @@ fn extraction(entries: &[Entry]) -> Vec<Phase> {
         let tasks: Vec<Task> = terms.into_iter().chain(groups.by_ref().take(count)).collect();
         phase(format!("{EXTRACTION}, part {} of {parts}", at + 1), filled(tasks, &[Task::LookAtRecords]))
     };
-    (0..parts).map(part).chain([consolidation()]).collect()
+    (0..parts).map(part).chain([consolidation(owed)]).collect()
 }
 
 /// The one phase of short documents.
-fn short(groups: Vec<Task>) -> Phase {
-    let few = groups.len() + 2 < MIN_TODOS;
+fn short(groups: Vec<Task>, owed: &[String]) -> Phase {
+    let few = groups.len() + owed.len() + 2 < MIN_TODOS;
     let look = few.then_some(Task::LookAtRecords);
-    let tasks: Vec<Task> = [Task::Terms].into_iter().chain(groups).chain(look).chain([Task::WriteReport]).collect();
+    let last = look.into_iter().chain(owed.iter().cloned().map(Task::WriteOwed)).chain([Task::WriteReport]);
+    let tasks: Vec<Task> = [Task::Terms].into_iter().chain(groups).chain(last).take(MAX_TODOS).collect();
     phase(EXTRACTION.to_owned(), filled(tasks, &[Task::ReadBack(REPORT.to_owned())]))
 }
 
@@ -161,9 +165,11 @@ fn groups(entries: &[Entry], size: usize) -> Vec<Task> {
     groups
 }
 
-fn consolidation() -> Phase {
-    let read_back = Task::ReadBack(REPORT.to_owned());
-    phase("Consolidation".to_owned(), filled(vec![Task::LookAtRecords, Task::WriteReport, read_back], &[]))
+fn consolidation(owed: &[String]) -> Phase {
+    let owed = owed.iter().cloned().map(Task::WriteOwed).take(MAX_TODOS - MIN_TODOS);
+    let last = [Task::WriteReport, Task::ReadBack(REPORT.to_owned())];
+    let tasks = [Task::LookAtRecords].into_iter().chain(owed).chain(last).collect();
+    phase("Consolidation".to_owned(), filled(tasks, &[]))
 }
 
 fn answer() -> Phase {
@@ -199,7 +205,7 @@ mod tests {
 
     fn laid_out(entries: &[Entry]) -> Vec<Phase> {
         let mut plan = Plan { head: String::new(), phases: vec![Phase::new(PREPARATION, []), Phase::new("old", [])] };
-        lay_out(&mut plan, entries);
+        lay_out(&mut plan, entries, &[]);
         plan.phases.remove(0);
         plan.phases
     }
@@ -233,21 +239,21 @@ mod tests {
         assert_eq!(laid_out(&entries(&[10])).len(), 1);
         assert_eq!(laid_out(&entries(&[130])).len(), 7);
         let document = |pages| Document { path: "input/p.pdf".to_owned(), pages: Some(pages), bytes: 1 };
-        assert_eq!(first(&[document(12)], &[]).len(), 3);
-        assert_eq!(first(&[document(193)], &[]).len(), 8);
-        assert_eq!(first(&[], &[]).len(), 1);
+        assert_eq!(first(&[document(12)], &[], &[]).len(), 3);
+        assert_eq!(first(&[document(193)], &[], &[]).len(), 8);
+        assert_eq!(first(&[], &[], &[]).len(), 1);
     }
 
     #[test]
     fn what_the_system_prepared_is_not_prepared_again() {
         let document = |n| Document { path: format!("input/{n}.pdf"), pages: Some(9), bytes: 1 };
-        let phases = first(&[document(0), document(1)], &entries(&[4, 3]));
+        let phases = first(&[document(0), document(1)], &entries(&[4, 3]), &[]);
         assert_eq!(processed(&phases), [1, 2, 3, 4, 5, 6, 7]);
         assert!(phases.iter().all(|phase| !phase.name.starts_with(PREPARATION)), "{phases:?}");
         let plan = Plan { head: String::new(), phases };
         assert_eq!(late(&plan, &[document(0), document(1), document(2)]), ["input/2.pdf"]);
 
-        let phases = first(&[document(0), document(1)], &entries(&[4]));
+        let phases = first(&[document(0), document(1)], &entries(&[4]), &[]);
         let steps = phases.iter().flat_map(|phase| &phase.steps).map(|step| Task::read(&step.text));
         let extracted: Vec<Task> = steps.filter(|task| matches!(task, Task::Extract(_))).collect();
         assert_eq!(extracted, [Task::Extract("input/1.pdf".to_owned())]);
@@ -257,7 +263,7 @@ mod tests {
     fn every_one_of_many_documents_is_extracted_and_chunked_once() {
         let documents: Vec<Document> =
             (0..50).map(|n| Document { path: format!("input/{n}.pdf"), pages: None, bytes: 9 }).collect();
-        let phases = first(&documents, &[]);
+        let phases = first(&documents, &[], &[]);
         let preparation = phases.iter().filter(|phase| phase.name.starts_with(PREPARATION));
         let tasks: Vec<Task> = preparation.flat_map(|phase| &phase.steps).map(|step| Task::read(&step.text)).collect();
         for document in documents {

@@ -28,6 +28,8 @@ pub(crate) enum Task {
     Leftover(Vec<u32>),
     /// Look at what was recorded and at the coverage.
     LookAtRecords,
+    /// Write a file that the job owes.
+    WriteOwed(String),
     /// Write the report.
     WriteReport,
     /// Look at the task again.
@@ -61,6 +63,9 @@ static PROCESS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Process chunk
 static LEFTOVER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Work through passages? ([\d, -]+), which "));
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"feedback[_ ](\d+)"));
 
+/// How the text of a todo for a file that is owed ends.
+const OWED: &str = ", which the job owes, from the documents";
+
 impl Task {
     /// What the todo is called.
     pub(crate) fn text(&self) -> String {
@@ -80,6 +85,7 @@ impl Task {
                 format!("Work through passages {}, which were left open", numbers.join(", "))
             }
             Self::LookAtRecords => "Look at what was recorded and at the coverage".to_owned(),
+            Self::WriteOwed(path) => format!("Write {path}{OWED}"),
             Self::WriteReport => "Write output/summary_report.md: how it was done and what is left".to_owned(),
             Self::Reorient => "Read instructions.md and list input/ again for what the job asks".to_owned(),
             Self::NoteStatements => "Write analysis.md: the statements of the prompt".to_owned(),
@@ -113,6 +119,9 @@ impl Task {
         }
         if let Some(rest) = text.strip_prefix("Chunk ") {
             return Self::Chunk(rest.to_owned());
+        }
+        if let Some(path) = text.strip_prefix("Write ").and_then(|rest| rest.strip_suffix(OWED)) {
+            return Self::WriteOwed(path.to_owned());
         }
         Self::fixed(text).unwrap_or_else(|| Self::Other(text.to_owned()))
     }
@@ -173,6 +182,7 @@ mod tests {
             Task::Terms,
             Task::Leftover(vec![3, 5, 6]),
             Task::LookAtRecords,
+            Task::WriteOwed("output/a.json".to_owned()),
             Task::WriteReport,
             Task::Reorient,
             Task::NoteStatements,

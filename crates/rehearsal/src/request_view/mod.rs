@@ -86,6 +86,8 @@ pub(crate) struct RequestView<'a> {
     /// Where in `history` the work on the current todo begins.
     todo_began: usize,
     tools: Vec<&'a str>,
+    /// What the system prompt says of tools on demand.
+    on_demand: &'a str,
 }
 
 impl<'a> RequestView<'a> {
@@ -109,6 +111,7 @@ impl<'a> RequestView<'a> {
             todo_began: history.iter().rposition(Done::closes_a_todo).map_or(0, |at| at + 1),
             history,
             tools,
+            on_demand: request.messages.first().map_or("", |first| on_demand(&first.content)),
         }
     }
 
@@ -121,9 +124,10 @@ impl<'a> RequestView<'a> {
         }
     }
 
-    /// Whether a tool may be called in this turn.
+    /// Whether a tool may be called in this turn: its definition is there, or the system prompt names it among those on demand.
     pub(crate) fn bound(&self, tool: &str) -> bool {
-        self.tools.contains(&tool)
+        let is_on_demand = || self.on_demand.lines().any(|line| line.starts_with(&format!("- {tool}: ")));
+        self.tools.contains(&tool) || is_on_demand()
     }
 
     /// Whether there is a todo to work on.
@@ -154,6 +158,19 @@ impl<'a> RequestView<'a> {
         let of = |done: &&Done<'a>| done.name == "read_file" && done.args == whole && !done.cleared();
         let done = self.history.iter().rev().find(of)?;
         Some(if done.failed() { "" } else { pages::body(done.result).0 })
+    }
+
+    /// The texts of the passages that this conversation has.
+    pub(crate) fn passages_read(&self) -> impl Iterator<Item = &'a str> {
+        let read = self.history.iter().filter(|done| done.name == "read_file" && !done.failed() && !done.cleared());
+        read.filter(|done| done.arg("path").starts_with("chunks/chunk_")).map(|done| pages::body(done.result).0)
+    }
+
+    /// The files that a job of this type owes, but for those that the system or the report is.
+    pub(crate) fn owed(&self) -> Vec<opening::Owed> {
+        let mut owed = opening::owed(self.system());
+        owed.retain(|owed| owed.path != crate::strategic::REPORT && !owed.path.starts_with("output/requirements."));
+        owed
     }
 
     /// Goes on as if these calls had been carried out: what they give is not known, and one that closes a todo is the last.
@@ -287,6 +304,12 @@ pub(crate) fn one_line(text: &str) -> String {
         None => joined,
         Some((at, _)) => format!("{}…", &joined[..at]),
     }
+}
+
+/// The lines of a system prompt that name tools on demand.
+fn on_demand(system: &str) -> &str {
+    let listed = system.split_once("\n\nFurther tools on demand").map_or("", |(_, rest)| rest);
+    listed.split_once("\n\n## ").map_or(listed, |(lines, _)| lines)
 }
 
 /// Whether the system or the engine wrote this message, rather than the model or a tool.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use plumbline_bounds::pattern;
 use regex::Regex;
+use serde_json::Value;
 
 static DOCUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern::own(r"^\s*[-*]\s+`?(input/.+?)`?\s+\((?:(\d+) pages?,\s*)?(\d+) bytes\)"));
@@ -35,6 +36,31 @@ impl Document {
             None => format!("- {} ({} bytes)", self.path, self.bytes),
         }
     }
+}
+
+/// A file that a job of this type owes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owed {
+    /// Its path.
+    pub(crate) path: String,
+    /// Whether the job is incomplete without it.
+    pub(crate) required: bool,
+    /// What it must meet.
+    pub(crate) schema: Option<Value>,
+}
+
+static OWED: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"^- `([^`]+)`(, if there is any)?(?:, JSON that meets this JSON Schema: `(.*)`)?$"));
+
+/// The files that the instructions name as owed.
+pub(crate) fn owed(system: &str) -> Vec<Owed> {
+    let listed = section(system, "## What this job owes", &["## "]).unwrap_or_default();
+    let owed = |found: regex::Captures<'_>| Owed {
+        path: found[1].to_owned(),
+        required: found.get(2).is_none(),
+        schema: found.get(3).and_then(|schema| serde_json::from_str(schema.as_str()).ok()),
+    };
+    listed.lines().filter_map(|line| OWED.captures(line)).map(owed).collect()
 }
 
 /// The text of the section under the heading line `heading`, up to the first line that begins with one of `ends`.
@@ -87,7 +113,8 @@ pub(crate) fn unreadable(text: &str) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{documents, section, unreadable};
+    use super::{Owed, documents, owed, section, unreadable};
+    use serde_json::json;
 
     #[test]
     fn a_section_keeps_headings_that_do_not_end_it() {
@@ -95,6 +122,18 @@ mod tests {
         assert_eq!(section(text, "## The job", &["## workspace.md"]), Some("Extract\n\n## Scope\nall"));
         assert_eq!(section(text, "## workspace.md", &["## The job"]), Some("# Memory"));
         assert_eq!(section(text, "## Other", &[]), None);
+    }
+
+    #[test]
+    fn what_is_owed_is_read_with_its_schema() {
+        let text = "## What this job owes\n\nThe job is complete when:\n\n- `output/a.md`\n- `output/b.json`, if there is any, JSON that \
+                    meets this JSON Schema: `{\"type\":\"array\"}`\n\n## The job\n\n- `c`";
+        let path = str::to_owned;
+        let expected = [
+            Owed { path: path("output/a.md"), required: true, schema: None },
+            Owed { path: path("output/b.json"), required: false, schema: Some(json!({"type": "array"})) },
+        ];
+        assert_eq!(owed(text), expected);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::plan::schedule::{self, LATE};
 use crate::request_view::RequestView;
 use crate::request_view::opening::Document;
 use crate::tactical::decisions::RULE;
+use crate::tactical::owed::UNFILLED;
 use crate::validator;
 
 /// A passage that a refusal names, and a phase.
@@ -77,7 +78,9 @@ pub(super) fn finish(view: &RequestView<'_>) -> Turn {
 /// The files in output/ that this model writes and that hold anything, or the call that lists them.
 fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
     let files = view.files(OUTPUT)?;
-    Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_own(path)).map(|(path, _)| path).collect())
+    let owed = view.owed();
+    let is_ours = |path: &str| is_own(path) || owed.iter().any(|owed| owed.path == path);
+    Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_ours(path)).map(|(path, _)| path).collect())
 }
 
 /// Whether a path is one of this model's deliverables; whatever else came into the folder is nobody's promise.
@@ -106,11 +109,14 @@ fn hand_over(view: &RequestView<'_>, files: Vec<String>) -> Call {
         .map(|done| done.result)
         .collect();
     let named = |refusal: &str, file: &str| {
-        refusal.contains(&format!("{file} does not exist")) || refusal.contains(&format!("{file} has no"))
+        let said = [format!("{file} does not exist"), format!("{file} has no"), format!("writes no {file}")];
+        said.iter().any(|said| refusal.contains(said))
     };
     let (bad, good): (Vec<String>, Vec<String>) =
         files.into_iter().partition(|file| refusals.iter().any(|refusal| named(refusal, file)));
     undelivered.extend(bad.into_iter().map(|file| Value::from(format!("{file}: refused as incomplete"))));
+    let missing = view.owed().into_iter().filter(|owed| owed.required && !good.contains(&owed.path));
+    undelivered.extend(missing.map(|owed| json!({"item": owed.path, "reason": UNFILLED})));
     undelivered.extend(not_worked(&refusals));
     if good.is_empty() && undelivered.is_empty() {
         undelivered.push("nothing was written to output/".into());

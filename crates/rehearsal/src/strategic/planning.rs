@@ -72,7 +72,12 @@ fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
         return Ok(vec![validator::phase()]);
     }
     let prepared = if view.opening(PREPARED).is_some() { manifest::prepared(view)? } else { Vec::new() };
-    Ok(schedule::first(&view.documents(), &prepared))
+    Ok(schedule::first(&view.documents(), &prepared, &owed(view)))
+}
+
+/// The paths of the files that the job owes.
+fn owed(view: &RequestView<'_>) -> Vec<String> {
+    view.owed().into_iter().filter(|owed| owed.required).map(|owed| owed.path).collect()
 }
 
 /// Initial todos 2 and 3: goal, approach and how completion is judged, and the phases, by the length of the documents.
@@ -115,7 +120,7 @@ pub(super) fn marked(view: &RequestView<'_>) -> Result<(Plan, Option<String>), C
     let name = phase.name.clone();
     let prepared = plan.phases.iter().filter(|phase| phase.name.starts_with(schedule::PREPARATION)).all(Phase::done);
     if name.starts_with(schedule::PREPARATION) && prepared {
-        schedule::lay_out(&mut plan, &manifest::prepared(view)?);
+        schedule::lay_out(&mut plan, &manifest::prepared(view)?, &owed(view));
     }
     Ok((plan, Some(name)))
 }

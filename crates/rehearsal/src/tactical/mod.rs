@@ -5,12 +5,14 @@
 //! | `preparation` | extract, chunk, look at the manifest |
 //! | `extraction` | read passages, record and decide them |
 //! | `decisions` | one passage: its record, and what that leaves open |
+//! | `owed` | files that a type of one's own owes |
 //! | `report` | look at the records, write the report |
 //! | `answer` | jobs without documents, and feedback |
 
 mod answer;
 pub(crate) mod decisions;
 mod extraction;
+pub(crate) mod owed;
 mod preparation;
 mod report;
 
@@ -48,6 +50,7 @@ fn of_task(view: &RequestView<'_>, task: Task) -> Turn {
         Task::Process { first, last, .. } => extraction::process(view, &(first..=last).collect::<Vec<_>>()),
         Task::Leftover(numbers) => extraction::process(view, &numbers),
         Task::LookAtRecords => report::look(view),
+        Task::WriteOwed(path) => owed::write(view, &path),
         Task::WriteReport => report::write(view),
         Task::Reorient => answer::read_task(view),
         Task::NoteStatements => answer::note_statements(view),

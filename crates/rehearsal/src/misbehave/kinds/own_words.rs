@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 8] = [
 /// The healthy turn, in other words.
 pub(super) fn reworded(turn: &Turn<'_>) -> Reaction {
     let view = RequestView::of(turn.request);
-    let mut answer = json!(crate::answer(turn.request));
+    let mut answer = json!(crate::answer_by_todo(turn.request));
     let calls = answer["choices"][0]["message"]["tool_calls"].as_array_mut();
     for call in calls.into_iter().flatten().filter(|call| call["function"]["name"] == "record_passage") {
         let arguments = call["function"]["arguments"].as_str().map(|arguments| with_texts(&view, arguments));
