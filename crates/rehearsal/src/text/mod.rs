@@ -45,37 +45,64 @@ impl Finding<'_> {
     }
 }
 
+/// A list at hand.
+struct List<'s> {
+    /// What its entries go on from.
+    lead: &'s Sentence,
+    /// What makes the lead normative by itself.
+    modal: Option<Modal>,
+    /// How many of its entries are duties.
+    duties: usize,
+}
+
+impl<'s> List<'s> {
+    /// The entry as a duty: by itself, or with the lead, as `hat …:` and `… zu prüfen` are one together.
+    fn entry(&mut self, sentence: &'s Sentence) -> Option<Finding<'s>> {
+        let lead = self.lead.text.trim_end_matches(':');
+        let own = duty(sentence).map(|own| own.modal);
+        let with_lead = || self.modal.clone().or_else(|| modal(&format!("{lead} {}", sentence.text)));
+        let (lead, modal) = match own {
+            Some(own) => (self.modal.as_ref().map(|_| lead), own),
+            None => (Some(lead), with_lead()?),
+        };
+        self.duties += 1;
+        Some(Finding { sentence, lead, modal })
+    }
+
+    /// A lead that no duty follows is one itself, where it obliges.
+    fn alone(self) -> Option<Finding<'s>> {
+        let modal = self.modal.filter(|_| self.duties == 0)?;
+        Some(Finding { sentence: self.lead, lead: None, modal })
+    }
+}
+
 /// The duties of a passage, in reading order.
 pub(crate) fn findings(shown: &Shown) -> Vec<Finding<'_>> {
     let mut all: Vec<Finding<'_>> = Vec::new();
-    // The lead of the list at hand, and how many duties are entries of it.
-    let mut list: Option<(Finding<'_>, usize)> = None;
+    let mut list: Option<List<'_>> = None;
     let mut before = "";
     for sentence in shown.sentences.iter().filter(|sentence| !CONTENTS.is_match(&sentence.text)) {
-        let is_entry = sentence.kind == Kind::Entry || ends_an_entry(before);
+        let is_entry = match sentence.kind {
+            Kind::Entry => true,
+            Kind::Paragraph | Kind::Further => ends_an_entry(before),
+            Kind::Heading | Kind::Row => false,
+        };
         if !is_entry && sentence.kind != Kind::Further {
-            all.extend(without_entries(list.take()));
+            all.extend(list.take().and_then(List::alone));
         }
         before = &sentence.text;
-        let own = duty(sentence);
-        match (&mut list, own) {
-            (Some((lead, entries)), own) if is_entry && !is_lead(sentence) => {
-                *entries += 1;
-                let modal = own.map_or_else(|| lead.modal.clone(), |own| own.modal);
-                all.push(Finding { sentence, lead: Some(lead.sentence.text.trim_end_matches(':')), modal });
+        match &mut list {
+            Some(list) if is_entry && !is_lead(sentence) => all.extend(list.entry(sentence)),
+            None if is_lead(sentence) => {
+                let modal = duty(sentence).map(|own| own.modal);
+                list = Some(List { lead: sentence, modal, duties: 0 });
             }
-            (None, Some(own)) if is_lead(sentence) => list = Some((own, 0)),
-            (_, Some(own)) if !is_lead(sentence) => all.push(own),
+            _ if !is_lead(sentence) => all.extend(duty(sentence)),
             _ => {}
         }
     }
-    all.extend(without_entries(list));
+    all.extend(list.and_then(List::alone));
     all
-}
-
-/// A lead that nothing follows is a duty itself.
-fn without_entries<'s>(list: Option<(Finding<'s>, usize)>) -> Option<Finding<'s>> {
-    list.filter(|(_, entries)| *entries == 0).map(|(lead, _)| lead)
 }
 
 /// The duty that a sentence states by itself.

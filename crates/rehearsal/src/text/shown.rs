@@ -20,7 +20,9 @@ pub(crate) enum Kind {
     Heading,
     /// The beginning of a list's entry.
     Entry,
-    /// The beginning of a paragraph, or a row of a table.
+    /// A row of a table.
+    Row,
+    /// The beginning of a paragraph.
     Paragraph,
     /// A sentence behind another one in the same paragraph or entry.
     Further,
@@ -100,7 +102,7 @@ fn kind(line: &str, text: &str) -> Kind {
     let line = line.trim();
     match line.chars().next() {
         Some('#') => Kind::Heading,
-        Some('|') => Kind::Paragraph,
+        Some('|') => Kind::Row,
         Some(_) if MARK.is_match(&format!("{line} ")) && !line.contains(' ') => Kind::Entry,
         None if MARK.is_match(text) => Kind::Entry,
         None => Kind::Paragraph,
@@ -155,7 +157,7 @@ mod tests {
             (4, "It stays.", Kind::Further),
             (5, "sign it", Kind::Entry),
             (6, "Every day.", Kind::Entry),
-            (7, "Role | Duty |", Kind::Paragraph),
+            (7, "Role | Duty |", Kind::Row),
         ];
         let expected = expected.map(|(number, text, kind)| (Some(number), text.to_owned(), kind));
         assert_eq!(read(shown), expected);
