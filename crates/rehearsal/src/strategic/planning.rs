@@ -137,7 +137,7 @@ pub(super) fn mark(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Final todo 1: tick the last phase, look at what is there, and hand it over: a final review asks for nothing else.
+/// Final todo 1: tick the last phase, look at what is there, and hand it over; what is missing is written before.
 pub(super) fn verify(view: &RequestView<'_>) -> Turn {
     let (plan, ticked) = match marked(view) {
         Err(call) => return turn("Looking at the plan.", vec![call]),
@@ -145,13 +145,21 @@ pub(super) fn verify(view: &RequestView<'_>) -> Turn {
     };
     let tick = ticked.map(|_| write_plan(&plan.render()));
     let then = match plan.next() {
-        None => closing::finish(view),
+        None => verified(closing::finish(view)),
         Some(phase) => {
             let notes = format!("'{}' is still to be done", phase.name);
             turn("Verifying the deliverables.", vec![todo_complete(&notes)])
         }
     };
     turn(then.say, tick.into_iter().chain(then.calls).collect())
+}
+
+/// The deliverables are there when the job is handed over: the todo is closed before.
+fn verified(mut turn: Turn) -> Turn {
+    if turn.calls.last().is_some_and(|call| call.name == "job_complete") {
+        turn.calls.insert(turn.calls.len() - 1, todo_complete("the deliverables are in output/, none of them empty"));
+    }
+    turn
 }
 
 /// After a rewind: tick the steps that the archive note shows as done. After feedback: add a phase that answers it.
