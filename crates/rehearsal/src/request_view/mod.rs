@@ -1,7 +1,7 @@
 //! What the model can know: one request, read once.
 
 pub(crate) mod archive;
-mod held;
+mod behind_opening;
 pub(crate) mod opening;
 pub(crate) mod pages;
 mod todo_list;
@@ -93,7 +93,8 @@ pub(crate) struct RequestView<'a> {
 impl<'a> RequestView<'a> {
     /// Reads a request.
     pub(crate) fn of(request: &'a ChatRequest) -> Self {
-        let history: Vec<Done<'_>> = held::results(&request.messages).chain(history(&request.messages)).collect();
+        let history: Vec<Done<'_>> =
+            behind_opening::results(&request.messages).chain(history(&request.messages)).collect();
         let switched_off = request.tool_choice.as_ref().is_some_and(|choice| choice == "none");
         let tools = match switched_off {
             true => Vec::new(),
