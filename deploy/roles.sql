@@ -198,7 +198,7 @@ GRANT SELECT, INSERT, UPDATE (outcome, closed_step, ended_at) ON phases TO plumb
 GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO plumbline_work;
 GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;
 GRANT SELECT, INSERT ON blobs, file_versions, shared_files, job_shared_files TO plumbline_work;
-GRANT SELECT, INSERT, UPDATE (size, pages, text_path, warnings, unread_pages) ON sources TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (size, pages, text_path, warnings, unread_pages, extraction) ON sources TO plumbline_work;
 GRANT SELECT, INSERT ON citations TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON passages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph_node_id, rejection_reason, retry_count,

@@ -54,11 +54,13 @@ CREATE TABLE sources (
     text_path    text,
     warnings     text[] NOT NULL DEFAULT '{}',
     unread_pages int[] NOT NULL DEFAULT '{}',
+    extraction   text CHECK (extraction IS NULL OR text_path IS NOT NULL),
     PRIMARY KEY (job_id, path)
 );
 COMMENT ON TABLE sources IS 'The documents of a job; text_path is the file with the extracted text.';
 COMMENT ON COLUMN sources.warnings IS 'What of the document is not in its text, or was taken out of it, with page and first words.';
 COMMENT ON COLUMN sources.unread_pages IS 'Pages that show something most of which is not in the text; each is a passage.';
+COMMENT ON COLUMN sources.extraction IS 'The version of the reading that gave the text: another one may cut and number the same bytes otherwise, so that a job over the next version works them anew.';
 
 -- The coverage ledger: which passages of its documents a job has read, and what answered them. A fork has them as they stood,
 -- so what happens to one says in which step it did.

@@ -158,10 +158,11 @@ SET search_path = public, pg_temp AS $$
     WHERE u.job_id = source AND u.step <= at_step;
 
     -- A document that could not be had has no file. What extraction has found is known from its text on.
-    INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages)
+    INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages, extraction)
     SELECT target, s.path, s.size, s.pages, t.path,
            CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.warnings END,
-           CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.unread_pages END
+           CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.unread_pages END,
+           CASE WHEN t.path IS NOT NULL THEN s.extraction END
     FROM sources s
     LEFT JOIN file_versions f ON f.job_id = target AND f.path = s.path
     LEFT JOIN file_versions t ON t.job_id = target AND t.path = s.text_path

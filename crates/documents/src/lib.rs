@@ -40,6 +40,10 @@ pub mod quotes;
 pub mod surroundings;
 pub mod versions;
 
+/// The version of the reading: how documents become text, passages and numbered sentences. It is raised when the same bytes come to
+/// other ones, so that what an earlier job has answered by its numbers is not carried over to these.
+pub const READING: &str = "1";
+
 pub use child::{Limits, Parser, ParserPermit, run_child};
 pub use error::{DocumentError, Ending};
 pub use formats::{Kind, has_pages, kind_of};

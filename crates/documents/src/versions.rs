@@ -18,8 +18,13 @@ pub struct Comparison<'a> {
     pub versions: Versions,
 }
 
-/// Holds the passages of documents against those of their earlier versions.
-pub fn compare<'a>(then: &'a [Passage], now: &[&'a Passage]) -> Comparison<'a> {
+/// Holds the passages of documents against those of their earlier versions. `is_read_otherwise` names documents that have the same
+/// bytes and come to other passages, for an older version has read them: what differs in them is no change.
+pub fn compare<'a>(
+    then: &'a [Passage],
+    now: &[&'a Passage],
+    is_read_otherwise: impl Fn(&str) -> bool,
+) -> Comparison<'a> {
     let then: Vec<&Passage> = then.iter().collect();
     let known: HashMap<Hash, &Passage> =
         then.iter().rev().filter_map(|passage| Some((hash(passage)?, *passage))).collect();
@@ -29,6 +34,10 @@ pub fn compare<'a>(then: &'a [Passage], now: &[&'a Passage]) -> Comparison<'a> {
     let same: Vec<_> = now.iter().filter_map(|passage| Some((*known.get(&hash(passage)?)?, *passage))).collect();
     let mut versions = Versions { same: same.len(), ..Versions::default() };
     for (old, new) in paired(by_document(&then), by_document(now)) {
+        if new.first().is_some_and(|passage| is_read_otherwise(&passage.document)) {
+            versions.reread += new.iter().filter(|passage| !is_known(passage)).count();
+            continue;
+        }
         let (mut old, new) = (gaps(&old, is_still), gaps(&new, is_known));
         for (behind, passages) in new {
             let replaced = old.remove(&behind).unwrap_or(0);
@@ -105,7 +114,8 @@ mod tests {
             documents.iter().flat_map(|(document, texts)| passages(document, texts)).collect()
         };
         let (then, now) = (all(then), all(now));
-        let Versions { same, changed, new, gone, .. } = compare(&then, &now.iter().collect::<Vec<_>>()).versions;
+        let Versions { same, changed, new, gone, .. } =
+            compare(&then, &now.iter().collect::<Vec<_>>(), |_| false).versions;
         assert_eq!(same + changed + new, now.len(), "each of now is one of three");
         [same, changed, new, gone]
     }
@@ -128,6 +138,14 @@ mod tests {
         ] {
             assert_eq!(counts(&[("input/a.pdf", then)], &[("input/a.pdf", now)]), expected, "{then} {now}");
         }
+    }
+
+    #[test]
+    fn what_was_read_otherwise_is_no_change() {
+        let (then, now) = (passages("input/a.pdf", "abcd"), passages("input/a.pdf", "abXYZ"));
+        let now: Vec<&Passage> = now.iter().collect();
+        let versions = compare(&then, &now, |document| document == "input/a.pdf").versions;
+        assert_eq!(versions, Versions { same: 2, reread: 3, ..Versions::default() });
     }
 
     #[test]

@@ -164,6 +164,7 @@ impl ReplayContext<'_> {
             intake.sources.extend(known.map(|source| Source {
                 size: i64::try_from(content.len()).unwrap_or(i64::MAX),
                 text_path: None,
+                extraction: None,
                 warnings: Vec::new(),
                 unread_pages: Vec::new(),
                 ..source.clone()

@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, WorkspaceError};
 use plumbline_documents::versions::{Comparison, compare};
 use plumbline_engine::{
     AnsweredPassage, Carried, CarriedPassage, Citation, FileWrite, Passage, PassageState, Product, RecordedRequirement,
-    Requirement, Touched, Versions,
+    Requirement, Source, Touched, Versions,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,10 @@ const TAG: &str = "carried";
 pub struct PreviousJob {
     /// Its id.
     pub id: Uuid,
+    /// Its documents.
+    pub sources: Vec<Source>,
+    /// Those of them that have the same bytes in this job, by their paths.
+    pub same_documents: BTreeSet<String>,
     /// The passages of its documents.
     pub passages: Vec<Passage>,
     /// What it recorded.
@@ -75,20 +79,33 @@ impl ToolRunner {
     }
 }
 
+/// Whether a document of the earlier job was read as one of this job is: the same text has the same sentences then.
+fn is_read_alike(env: &ToolEnv<'_>, previous: &PreviousJob, then: &str, now: &str) -> bool {
+    let extraction = |sources: &[Source], path: &str| {
+        sources.iter().find(|source| source.path == path).and_then(|source| source.extraction.clone())
+    };
+    extraction(&previous.sources, then) == extraction(env.overlay.sources(), now)
+}
+
 async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> Result<Carried, WorkspaceError> {
-    let Comparison { same, versions } = compare(&previous.passages, now);
+    let alike = |then: &Passage, now: &Passage| is_read_alike(env, previous, &then.document, &now.document);
+    let is_read_otherwise = |document: &str| {
+        previous.same_documents.contains(document) && !is_read_alike(env, previous, document, document)
+    };
+    let Comparison { same, versions } = compare(&previous.passages, now, is_read_otherwise);
     let answered = same.iter().filter(|(then, _)| then.state == PassageState::Answered);
-    let mut holding: BTreeMap<i32, (&Passage, &Passage)> = BTreeMap::new();
+    let mut holding: BTreeMap<i32, Held<'_>> = BTreeMap::new();
     for (then, now) in answered.clone() {
-        holding.entry(then.number).or_insert((then, now));
+        holding.entry(then.number).or_insert_with(|| Held { then, now, is_read_alike: alike(then, now) });
     }
     let mut sorted = sort(env, &previous.recorded, &holding).await?;
     comparison::settle(env.overlay, env.ctx, &mut sorted.products).await?;
     let holds = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
-    let answers: Vec<CarriedPassage> = holds.filter_map(|(then, now)| carried_passage(then, now)).collect();
+    let answers: Vec<CarriedPassage> =
+        holds.filter_map(|(then, now)| carried_passage(then, now, alike(then, now))).collect();
     let passages: Vec<i32> = answers.iter().filter(|one| one.is_decided).map(|one| one.number).collect();
     let reread = answers.len() - passages.len();
-    let versions = Versions { same: versions.same - reread, reread, ..versions };
+    let versions = Versions { same: versions.same - reread, reread: versions.reread + reread, ..versions };
     let (mut gone, mut to_check) = (Vec::new(), Vec::new());
     for requirement in &sorted.left {
         match still_stands(env, requirement).await? {
@@ -109,31 +126,41 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
 }
 
 /// A passage with the text of one that the earlier job has answered for.
-fn carried_passage(then: &Passage, now: &Passage) -> Option<CarriedPassage> {
+fn carried_passage(then: &Passage, now: &Passage, is_read_alike: bool) -> Option<CarriedPassage> {
     let by = then.answered_by?;
     let from = if by == AnsweredPassage::Carried { then.carried_from.unwrap_or(by) } else { by };
     let decisions = then.decisions.clone();
-    Some(CarriedPassage { number: now.number, from, decisions, is_decided: then.decided_step.is_some() })
+    let is_decided = then.decided_step.is_some() && is_read_alike;
+    Some(CarriedPassage { number: now.number, from, decisions, is_decided })
 }
 
-/// Carries over what rests on passages that hold: by the number of then, the passage of then and the one of now.
+/// A passage of then with that of now which has its text.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    then: &'a Passage,
+    now: &'a Passage,
+    /// Whether its sentences have the same numbers.
+    is_read_alike: bool,
+}
+
+/// Carries over what rests on passages that hold, by their numbers of then.
 async fn sort<'a>(
     env: &ToolEnv<'_>,
     recorded: &'a [RecordedRequirement],
-    holding: &BTreeMap<i32, (&Passage, &Passage)>,
+    holding: &BTreeMap<i32, Held<'_>>,
 ) -> Result<Sorted<'a>, WorkspaceError> {
     let mut sorted = Sorted::default();
     for requirement in recorded.iter().filter(|known| !known.is_withdrawn()).map(|known| &known.requirement) {
         let mut citations = Vec::new();
         for cited in requirement.citations.as_array().into_iter().flatten() {
             let place = Place::of(cited).and_then(|place| Some((place, holding.get(&place.touched.passage)?)));
-            let Some((place, (then, now))) = place else { continue };
-            match cited_now(env, cited, place, (then, now)).await {
+            let Some((place, held)) = place else { continue };
+            match cited_now(env, cited, place, *held).await {
                 Ok(citation) => citations.push(citation),
                 Err(ToolError::Workspace(error)) => return Err(error),
                 // It runs into a passage that has changed.
                 Err(_) => {
-                    sorted.to_read.insert(then.number);
+                    sorted.to_read.insert(held.then.number);
                 }
             }
         }
@@ -169,16 +196,17 @@ async fn cited_now(
     env: &ToolEnv<'_>,
     cited: &Value,
     place: Place,
-    (then, now): (&Passage, &Passage),
+    Held { then, now, is_read_alike }: Held<'_>,
 ) -> Result<Citation, ToolError> {
     let quote = cited.get("quote").and_then(Value::as_str).unwrap_or_default();
     // As far behind the passage's first page as it was then.
     let page = |page: i32| Some(page - then.pages?.0 + now.pages?.0);
     let page = place.page.and_then(page).and_then(|page| u32::try_from(page).ok());
     let Verified { mut citation, .. } = verify(env, Claim { source: &now.document, page, quote }).await?;
-    // The same text has the same sentences.
-    citation.place = Some(Touched { passage: now.number, ..place.touched });
-    citation.continues.clear();
+    if is_read_alike {
+        citation.place = Some(Touched { passage: now.number, ..place.touched });
+        citation.continues.clear();
+    }
     citation.again.clear();
     Ok(citation)
 }

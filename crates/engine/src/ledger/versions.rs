@@ -26,7 +26,8 @@ pub struct Versions {
     pub new: usize,
     /// Of then, with nothing in their place.
     pub gone: usize,
-    /// With the same text as one of then, and worked anew all the same: older rules had answered it.
+    /// Of a document that is the same, and worked anew all the same: older rules had answered it, or an older version has read it
+    /// otherwise.
     #[serde(default)]
     pub reread: usize,
 }
@@ -65,8 +66,8 @@ impl Carried {
         let anew = match reread {
             0 => String::new(),
             _ => format!(
-                " {reread} are the same as well and were answered there by older rules, which counted quotes and not \
-                 requirements: they are worked anew."
+                " {reread} are of the same documents and are worked anew: they were answered there by older rules, which \
+                 counted quotes and not requirements, or an older version has read them otherwise."
             ),
         };
         format!(

@@ -184,6 +184,9 @@ pub struct Source {
     /// Its pages that show something most of which is not in its text.
     #[serde(default)]
     pub unread_pages: Vec<i32>,
+    /// The version of the reading that gave its text, once extracted: another one may cut and number the same bytes otherwise.
+    #[serde(default)]
+    pub extraction: Option<String>,
 }
 
 impl Source {

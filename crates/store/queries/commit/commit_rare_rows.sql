@@ -71,14 +71,14 @@ read_feedback AS (
     WHERE feedback.job_id = s.job_id AND feedback.id = f.id::bigint AND feedback.taken_step IS NULL
 ),
 new_sources AS (
-    INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages)
-    SELECT s.job_id, d.path, d.size, d.pages, d.text_path, d.warnings, d.unread_pages
+    INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages, extraction)
+    SELECT s.job_id, d.path, d.size, d.pages, d.text_path, d.warnings, d.unread_pages, d.extraction
     FROM steps s
     CROSS JOIN LATERAL json_to_recordset(s.sources) AS d (
-        path text, size bigint, pages int, text_path text, warnings text[], unread_pages int[])
+        path text, size bigint, pages int, text_path text, warnings text[], unread_pages int[], extraction text)
     ON CONFLICT (job_id, path) DO UPDATE
     SET size = excluded.size, pages = excluded.pages, text_path = excluded.text_path, warnings = excluded.warnings,
-        unread_pages = excluded.unread_pages
+        unread_pages = excluded.unread_pages, extraction = excluded.extraction
 ),
 -- The same citation or requirement text twice in a job is one row.
 new_citations AS (

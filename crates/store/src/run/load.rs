@@ -14,7 +14,7 @@ use plumbline_engine::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use uuid::Uuid;
 
 /// A [`Snapshot`] without its settings, which the worker adds.
@@ -152,6 +152,18 @@ impl Store {
             waited_s: row.waited_s,
             state,
         })
+    }
+
+    /// The documents of a job that have the same bytes under the same path in another job.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn same_documents(&self, job_id: Uuid, other: Uuid) -> Result<BTreeSet<String>, Error> {
+        let paths = sqlx::query_file_scalar!("queries/requirements/same_documents.sql", job_id, other)
+            .fetch_all(&self.pool)
+            .await
+            .during("compare the documents of two jobs")?;
+        Ok(paths.into_iter().collect())
     }
 
     /// The job's documents, by path.

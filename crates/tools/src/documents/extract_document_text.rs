@@ -8,7 +8,7 @@ use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::overlay::file_name;
 use crate::workspace::path;
-use plumbline_documents::{About, DocumentError, Kind, Page, has_pages, kind_of};
+use plumbline_documents::{About, DocumentError, Kind, Page, READING, has_pages, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -111,6 +111,7 @@ impl Declared for ExtractDocumentText {
                 text_path: Some(text_path),
                 warnings: about.warnings,
                 unread_pages: numbers(&about.unread),
+                extraction: Some(READING.to_owned()),
             }));
         }
         Ok(Output::of(content, products))

@@ -21,6 +21,7 @@ async fn the_text_goes_into_the_workspace_and_its_path_to_the_model() {
         size,
         pages: None,
         text_path: Some("chunks/policy.md".into()),
+        extraction: Some(plumbline_documents::READING.into()),
         ..Source::default()
     };
     assert_eq!(bench.sources(), [expected]);

@@ -196,6 +196,8 @@ impl StepLoop<'_> {
         let store = &self.app.store;
         let previous = PreviousJob {
             id: previous,
+            sources: retry_transient(|| store.sources(previous)).await?,
+            same_documents: retry_transient(|| store.same_documents(self.lease.job_id, previous)).await?,
             passages: retry_transient(|| store.passages(previous)).await?,
             recorded: retry_transient(|| store.recorded(previous)).await?,
         };
