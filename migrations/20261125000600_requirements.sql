@@ -199,7 +199,7 @@ $$;
 -- A row as a validator needs it: complete, and with how many of its citations its own job has verified. The row's word
 -- for it is not enough, because anybody may write rows.
 CREATE VIEW requirements_with_evidence AS
-SELECT r.job_id, r.id, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
+SELECT r.job_id, r.id, r.number, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
        r.gobd_relevant, r.gdpr_relevant, r.citations, r.mentioned_objects, r.mentioned_messages, r.reasoning,
        r.confidence, r.tags, r.status, r.validator_job_id, r.created_at, e.given AS citations_given,
        e.confirmed AS citations_confirmed

@@ -109,7 +109,10 @@ fn with_bound_tools(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn 
         "add_note" => Some(call::append("workspace.md", &format!("- {}\n", call.text("text")))),
         _ => None,
     };
-    turn.calls = turn.calls.into_iter().filter_map(in_place).filter(|call| view.bound(call.name)).collect();
+    let whole = turn.clone();
+    let is_held = |name: &str| validator::is_for_next_phase(view, &whole, name);
+    let in_place = |call: call::Call| if is_held(call.name) { Some(call) } else { in_place(call) };
+    turn.calls = turn.calls.into_iter().filter_map(in_place).collect();
     turn
 }
 

@@ -64,7 +64,7 @@ fn made(view: &RequestView<'_>, call: &Call) -> bool {
     match call.name {
         "read_file" | "list_files" => view.result_of(call).is_some(),
         // Each claim gives others.
-        "next_requirement" => false,
+        "next_requirement" | "judge_requirements" => false,
         _ => work
             .iter()
             .rposition(|done| done.is(call))

@@ -3,28 +3,29 @@
 
 use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
 use plumbline_engine::{
-    EDITED, FileWrite, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn,
-    Verdict,
+    EDITED, FileWrite, GivenRow, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn,
 };
 use plumbline_store::RecordedStep;
-use plumbline_tools::ToolContext;
+use plumbline_tools::{ToolContext, given_in, judged_in, row_of_name};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
-use uuid::Uuid;
 
 /// Tools that are answered from the record, whatever their arguments.
-const FROM_THE_RECORD: [&str; 8] = [
+const FROM_THE_RECORD: [&str; 9] = [
     "web_search",
     "fetch_page",
     "get_graph_schema",
     "execute_cypher_query",
-    "next_requirement",
+    NEXT_REQUIREMENT,
+    "judge_requirements",
     "integrate_requirement",
     "reject_requirement",
     "query_similar_requirements",
 ];
-/// Of these, those that judge a requirement of another job: progress that is in none of this job's rows.
-const JUDGING: [&str; 2] = ["integrate_requirement", "reject_requirement"];
+/// Gives requirements of another job. They are told apart by their names in results, since their rows are not on record.
+const NEXT_REQUIREMENT: &str = "next_requirement";
+/// Of these, those that judge requirements of another job: progress that is in none of this job's rows.
+const JUDGING: [&str; 3] = ["judge_requirements", "integrate_requirement", "reject_requirement"];
 /// Begins the remark that the engine puts behind a result that repeats itself; see the engine's `calls`.
 const REMARK: &str = "\n\n(This is the same result for the same call, ";
 /// What a ranked search says of itself; see `search_files`.
@@ -101,19 +102,20 @@ impl ReplayContext<'_> {
     fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> ToolReturn {
         let content = recorded_result(step, call).unwrap_or_default();
         let is_error = content.starts_with("Error: ");
-        let products = if is_error { Vec::new() } else { self.recorded_products(step, call, rows) };
-        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, taken_again: false, products }
+        let mut products = judgements(call, &content);
+        if !is_error || !products.is_empty() {
+            products.extend(self.recorded_products(step, call, rows));
+        }
+        let names = if call.name == NEXT_REQUIREMENT { given_in(&content) } else { Vec::new() };
+        let gives = names.iter().map(|name| GivenRow { id: row_of_name(name), whole: true }).collect();
+        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, taken_again: false, products, gives }
     }
 
     /// The step's files that neither the engine nor a tool that is really run writes: the call's own.
     fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> Vec<Product> {
-        if JUDGING.contains(&call.name.as_str()) {
-            let mut products = vec![Product::JudgeRequirement(Box::new(a_judgement()))];
-            products.extend(self.files(step, rows, |path| path.starts_with("output/insert")));
-            return products;
-        }
         match call.name.as_str() {
             "web_search" | "fetch_page" => self.files(step, rows, |path| path.starts_with("web_sources/")),
+            name if JUDGING.contains(&name) => self.files(step, rows, |path| path.starts_with("output/insert")),
             "execute_cypher_query" => self.files(step, rows, |path| path.starts_with("output/")),
             _ => Vec::new(),
         }
@@ -170,13 +172,19 @@ fn written_by_other_calls(step: &RecordedStep) -> BTreeSet<String> {
         .collect()
 }
 
-/// Stands for a judgement whose row belongs to another job: it counts as progress and is written nowhere.
-fn a_judgement() -> Judgement {
-    Judgement {
-        id: Uuid::nil(),
-        verdict: Verdict::Accepted,
-        reason: None,
-        graph_node_id: None,
-        validation_result: Value::Null,
+/// Stand for the judgements of a call, whose rows belong to another job: they count as progress and are written nowhere.
+fn judgements(call: &ToolCall, content: &str) -> Vec<Product> {
+    if !JUDGING.contains(&call.name.as_str()) {
+        return Vec::new();
     }
+    let judgement = |(verdict, name): (_, String)| {
+        Product::JudgeRequirement(Box::new(Judgement {
+            id: row_of_name(&name),
+            verdict,
+            reason: None,
+            graph_node_id: None,
+            validation_result: Value::Null,
+        }))
+    };
+    judged_in(content).into_iter().map(judgement).collect()
 }

@@ -1,7 +1,7 @@
 //! Why a tool has no result.
 
 use crate::workspace::WorkspaceError;
-use plumbline_engine::{Outage, Product, Source};
+use plumbline_engine::{GivenRow, Outage, Product, Source};
 
 /// What a tool gives when it succeeds.
 #[derive(Debug, Default)]
@@ -10,6 +10,8 @@ pub(crate) struct Output {
     pub(crate) content: String,
     /// What it produced.
     pub(crate) products: Vec<Product>,
+    /// Requirements of other jobs that the text gives to be judged.
+    pub(crate) gives: Vec<GivenRow>,
     /// Whether the call counts as failed all the same: a part of it was refused, and the rest carried out.
     pub(crate) is_failed: bool,
 }
@@ -17,7 +19,7 @@ pub(crate) struct Output {
 impl Output {
     /// A result with what it produced.
     pub(crate) fn of(content: impl Into<String>, products: Vec<Product>) -> Self {
-        Self { content: content.into(), products, is_failed: false }
+        Self { content: content.into(), products, gives: Vec::new(), is_failed: false }
     }
 
     /// A result that changes nothing.

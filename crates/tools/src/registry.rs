@@ -6,8 +6,9 @@ use crate::requirements::add_requirement::{self, AddRequirement};
 use crate::requirements::record_passage::RecordPassage;
 use crate::requirements::recorded::{list::ListRequirements, update::UpdateRequirement, withdraw::WithdrawRequirement};
 use crate::requirements::{
-    integrate_requirement::IntegrateRequirement, next_requirement::NextRequirement,
-    query_similar_requirements::QuerySimilarRequirements, reject_requirement::RejectRequirement,
+    integrate_requirement::IntegrateRequirement, judge_requirements::JudgeRequirements,
+    next_requirement::NextRequirement, query_similar_requirements::QuerySimilarRequirements,
+    reject_requirement::RejectRequirement,
 };
 use crate::tool::{Registry, Tool};
 use crate::web::{fetch_page::FetchPage, web_search::WebSearch};
@@ -41,6 +42,7 @@ pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
         Tool::declared::<WithdrawRequirement>(),
         Tool::declared::<QuerySimilarRequirements>(),
         Tool::declared::<NextRequirement>(),
+        Tool::declared::<JudgeRequirements>(),
         Tool::declared::<IntegrateRequirement>(),
         Tool::declared::<RejectRequirement>(),
         Tool::declared::<GetGraphSchema>(),

@@ -73,7 +73,9 @@ impl ToolRunner {
                     output.products.extend(compared);
                     let content = clean(output.content);
                     match output.is_failed {
-                        false => ToolReturn::ok(&call.id, content, output.products),
+                        false => {
+                            ToolReturn { gives: output.gives, ..ToolReturn::ok(&call.id, content, output.products) }
+                        }
                         true => ToolReturn { products: output.products, ..ToolReturn::error(&call.id, content) },
                     }
                 }

@@ -15,7 +15,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::Parser;
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::tools::Declaration;
-use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec, path::is_like};
+use plumbline_engine::{Given, Handler, Phases, Product, Replay, ToolSpec, path::is_like};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -179,6 +179,8 @@ pub struct ToolContext<'a> {
     pub records_requirements: bool,
     /// What a record says where a call leaves it out.
     pub record_defaults: &'a RecordDefaults,
+    /// Requirements of other jobs that were given to be judged, and are not.
+    pub given: &'a Given,
 }
 
 impl<'a> ToolContext<'a> {
@@ -201,6 +203,7 @@ impl<'a> ToolContext<'a> {
             tools: Registry::EMPTY,
             records_requirements: false,
             record_defaults: &NO_DEFAULTS,
+            given: Given::NONE,
         }
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 /// Kills within the integration.
 const KILLS: usize = 8;
 
-/// Rows that the rehearsal model claims at a time.
-const BATCH: i64 = 20;
+/// What two validators hold of 52 rows: the rehearsal model claims forty at a time.
+const SHARES: [i64; 2] = [12, 40];
 
 #[sqlx::test(migrations = false)]
 async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
@@ -65,7 +65,7 @@ async fn two_at_once_share_the_rows(pool: PgPool) {
     assert_statuses(&world.pool, creator, [("pending", 52)], "the rows").await;
     let shares = shares(&world.pool, creator).await;
     assert_eq!((shares.len(), shares.iter().sum()), (2, 52), "{shares:?}");
-    assert!(shares.iter().all(|share| *share >= BATCH), "each judged what it held: {shares:?}");
+    assert!(shares[0] >= SHARES[0], "each judged what it held: {shares:?}");
     world.finish().await;
 }
 
@@ -110,17 +110,17 @@ async fn side_by_side_until_rows_are_held(world: &World, before: u64, creator: U
         world.model.arrived(asked).await;
         let shares = shares(&world.pool, creator).await;
         if !shares.is_empty() {
-            assert_eq!(shares, [BATCH, BATCH], "each holds a batch of its own");
+            assert_eq!(shares, SHARES, "each holds a batch of its own");
             return;
         }
         world.model.hold_from(asked + 1);
     }
 }
 
-/// How many of a job's rows each validator has claimed.
+/// How many of a job's rows each validator has claimed, the fewest first.
 async fn shares(pool: &PgPool, creator: Uuid) -> Vec<i64> {
     let claimed = "SELECT count(*) FROM requirement_cache WHERE job_id = $1 AND validator_job_id IS NOT NULL
-                   GROUP BY validator_job_id";
+                   GROUP BY validator_job_id ORDER BY 1";
     sqlx::query_scalar(claimed).bind(creator).fetch_all(pool).await.expect("requirement_cache can be read")
 }
 

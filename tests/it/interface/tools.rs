@@ -46,6 +46,7 @@ const CREATOR: &str = "
       T query_similar_requirements text limit?";
 const VALIDATOR: &str = "
       T next_requirement
+      T judge_requirements
       T get_graph_schema
       T execute_cypher_query query params?
       T integrate_requirement id

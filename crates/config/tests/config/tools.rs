@@ -6,8 +6,14 @@ use plumbline_engine::{PhaseKind, Phases, Purpose, Settings};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-const VALIDATOR_TOOLS: [&str; 5] =
-    ["next_requirement", "integrate_requirement", "reject_requirement", "get_graph_schema", "execute_cypher_query"];
+const VALIDATOR_TOOLS: [&str; 6] = [
+    "next_requirement",
+    "judge_requirements",
+    "integrate_requirement",
+    "reject_requirement",
+    "get_graph_schema",
+    "execute_cypher_query",
+];
 
 static WEB_SEARCH: LazyLock<Value> = LazyLock::new(|| json!({"provider": "searxng", "base_url": "http://127.0.0.1:1"}));
 

@@ -4,7 +4,8 @@
 //! user's words are never touched, and the rows keep everything.
 //!
 //! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
-//! of the threshold, and no less than what the provider has to read anew because of it.
+//! of the threshold, and no less than what the provider has to read anew because of it; but not the requirements that wait
+//! to be judged, which leave once they are (`run/given_rows.rs`).
 
 use crate::{
     CLEARED_NOTE, Change, ContextWindow, FinishReason, MessageKind, MessageRef, Purpose, Reply, RequestRecord, Retry,
@@ -29,6 +30,9 @@ const SHORT: usize = 300;
 const LONGEST_REFUSAL: usize = 2000;
 /// Tokens of the note in a cleared result's place, about.
 const NOTE: u32 = 30;
+
+/// The tool whose results give requirements to be judged.
+const NEXT_REQUIREMENT: &str = "next_requirement";
 
 /// Tokens around a message's text: role and separators.
 const ENVELOPE: u32 = 4;
@@ -146,7 +150,7 @@ impl Run {
         if !self.is_large(estimate) {
             return;
         }
-        let clearable = self.clearable();
+        let clearable = self.clearable(|seq| !self.state.given.is_open(seq));
         if self.is_large(clearable.gain) && clearable.gain >= clearable.read_anew {
             self.clear(clearable.results);
         }
@@ -154,7 +158,7 @@ impl Run {
 
     /// One rung of the ladder: clear, summarize, or cut.
     pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
-        let clearable = self.clearable();
+        let clearable = self.clearable(|_| true);
         if self.is_large(clearable.gain) {
             self.clear(clearable.results);
             if self.estimate() <= self.threshold() {
@@ -187,7 +191,7 @@ impl Run {
     /// The tool results that may be cleared, and what clearing them would bring and cost. Those of the last answers stay
     /// (`limits.keep_recent_tool_results`, and of the last one always): the model has not read what stands behind its
     /// last answer.
-    fn clearable(&self) -> Clearable {
+    fn clearable(&self, may_go: impl Fn(i64) -> bool) -> Clearable {
         let mut clearable = Clearable::default();
         let kept_answers = self.settings.limits.keep_recent_tool_results.max(1);
         let (mut answers, mut from_here) = (0, 0_u32);
@@ -195,7 +199,7 @@ impl Run {
             from_here += visible_tokens(message);
             answers += usize::from(message.kind() == MessageKind::Reply);
             let gain = message.tokens().saturating_sub(NOTE);
-            if answers >= kept_answers && gain > 0 && is_clearable(message) {
+            if answers >= kept_answers && gain > 0 && is_clearable(message) && may_go(message.seq()) {
                 clearable.results.push(message.seq());
                 clearable.gain += gain;
                 clearable.read_anew = from_here.saturating_sub(clearable.gain);
@@ -205,7 +209,7 @@ impl Run {
         clearable
     }
 
-    fn clear(&mut self, results: Vec<i64>) {
+    pub(crate) fn clear(&mut self, results: Vec<i64>) {
         self.put_notes(results.iter().copied());
         self.pending.push(Change::ResultsCleared(results));
         self.state.context.anchor = None;
@@ -230,9 +234,13 @@ impl Run {
         let call = result.tool_call_id().and_then(|id| self.call_with(id));
         let again =
             call.as_ref().filter(|call| self.settings.tools.iter().any(|it| it.reads_only && it.name == call.name));
-        match again {
-            Some(call) => format!("{CLEARED_NOTE}{}]", how_to_read_again(call)),
-            None => format!("{CLEARED_NOTE}done at step {}]", result.step()),
+        match (again, &call) {
+            (Some(call), _) => format!("{CLEARED_NOTE}{}]", how_to_read_again(call)),
+            // The same words whether all of it is judged or not: a note does not change while it is read.
+            (None, Some(call)) if call.name == NEXT_REQUIREMENT => {
+                format!("{CLEARED_NOTE}what of it is not judged, {NEXT_REQUIREMENT} gives with again: true]")
+            }
+            (None, _) => format!("{CLEARED_NOTE}done at step {}]", result.step()),
         }
     }
 

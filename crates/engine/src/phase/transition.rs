@@ -267,5 +267,6 @@ impl Run {
         // `context` is ordered by layer, not by seq.
         let seen: std::collections::BTreeSet<i64> = seen.into_iter().collect();
         self.history.retain(|message| seen.contains(&message.seq()));
+        self.state.given.begin_at(self.state.context.tail_from);
     }
 }

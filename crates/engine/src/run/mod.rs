@@ -3,6 +3,7 @@
 mod answer_calls;
 mod deliverables;
 mod figures;
+mod given_rows;
 mod job_rows;
 mod next;
 mod request;
@@ -13,6 +14,7 @@ pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
 pub use deliverables::{REPORT, REQUIREMENT_LISTS, Told, is_recorder};
 pub use figures::{Figures, Judged};
+pub use given_rows::{Given, GivenRow};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
 pub use state::{
@@ -355,6 +357,7 @@ impl Run {
         }
         self.note_effect(&product);
         self.state.judged.take(&product);
+        self.state.given.take(&product);
         match &mut product {
             Product::WriteFile(file) => {
                 self.invalidate_reads(&file.path);

@@ -2,7 +2,7 @@
 //! size has a bound however long the job runs.
 
 use crate::{
-    CallProgress, Judged, Opening, PhaseKind, Previous, Work, Worked,
+    CallProgress, Given, Judged, Opening, PhaseKind, Previous, Work, Worked,
     guardrail::{
         effects::{PhaseEffects, Seen},
         repeat::{self, Repeat},
@@ -50,6 +50,9 @@ pub struct State {
     /// Requirements of other jobs that this one has judged.
     #[serde(default, skip_serializing_if = "Judged::is_empty")]
     pub judged: Judged,
+    /// Those that results have given and that are not judged.
+    #[serde(default, skip_serializing_if = "Given::is_empty")]
+    pub given: Given,
     /// What came of the current todo so far.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
@@ -321,6 +324,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         effects: PhaseEffects::default(),
         seen: Seen::default(),
         judged: Judged::default(),
+        given: Given::default(),
         work: Work::default(),
         worked: None,
         elapsed_s: 0,

@@ -102,7 +102,8 @@ impl Run {
         let room = self.progress_of_calls().room;
         if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
             let answered = self.failed(item, NO_ROOM);
-            return self.put_answer(item, answered);
+            self.put_answer(item, answered);
+            return;
         }
         if looked && !given.is_error {
             self.note_shown(call, parsed, &given.content);
@@ -110,8 +111,12 @@ impl Run {
         let (progress, said) = self.take_products(given.products);
         let said = said.into_iter().chain(self.told_of_edit(call));
         let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
+        let is_whole = self.fits(&content);
         let noted = self.noted(call, parsed, content, progress, looked);
-        self.put_answer(item, Answered { failed: given.is_error, ..noted });
+        let seq = self.put_answer(item, Answered { failed: given.is_error, ..noted });
+        if is_whole {
+            self.state.given.give(seq, given.gives);
+        }
     }
 
     /// Carries one of the engine's own calls out after the outside has looked at what it depends on.
@@ -181,8 +186,8 @@ impl Run {
         Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
     }
 
-    /// Puts a call's answer into the conversation, and notes what came of it.
-    fn put_answer(&mut self, item: &AnswerCall, answered: Answered) {
+    /// Puts a call's answer into the conversation, and notes what came of it; the message's `seq`.
+    fn put_answer(&mut self, item: &AnswerCall, answered: Answered) -> i64 {
         let name = &item.call.name;
         let is_gate = tools::is_gate(name);
         self.state.work.refused += u32::from(answered.failed && !is_gate);
@@ -206,6 +211,7 @@ impl Run {
             end.results.push(seq);
         }
         self.calls.in_doubt = false;
+        seq
     }
 
     /// A result stands behind its answer; that of a held call, whose answer the phase before has seen, behind the opening.

@@ -4,7 +4,7 @@
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
-    HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
     run::{AnswerCalls, CallProgress},
     tools::parsed_call::ParsedCall,
 };
@@ -24,8 +24,9 @@ impl Run {
         if self.exit.is_some() {
             return self.leave_out(&held);
         }
-        for (call, content) in results {
-            self.push_held_result(&call, &content);
+        for (call, content, gives) in results {
+            let (seq, _) = self.push_held_result(&call, &content);
+            self.state.given.give(seq, gives);
         }
         if held.is_empty() {
             return self.prepare_or_ask(now);
@@ -64,14 +65,14 @@ impl Run {
     }
 
     /// The results of calls behind the end, where the conversation that holds them ends with the phase.
-    fn results_to_repeat(&self, results: &[i64]) -> Vec<(ToolCall, String)> {
+    fn results_to_repeat(&self, results: &[i64]) -> Vec<(ToolCall, String, Vec<GivenRow>)> {
         if self.settings.phases.history_at_boundary == HistoryAtBoundary::Compact {
             return Vec::new();
         }
         let of = |seq: &i64| {
             let message = self.message(*seq)?;
             let call = message.tool_call_id().and_then(|id| self.call_with(id))?;
-            Some((call, message.visible_content().into_owned()))
+            Some((call, message.visible_content().into_owned(), self.state.given.rows_of(*seq)))
         };
         results.iter().filter_map(of).collect()
     }

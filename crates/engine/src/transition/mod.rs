@@ -227,6 +227,7 @@ impl Run {
     /// The run is about to ask the model again: take in feedback, keep to the budgets, keep the context in bounds.
     pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
         self.state.stage = Stage::Model;
+        self.clear_what_is_judged();
         self.take_feedback(now);
         self.keep_to_budgets(now);
         self.keep_context_in_bounds(now);

@@ -41,6 +41,7 @@ impl Run {
         let (usage, estimated) = (record.usage(), record.estimated);
         self.note_request(record);
         self.note_what_was_shown();
+        self.note_given_as_shown();
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
         let seq = self.state.next_seq;

@@ -1,6 +1,7 @@
 //! Everything the outside may answer.
 
 use crate::{
+    GivenRow,
     conversation::ToolCall,
     ledger::Carried,
     vocabulary::{
@@ -224,6 +225,8 @@ pub struct ToolReturn {
     pub taken_again: bool,
     /// What it produced; lands in the commit of the result.
     pub products: Vec<Product>,
+    /// Requirements of other jobs that the text gives to be judged.
+    pub gives: Vec<GivenRow>,
 }
 
 impl ToolReturn {
@@ -236,6 +239,7 @@ impl ToolReturn {
             gave_up: false,
             taken_again: false,
             products,
+            gives: Vec::new(),
         }
     }
 
@@ -243,7 +247,7 @@ impl ToolReturn {
     pub fn error(call_id: &str, message: impl std::fmt::Display) -> Self {
         let content = format!("Error: {message}");
         let (call_id, products) = (call_id.into(), Vec::new());
-        Self { call_id, content, is_error: true, gave_up: false, taken_again: false, products }
+        Self { call_id, content, is_error: true, gave_up: false, taken_again: false, products, gives: Vec::new() }
     }
 
     /// The same of a tool that failed in all its tries.

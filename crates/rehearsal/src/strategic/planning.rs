@@ -19,6 +19,12 @@ const PREPARED: &str = "What was prepared";
 
 /// Initial todo 1: look at what the opening does not show, then write down what must be remembered.
 pub(super) fn explore(view: &RequestView<'_>) -> Turn {
+    if validator::is_job(view)
+        && let Ok(phases) = phases(view)
+        && let Some(turn) = validator::plan_at_once(view, &Plan { head: head(view), phases })
+    {
+        return turn;
+    }
     let mut looks = Vec::new();
     // The instructions stand in the system prompt; a long list of documents is cut short in the opening.
     let is_whole = |documents: &str| !documents.contains("\n- … and ");

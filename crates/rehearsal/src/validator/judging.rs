@@ -1,97 +1,164 @@
-//! Claim, judge all, claim again, until nothing is pending. The judgements of one batch and the claim of the next are one
-//! turn.
+//! Claim, judge all, claim again, until nothing is pending. The judgements of one batch and the claim of the next are one turn, and
+//! so are the report and the end of the job.
 
 use serde_json::{Value, json};
 
 use super::batch::{self, Claimed};
-use crate::call::{Call, Turn, append, todo_complete, turn};
+use super::{REPORT, report, summary};
+use crate::call::{
+    Call, Turn, append, get_graph_schema, job_complete, read_lines, todo_complete, turn, write_file, write_plan,
+};
+use crate::plan::task::Task;
+use crate::plan::{Phase, Plan};
 use crate::request_view::opening::UNREADABLE;
 use crate::request_view::{Done, RequestView, one_line};
 
-/// Requirements of one claim.
-const AT_ONCE: u32 = 20;
+/// Requirements of one claim: as many as are given at once.
+const AT_ONCE: u32 = 40;
 
 /// So many refused tries of one call, and it is given up.
 const MOST_TRIES: usize = 2;
+
+/// How the result of a call begins that stood behind the end of the phase before; its name follows.
+const HELD: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";
 
 /// The call that claims requirements.
 pub(super) fn claim() -> Call {
     Call { name: "next_requirement", args: json!({ "count": AT_ONCE }) }
 }
 
-/// Decides one turn of the todo.
-pub(crate) fn validate(view: &RequestView<'_>) -> Turn {
-    let work = view.work();
-    let Some(at) = work.iter().rposition(|done| done.name == "next_requirement") else {
-        return turn("Claiming the first requirements.", vec![claim()]);
+/// The same for those that are held and not judged.
+fn claim_again() -> Call {
+    Call { name: "next_requirement", args: json!({"count": AT_ONCE, "again": true}) }
+}
+
+/// Looks at the graph; one that cannot be reached is noticed again when requirements are claimed. Where the first claim is there
+/// already, it is judged in the same turn.
+pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
+    let call = get_graph_schema();
+    let looked = held(view, call.name).or_else(|| view.result_of(&call).map(|done| done.result));
+    let Some(result) = looked else {
+        return turn("Looking at the graph and claiming the first requirements.", vec![call, claim()]);
     };
-    let last = &work[at];
+    let closing = todo_complete(&one_line(result.lines().next().unwrap_or_default()));
+    let mut next = validate(view);
+    // The end closes the todos that are open, this one among them.
+    if !next.calls.first().is_some_and(|call| call.name == "todo_complete") {
+        next.calls.insert(0, closing);
+    }
+    next
+}
+
+/// Decides one turn of the validation.
+pub(crate) fn validate(view: &RequestView<'_>) -> Turn {
+    let claims: Vec<&Done<'_>> = view.history.iter().filter(|done| done.name == "next_requirement").collect();
+    let Some(last) = claims.last() else {
+        return match held(view, "next_requirement") {
+            Some(result) if !result.starts_with("Error:") => of_claim(view, result),
+            _ => turn("Claiming the first requirements.", vec![claim()]),
+        };
+    };
     if last.failed() {
-        let refused = work.iter().rev().filter(|done| done.name == "next_requirement").take_while(|done| done.failed());
+        let refused = claims.iter().rev().take_while(|done| done.failed());
         return if refused.count() < MOST_TRIES { turn("Claiming once more.", vec![claim()]) } else { give_up(last) };
     }
-    if last.result.starts_with(batch::JUDGED) {
-        let outcome = one_line(last.result);
-        return turn("Every requirement is judged.", vec![todo_complete(&outcome)]);
-    }
-    // What was cleared from the conversation is given again: it is still held.
-    let claimed = if last.cleared() { Vec::new() } else { batch::read(last.result) };
-    let mut calls: Vec<Call> = claimed
-        .iter()
-        .filter(|claimed| !work[at..].iter().any(|done| judges(done, &claimed.id) && !done.failed()))
-        .map(|claimed| judge(claimed, &work_on(work, &claimed.id)))
-        .collect();
-    let say = format!("{} requirements are to be judged.", calls.len());
-    calls.push(claim());
-    turn(say, calls)
-}
-
-fn judges(done: &Done<'_>, id: &str) -> bool {
-    matches!(done.name, "integrate_requirement" | "reject_requirement") && done.arg("id") == id
-}
-
-/// The refused tries to judge a requirement.
-fn work_on<'s, 'a>(work: &'s [Done<'a>], id: &str) -> Vec<&'s Done<'a>> {
-    work.iter().filter(|done| judges(done, id) && done.failed()).collect()
-}
-
-/// What the checks say; after refusals first without relations, then as failed.
-fn judge(claimed: &Claimed, refused: &[&Done<'_>]) -> Call {
-    if claimed.unread {
-        return reject(&claimed.id, "Its description is too long for a rule-based model to read.", true);
-    }
-    if !claimed.checks.faults.is_empty() {
-        return reject(&claimed.id, &sentence(&claimed.checks.faults.join("; ")), false);
-    }
-    match refused {
-        [] => integrate(&claimed.id, relations(claimed)),
-        [_] => integrate(&claimed.id, Vec::new()),
-        [.., last] => reject(&claimed.id, &one_line(last.result), true),
+    match last.cleared() {
+        // What is not judged is still held.
+        true => turn("Claiming once more what was cleared.", vec![claim_again()]),
+        false => of_claim(view, last.result),
     }
 }
 
-fn reject(id: &str, reason: &str, failed: bool) -> Call {
-    let args =
-        if failed { json!({"id": id, "reason": reason, "failed": true}) } else { json!({"id": id, "reason": reason}) };
-    Call { name: "reject_requirement", args }
+/// What follows a claim.
+fn of_claim(view: &RequestView<'_>, result: &str) -> Turn {
+    if result.starts_with(batch::JUDGED) {
+        return finish(view, result);
+    }
+    if result.starts_with(batch::ALL_GIVEN) {
+        return turn("Some were not judged: asking for them once more.", vec![claim_again()]);
+    }
+    let claimed = batch::read(result);
+    let say = format!("{} requirements are to be judged.", claimed.len());
+    turn(say, judge(view, &claimed).into_iter().chain([claim()]).collect())
 }
 
-fn integrate(id: &str, relations: Vec<Value>) -> Call {
-    Call { name: "integrate_requirement", args: json!({"id": id, "relations": relations}) }
+/// The result of a call of the phase before that this phase has carried out.
+fn held<'a>(view: &RequestView<'a>, tool: &str) -> Option<&'a str> {
+    let results = view.messages.iter().filter_map(|message| message.content.strip_prefix(HELD)?.split_once(":\n\n"));
+    results.filter(|(name, _)| *name == tool).map(|(_, result)| result).last()
+}
+
+/// What the checks say; a requirement that was refused first without relations, then as failed.
+fn judge(view: &RequestView<'_>, claimed: &[Claimed]) -> Option<Call> {
+    let (mut reject, mut failed, mut relations): (Vec<Value>, Vec<Value>, Vec<Value>) = Default::default();
+    for claimed in claimed {
+        let refused = refusals(view, &claimed.id);
+        if !claimed.faults.is_empty() {
+            reject.push(json!({"id": claimed.id, "reason": sentence(&claimed.faults.join("; "))}));
+        } else if let [_, .., last] = refused.as_slice() {
+            failed.push(json!({"id": claimed.id, "reason": one_line(last)}));
+        } else if refused.is_empty() {
+            relations.extend(related(claimed));
+        }
+    }
+    let mut args = json!({});
+    if claimed.len() > reject.len() + failed.len() {
+        args["accept"] = "rest".into();
+    }
+    for (key, list) in [("reject", reject), ("failed", failed), ("relations", relations)] {
+        if !list.is_empty() {
+            args[key] = list.into();
+        }
+    }
+    (!claimed.is_empty()).then_some(Call { name: "judge_requirements", args })
+}
+
+/// What was said of a requirement by calls that could not judge it.
+fn refusals<'a>(view: &RequestView<'a>, id: &str) -> Vec<&'a str> {
+    let judged = view.history.iter().filter(|done| done.name == "judge_requirements" && done.failed());
+    let told = judged.map(|done| done.result.split(". The others are judged: ").next().unwrap_or_default());
+    told.filter(|told| told.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == id)).collect()
 }
 
 /// To everything it mentions; what bears on book-keeping impacts it as well.
-fn relations(claimed: &Claimed) -> Vec<Value> {
-    let mut relations = Vec::new();
-    for (suffix, mentioned) in [("OBJECT", &claimed.objects), ("MESSAGE", &claimed.messages)] {
-        for target in batch::targets(mentioned) {
-            relations.push(json!({"type": format!("RELATES_TO_{suffix}"), "target": target}));
-            if claimed.gobd_relevant {
-                relations.push(json!({"type": format!("IMPACTS_{suffix}"), "target": target}));
+fn related(claimed: &Claimed) -> impl Iterator<Item = Value> {
+    let of = |(suffix, target): (&str, String)| {
+        let relation = |kind: &str| json!({"id": claimed.id, "type": format!("{kind}_{suffix}"), "target": target});
+        let impact = claimed.gobd.then(|| relation("IMPACTS"));
+        [relation("RELATES_TO")].into_iter().chain(impact).collect::<Vec<_>>()
+    };
+    claimed.targets().into_iter().flat_map(of).collect::<Vec<_>>().into_iter()
+}
+
+/// Every requirement is judged: the todos that are left, and behind the last of them, for the next phase, the ticked plan and the
+/// end of the job.
+fn finish(view: &RequestView<'_>, result: &str) -> Turn {
+    let outcome = one_line(result);
+    let todos = view.todo_list.iter().flat_map(|list| &list.todos).filter(|todo| !todo.done);
+    let mut calls = Vec::new();
+    for todo in todos {
+        match Task::read(&todo.text) {
+            Task::GraphSchema => calls.push(todo_complete("the graph was looked at")),
+            Task::Validate => calls.push(todo_complete(&outcome)),
+            Task::WriteValidationReport => {
+                calls.extend([write_file(REPORT, &report(result)), todo_complete(&format!("{REPORT} is written"))]);
             }
+            Task::ReadBack(path) => calls.extend([read_lines(&path, 1, 40), todo_complete("it was read back")]),
+            Task::NoteDelivered => {
+                let note = "The deliverables are in output/.";
+                calls.extend([append("workspace.md", &format!("- {note}\n")), todo_complete(note)]);
+            }
+            // A list of somebody else's: a todo at a time.
+            _ => return turn("Every requirement is judged.", vec![todo_complete(&outcome)]),
         }
     }
-    relations
+    if let Ok(mut plan) = Plan::current(view) {
+        plan.phases.iter_mut().for_each(Phase::finish);
+        calls.push(write_plan(&plan.render()));
+    }
+    let (summary, deliverables) = summary(result);
+    calls.push(job_complete(&summary, &deliverables, &[], 0.6));
+    turn("Every requirement is judged.", calls)
 }
 
 /// Nothing can be claimed: that is noted where the hand-over finds it, and the todo is closed.

@@ -4,17 +4,17 @@
 //! |---|---|
 //! | this one | is this a validator's job, its plan, its report |
 //! | `batch` | what a claim gave: requirements with their findings |
-//! | `judging` | claim, judge all, claim again, until nothing is pending |
+//! | `judging` | claim, judge all, claim again, until nothing is pending; then the end |
 
 mod batch;
 mod judging;
 
-use crate::call::{Call, Turn, get_graph_schema, todo_complete, turn, write_file};
-use crate::plan::Phase;
+use crate::call::{Call, Turn, get_graph_schema, todo_complete, todo_write, turn, write_file, write_plan};
 use crate::plan::task::Task;
-use crate::request_view::{RequestView, one_line};
+use crate::plan::{Phase, Plan};
+use crate::request_view::{RequestView, Stage, one_line};
 
-pub(crate) use judging::validate;
+pub(crate) use judging::{look_at_graph, validate};
 
 /// Where the counts and reasons go.
 pub(crate) const REPORT: &str = "output/validation_report.md";
@@ -32,7 +32,7 @@ pub(crate) fn is_job(view: &RequestView<'_>) -> bool {
 }
 
 /// How the plan says it is done.
-pub(crate) const APPROACH: &str = "Claim the pending requirements, twenty at a time. Reject each that the checks find fault \
+pub(crate) const APPROACH: &str = "Claim the pending requirements, forty at a time. Reject each that the checks find fault \
      with, integrate the others, and relate them to the objects and messages of the graph that they mention.";
 
 /// What a summary report says of the method.
@@ -48,16 +48,39 @@ pub(crate) fn phase() -> Phase {
     Phase::new("Validation", tasks.into_iter().map(|task| task.text()))
 }
 
-/// Looks at the graph; one that cannot be reached is noticed again when requirements are claimed.
-pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
-    let call = get_graph_schema();
-    match view.work().iter().find(|done| done.is(&call)) {
-        None => turn("Looking at the graph.", vec![call]),
-        Some(done) => {
-            let first = one_line(done.result.lines().next().unwrap_or_default());
-            turn("The graph was looked at.", vec![todo_complete(&first)])
-        }
-    }
+/// The whole of the planning in one answer, and behind the end of the phase what the next one reads first; none once the phase has
+/// begun.
+pub(crate) fn plan_at_once(view: &RequestView<'_>, plan: &Plan) -> Option<Turn> {
+    let is_begun = !view.history.is_empty();
+    let phase = plan.next().filter(|_| is_job(view) && !is_begun)?;
+    let todos: Vec<String> = phase.steps.iter().map(|step| step.text.clone()).collect();
+    let memory = format!(
+        "# Workspace\n\n{}\n\n## Goal\n\n{}\n\n## Conventions\n\n- {APPROACH}\n\n## Progress\n\n- The plan is written.\n",
+        crate::DISCLAIMER,
+        one_line(view.prompt()),
+    );
+    let calls = vec![
+        write_file("workspace.md", &memory),
+        todo_complete("the goal is noted"),
+        write_plan(&plan.render()),
+        todo_complete("one phase"),
+        todo_write(&phase.name, "Judge every pending requirement, then report.", &todos),
+        todo_complete("its todos are written"),
+        get_graph_schema(),
+        judging::claim(),
+    ];
+    Some(turn("Planning the validation.", calls))
+}
+
+/// Whether a call is meant for the phase behind the one that the turn ends, which carries it out.
+pub(crate) fn is_for_next_phase(view: &RequestView<'_>, turn: &Turn, tool: &str) -> bool {
+    let closes = turn.calls.iter().filter(|call| call.name == "todo_complete").count();
+    let behind_the_end = match view.stage() {
+        Stage::Strategic => ["get_graph_schema", "next_requirement"].contains(&tool),
+        Stage::Tactical => ["write_plan", "job_complete"].contains(&tool),
+        Stage::Summary => false,
+    };
+    behind_the_end && closes > 0 && is_job(view)
 }
 
 /// Writes what came of all requirements, in the words of the last claim.
@@ -66,11 +89,22 @@ pub(crate) fn write_report(view: &RequestView<'_>) -> Turn {
     let Some(done) = view.result_of(&claim) else {
         return turn("Asking what was judged.", vec![claim]);
     };
-    let outcome = match done.result.split_once(batch::JUDGED) {
-        Some((_, outcome)) => outcome.trim().to_owned(),
-        None => format!("Not all requirements could be judged: {}", one_line(done.result)),
-    };
-    let text =
-        format!("# Validation report\n\n{}\n\n## Outcome\n\n{outcome}\n\n## Method\n\n{METHOD}\n", crate::DISCLAIMER);
+    let text = report(done.result);
     turn(format!("Writing {REPORT}."), vec![write_file(REPORT, &text), todo_complete(&format!("{REPORT} is written"))])
+}
+
+/// The report by the result of the last claim.
+fn report(result: &str) -> String {
+    let outcome = match result.split_once(batch::JUDGED) {
+        Some((_, outcome)) => outcome.trim().to_owned(),
+        None => format!("Not all requirements could be judged: {}", one_line(result)),
+    };
+    format!("# Validation report\n\n{}\n\n## Outcome\n\n{outcome}\n\n## Method\n\n{METHOD}\n", crate::DISCLAIMER)
+}
+
+/// The job's summary and its deliverables, by the same.
+fn summary(result: &str) -> (String, Vec<String>) {
+    let is_off = result.contains("integration is switched off");
+    let files = [REPORT].into_iter().chain(is_off.then_some(SCRIPT)).map(str::to_owned).collect();
+    (format!("{}{}", if is_off { SWITCHED_OFF } else { "" }, crate::DISCLAIMER), files)
 }

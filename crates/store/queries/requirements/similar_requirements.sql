@@ -36,7 +36,7 @@ WITH inputs AS (
     JOIN telling t ON t.n = a.n
     LEFT JOIN requirement_cache own ON own.job_id = a.job_id AND own.id = a.before
 )
-SELECT w.n AS "n!", s.id AS "id!", s.job_id AS "job_id!", s.candidate_id, s.name, s.text AS "text!", s.status AS "status!",
+SELECT w.n AS "n!", s.id AS "id!", s.job_id AS "job_id!", s.number, s.candidate_id, s.name, s.text AS "text!", s.status AS "status!",
        s.graph_node_id, s.citations -> 0 AS "first_quote: UserJson"
 FROM wanted w
 CROSS JOIN LATERAL (

@@ -1,11 +1,12 @@
 -- What a validator job has judged, by status and reason, and how many rows wait for it. An accepted row is pending
 -- again, and still says who judged it.
-SELECT r.status AS "status!", coalesce(r.rejection_reason, r.last_error) AS reason, count(*) AS "n!"
+SELECT r.status AS "status!", coalesce(r.rejection_reason, r.last_error) AS reason, count(*) AS "n!",
+       count(*) FILTER (WHERE r.status = 'pending' AND r.validation_result ->> 'by' = 'rule') AS "by_rule!"
 FROM requirement_cache r
 WHERE r.validator_job_id = $1 AND r.status <> 'validating'
 GROUP BY 1, 2
 UNION ALL
-SELECT 'waiting', NULL, coalesce(sum(w.n), 0)::bigint
+SELECT 'waiting', NULL, coalesce(sum(w.n), 0)::bigint, 0
 FROM (SELECT judged_job(j) AS job_id FROM jobs j WHERE j.id = $1) AS scope
 CROSS JOIN LATERAL (
     SELECT count(*) AS n

@@ -54,6 +54,8 @@ requirement! {
     HeldRequirement {
         /// The job that found it.
         job_id: Uuid,
+        /// The number that its job gave it.
+        number: Option<i32>,
         /// Whether a step recorded it, and no other producer.
         is_ours: bool,
         /// How many citations the row names.

@@ -14,6 +14,8 @@ pub struct SimilarRequirement {
     pub id: Uuid,
     /// The job that found it.
     pub job_id: Uuid,
+    /// The number that its job gave it.
+    pub number: Option<i32>,
     /// Its short id.
     pub candidate_id: Option<String>,
     /// Its name.
@@ -48,6 +50,8 @@ pub struct ValidationTally {
     pub integrated: i64,
     /// Rows that passed and wait for a graph.
     pub accepted: i64,
+    /// Of these, those that were accepted by rule.
+    pub by_rule: i64,
     /// Rows rejected.
     pub rejected: i64,
     /// Rows that could not be judged.
@@ -149,6 +153,7 @@ impl Store {
             found.push(SimilarRequirement {
                 id: row.id,
                 job_id: row.job_id,
+                number: row.number,
                 candidate_id: row.candidate_id,
                 name: row.name,
                 text: row.text,
@@ -158,6 +163,18 @@ impl Store {
             });
         }
         Ok(similar)
+    }
+
+    /// Gives back the requirements that a validator job holds but for these: they are pending again.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn release_requirements(&self, lease: &Lease, but: &[Uuid]) -> Result<(), Error> {
+        sqlx::query_file!("queries/requirements/release_requirements.sql", lease.job_id, lease.epoch, but)
+            .execute(&self.pool)
+            .await
+            .during("give requirements back")?;
+        Ok(())
     }
 
     /// What a validator job has judged, and what it could still claim.
@@ -171,6 +188,7 @@ impl Store {
             .during("count the judged requirements")?;
         let mut tally = ValidationTally::default();
         for row in rows {
+            tally.by_rule += row.by_rule;
             match row.status.as_str() {
                 "integrated" => tally.integrated += row.n,
                 "rejected" => tally.rejected += row.n,

@@ -206,6 +206,7 @@ impl Store {
             let requirement = SimilarRequirement {
                 id: row.id,
                 job_id: row.job_id,
+                number: row.number,
                 candidate_id: row.candidate_id,
                 name: row.name,
                 text: row.text,

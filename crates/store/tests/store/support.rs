@@ -93,6 +93,7 @@ pub(crate) fn state() -> State {
         effects: plumbline_engine::PhaseEffects::default(),
         seen: plumbline_engine::Seen::default(),
         judged: plumbline_engine::Judged::default(),
+        given: plumbline_engine::Given::default(),
         work: plumbline_engine::Work::default(),
         worked: None,
         elapsed_s: 0,

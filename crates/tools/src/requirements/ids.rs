@@ -1,6 +1,8 @@
 //! How a model names a requirement: by the job's own count, `r12`, or by its `req_` id.
 
+use crate::requirements::validation_queue::HeldRequirement;
 use plumbline_engine::Requirement;
+use std::collections::BTreeMap;
 
 /// Whether a requirement of the job is meant.
 pub(crate) fn means(named: &str, requirement: &Requirement) -> bool {
@@ -14,6 +16,37 @@ pub(crate) fn means(named: &str, requirement: &Requirement) -> bool {
 pub(crate) fn number(named: &str) -> Option<i32> {
     let digits = named.trim().strip_prefix(['r', 'R'])?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+/// How a validator's tools name the rows that their job holds: by the count of the job that found them where all are of one job
+/// and have a number, else by their `req_` ids, and where two share one by their rows' ids.
+#[derive(Debug, Default)]
+pub(crate) struct HeldNames {
+    by_number: bool,
+    rows_of_id: BTreeMap<String, usize>,
+}
+
+impl HeldNames {
+    /// The names of these rows.
+    pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a HeldRequirement>) -> Self {
+        let mut names = Self { by_number: true, ..Self::default() };
+        let mut job = None;
+        for row in rows {
+            names.by_number &= row.number.is_some() && *job.get_or_insert(row.job_id) == row.job_id;
+            *names.rows_of_id.entry(row.candidate_id.clone().unwrap_or_default()).or_default() += 1;
+        }
+        names
+    }
+
+    /// What one of them is called.
+    pub(crate) fn name(&self, row: &HeldRequirement) -> String {
+        let is_unique = |id: &&String| self.rows_of_id.get(*id).is_none_or(|rows| *rows == 1);
+        match (row.number.filter(|_| self.by_number), row.candidate_id.as_ref().filter(is_unique)) {
+            (Some(number), _) => format!("r{number}"),
+            (None, Some(id)) => id.clone(),
+            (None, None) => row.id.to_string(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,26 +6,22 @@
 
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::graph::{self, End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
+use crate::graph::{End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
-use crate::requirements::checks::{fulfilment, graph_error, node, of_call::held};
+use crate::requirements::checks::{fulfilment, graph_error, node, of_call::held, word};
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
+use crate::requirements::script::Script;
 use crate::requirements::validation_queue::HeldRequirement;
 use crate::tool::{Declared, ToolEnv};
-use crate::workspace::overlay::WorkspaceOverlay;
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, Verdict};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
-
-/// Where requirements go while there is no graph.
-const SCRIPT: &str = "output/insert.cypher";
-/// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
-const FULL_BYTES: u64 = 256 * 1024;
+use uuid::Uuid;
 
 /// Writes the node of a requirement that `next_requirement` gave, with its relations, in one graph transaction, and marks the
 /// row integrated with the node's number (`R-0042`). The node's key is the row's id, so writing it again changes nothing. A
@@ -38,13 +34,13 @@ const FULL_BYTES: u64 = 256 * 1024;
 ///
 /// {arguments}
 ///
-/// Example: `{"id": "0199…", "relations": [{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": {"rationale":
+/// Example: `{"id": "r12", "relations": [{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": {"rationale":
 /// "sets its retention"}}]}`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IntegrateRequirement {
-    /// # The requirement's id, req_… or that of its row
-    /// the requirement's id: `req_…`, or that of its row
+    /// # The requirement's id
+    /// the requirement's id, as `next_requirement` shows it: `r12` or `req_…`; or that of its row
     id: String,
     /// list of `type`, `target` (id or name) and `properties` (keys below)
     #[schemars(length(max = 50))]
@@ -68,51 +64,97 @@ impl Declared for IntegrateRequirement {
     const REPLAY: Replay = Replay::Keyed;
 
     fn documentation(said: String) -> String {
-        let mut text = format!("{said}\n\n| relation | says |\n|---|---|\n");
-        for kind in RELATIONS {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
-        }
-        let _ = write!(text, "\nProperties of a relation: {}.", PROPERTIES.join(", "));
-        text
+        format!("{said}\n\n{}", relations_documented())
     }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
-        let Self { id, relations: wanted, compliance_status, notes } = self;
+        let Self { id, relations, compliance_status, notes } = self;
         let checked = held(env, &id).await?;
-        let Checked { row, findings } = &*checked;
-        if !findings.faults.is_empty() {
-            let faults = findings.faults.join("; ");
-            return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
-        }
-        let client = env.ctx.graph.client()?;
-        let known = match client {
-            Some(client) => Some(GraphNames::load(env.names, client).await?.of(row).await?.known),
-            None => None,
-        };
-        let links = relations::resolve(env, client, wanted).await?;
-        let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
-        let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let node = node::of(row, &status, citation_ids(row), &now);
-        let assessed = Assessed {
-            row,
-            findings,
-            known,
-            links: &links,
-            compliance_status: &status,
-            // Without a graph no relation has to be made, so none is missing.
-            warnings: match client.is_none() && links.is_empty() {
-                true => Vec::new(),
-                false => relations::warnings(row, &links, &status),
-            },
-            integration: "done",
-            notes,
-        };
-        match client {
-            Some(client) => into_graph(env, client, &node, assessed).await,
-            None => into_script(env, &node, assessed),
-        }
+        let name = env.rows.names().name(&checked.row);
+        let mut script = Script::over(|path| env.overlay.size(path));
+        let Done { verdict, said, warnings, judgement } =
+            integrate(env, &checked, Wish { relations, compliance_status, notes }, &mut script).await?;
+        let warned = if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) };
+        let mut products = script.into_products();
+        products.push(Product::JudgeRequirement(Box::new(judgement)));
+        Ok(Output::of(format!("{} {name}{said}{warned}", word(verdict)), products))
     }
+}
+
+/// The relations that a requirement may have, as a table, and their properties.
+pub(crate) fn relations_documented() -> String {
+    let mut text = String::from("| relation | says |\n|---|---|\n");
+    for kind in RELATIONS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
+    }
+    let _ = write!(text, "\nProperties of a relation: {}.", PROPERTIES.join(", "));
+    text
+}
+
+/// What is asked of a requirement that is integrated.
+#[derive(Debug, Default)]
+pub(crate) struct Wish {
+    pub(crate) relations: Vec<Wanted>,
+    pub(crate) compliance_status: Option<String>,
+    pub(crate) notes: Option<String>,
+}
+
+/// What came of it.
+pub(crate) struct Done {
+    pub(crate) verdict: Verdict,
+    /// The rest of the sentence that begins with the verdict and the requirement.
+    pub(crate) said: String,
+    /// What is worth knowing of its relations.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) judgement: Judgement,
+}
+
+/// Integrates a row that the job holds; without a graph it is accepted, and its statements are added to the script.
+pub(crate) async fn integrate(
+    env: &ToolEnv<'_>,
+    checked: &Checked,
+    Wish { relations: wanted, compliance_status, notes }: Wish,
+    script: &mut Script<'_>,
+) -> Result<Done, ToolError> {
+    let Checked { row, findings } = checked;
+    if !findings.faults.is_empty() {
+        let (name, faults) = (env.rows.names().name(row), findings.faults.join("; "));
+        return Err(ToolError::refused(format!("requirement {name} has to be rejected: {faults}")));
+    }
+    let client = env.ctx.graph.client()?;
+    let known = match client {
+        Some(client) => Some(GraphNames::load(env.names, client).await?.of(row).await?.known),
+        None => None,
+    };
+    let links = relations::resolve(env, client, wanted).await?;
+    let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
+    let node = node_of(row, &status);
+    let assessed = Assessed {
+        row,
+        findings,
+        known,
+        links: &links,
+        compliance_status: &status,
+        // Without a graph no relation has to be made, so none is missing.
+        warnings: match client.is_none() && links.is_empty() {
+            true => Vec::new(),
+            false => relations::warnings(row, &links, &status),
+        },
+        integration: "done",
+        notes,
+        by_rule: false,
+    };
+    match client {
+        Some(client) => into_graph(env, client, &node, assessed).await,
+        None => into_script(env.ctx.job_id, &node, assessed, script),
+    }
+}
+
+/// The node of a row as of now.
+fn node_of(row: &HeldRequirement, status: &str) -> RequirementNode {
+    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+    node::of(row, status, citation_ids(row), &now)
 }
 
 /// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
@@ -121,66 +163,48 @@ async fn into_graph(
     client: &GraphClient,
     node: &RequirementNode,
     assessed: Assessed<'_>,
-) -> ToolResult {
-    let Assessed { row, links, .. } = assessed;
-    let integrated = match client.integrate(node, links).await {
+) -> Result<Done, ToolError> {
+    let integrated = match client.integrate(node, assessed.links).await {
         Ok(integrated) => integrated,
         Err(error) if error.is_permanent() => {
             let reason = error.to_string();
-            let content = format!("failed: requirement {} is not in the graph: {reason}", row.id);
             let assessed = Assessed { integration: "failed", ..assessed };
-            return Ok(Output::with(content, judgement(env, &assessed, Verdict::Failed, Some(reason), None)));
+            let said = format!(", it is not in the graph: {reason}");
+            let judgement = judgement(env.ctx.job_id, &assessed, Verdict::Failed, Some(reason), None);
+            return Ok(Done { verdict: Verdict::Failed, said, warnings: Vec::new(), judgement });
         }
         Err(error) => return Err(graph_error(&error)),
     };
     env.names.forget(&[End::Requirement]);
-    let rid = integrated.rid;
     let again = if integrated.existed { ", whose node was there already" } else { "" };
-    let warned = warned(&assessed.warnings);
-    let content = format!("integrated {} as {rid}{again}, {} relations{warned}", row.id, links.len());
-    Ok(Output::with(content, judgement(env, &assessed, Verdict::Integrated, None, Some(rid))))
+    let said = format!(" as {}{again}, {} relations", integrated.rid, assessed.links.len());
+    let judgement = judgement(env.ctx.job_id, &assessed, Verdict::Integrated, None, Some(integrated.rid));
+    Ok(Done { verdict: Verdict::Integrated, said, warnings: assessed.warnings, judgement })
 }
 
 /// Without a graph: the statements into a file, and the row back to those that wait for one.
-fn into_script(env: &ToolEnv<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> ToolResult {
+fn into_script(
+    job_id: Uuid,
+    node: &RequirementNode,
+    assessed: Assessed<'_>,
+    script: &mut Script<'_>,
+) -> Result<Done, ToolError> {
     let assessed = Assessed { integration: "switched off", ..assessed };
-    let path = script(env.overlay);
-    let head = if env.overlay.size(&path).is_none() { graph::script_head() } else { String::new() };
-    let statements = graph::script_of(node, assessed.links).map_err(|error| ToolError::refused(error.to_string()))?;
-    let text = head + &statements;
-    let warned = warned(&assessed.warnings);
-    let content =
-        format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
-    let products = vec![Product::AppendFile { path, text }, judgement(env, &assessed, Verdict::Accepted, None, None)];
-    Ok(Output::of(content, products))
-}
-
-/// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes
-/// with the second run.
-fn script(overlay: &WorkspaceOverlay<'_>) -> String {
-    let mut path = SCRIPT.to_string();
-    let mut part = 1;
-    while overlay.size(&path).is_some_and(|size| size >= FULL_BYTES) {
-        part += 1;
-        path = format!("output/insert_part_{part:03}.cypher");
-    }
-    path
+    let path = script.add(node, assessed.links)?;
+    let said = format!("; integration is switched off, its statements are in {path}");
+    let judgement = judgement(job_id, &assessed, Verdict::Accepted, None, None);
+    Ok(Done { verdict: Verdict::Accepted, said, warnings: assessed.warnings, judgement })
 }
 
 fn judgement(
-    env: &ToolEnv<'_>,
+    job_id: Uuid,
     assessed: &Assessed<'_>,
     verdict: Verdict,
     reason: Option<String>,
     graph_node_id: Option<String>,
-) -> Product {
-    let validation_result = result::of(env.ctx.job_id, assessed);
-    let id = assessed.row.id;
-    Product::JudgeRequirement(Box::new(Judgement { id, verdict, reason, graph_node_id, validation_result }))
-}
-
-fn warned(warnings: &[String]) -> String {
-    if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) }
+) -> Judgement {
+    let validation_result = result::of(job_id, assessed);
+    Judgement { id: assessed.row.id, verdict, reason, graph_node_id, validation_result }
 }
 
 /// The ids under which the row's citations are recorded with its job.

@@ -3,8 +3,10 @@
 pub(crate) mod add_requirement;
 pub(crate) mod checks;
 pub(crate) mod comparison;
-mod ids;
+pub(crate) mod ids;
 pub(crate) mod integrate_requirement;
+pub(crate) mod judge_requirements;
+mod judged;
 pub(crate) mod next_requirement;
 mod placement;
 pub(crate) mod query_similar_requirements;
@@ -12,9 +14,12 @@ mod record_defaults;
 pub(crate) mod record_passage;
 pub(crate) mod recorded;
 pub(crate) mod reject_requirement;
+mod row_shown;
+mod script;
 mod similarity;
 pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;
+pub use judged::{given_in, judged_in, row_of_name};
 pub use record_defaults::RecordDefaults;
 pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, place_of};

@@ -99,6 +99,8 @@ fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) ->
     let place = place_of(&requirement.citations[0]);
     KnownRequirement {
         id: Uuid::from_u128(u128::from_str_radix(digits, 16).unwrap_or_default()),
+        job_id: Uuid::nil(),
+        number: None,
         candidate_id: Some(requirement.candidate_id),
         name: Some(requirement.name),
         text: requirement.text,

@@ -18,12 +18,12 @@ use serde::Deserialize;
 ///
 /// {arguments}
 ///
-/// Example: `{"id": "0199…", "reason": "It repeats R-0007 in other words."}`
+/// Example: `{"id": "r12", "reason": "It repeats R-0007 in other words."}`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectRequirement {
-    /// # The requirement's id, req_… or that of its row
-    /// the requirement's id: `req_…`, or that of its row
+    /// # The requirement's id
+    /// the requirement's id, as `next_requirement` shows it: `r12` or `req_…`; or that of its row
     id: String,
     /// # Why, one sentence
     /// why, one sentence for the person who reads the row
@@ -46,23 +46,34 @@ impl Declared for RejectRequirement {
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { id, reason, failed, notes } = self;
         let checked = held(env, &id).await?;
-        let Checked { row, findings } = &*checked;
         let verdict = if failed { Verdict::Failed } else { Verdict::Rejected };
-        let assessed = Assessed {
-            row,
-            findings,
-            known: known(env, row).await,
-            links: &[],
-            compliance_status: fulfilment::status(&[]),
-            warnings: Vec::new(),
-            integration: "none",
-            notes,
-        };
-        let validation_result = result::of(env.ctx.job_id, &assessed);
-        let content = format!("{} {id}: {reason}", word(verdict));
-        let judgement = Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result };
+        let content = format!("{} {}: {reason}", word(verdict), env.rows.names().name(&checked.row));
+        let judgement = reject(env, &checked, verdict, reason, notes).await;
         Ok(Output::with(content, Product::JudgeRequirement(Box::new(judgement))))
     }
+}
+
+/// The judgement of a row that is rejected or that failed.
+pub(crate) async fn reject(
+    env: &ToolEnv<'_>,
+    Checked { row, findings }: &Checked,
+    verdict: Verdict,
+    reason: String,
+    notes: Option<String>,
+) -> Judgement {
+    let assessed = Assessed {
+        row,
+        findings,
+        known: known(env, row).await,
+        links: &[],
+        compliance_status: fulfilment::status(&[]),
+        warnings: Vec::new(),
+        integration: "none",
+        notes,
+        by_rule: false,
+    };
+    let validation_result = result::of(env.ctx.job_id, &assessed);
+    Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result }
 }
 
 /// What the graph knows of the row, if it can be asked now: a rejection needs no graph and does not wait for one.

@@ -14,6 +14,8 @@ pub struct HeldRequirement {
     pub id: Uuid,
     /// The job that found it.
     pub job_id: Uuid,
+    /// The number that its job gave it, `r12`; other producers give none.
+    pub number: Option<i32>,
     /// Its short id, `req_…`; other producers may give none.
     pub candidate_id: Option<String>,
     /// Whether a step of a job of ours recorded it: then its quotes were looked up, and it is complete.
@@ -44,6 +46,8 @@ pub struct HeldRequirement {
     pub reasoning: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
+    /// Labels; any value, since anybody may write rows.
+    pub tags: Value,
     /// How many citations the row names.
     pub citations_given: u32,
     /// How many of them its job has verified against the source.
@@ -55,6 +59,10 @@ pub struct HeldRequirement {
 pub struct KnownRequirement {
     /// Its row.
     pub id: Uuid,
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// The number that its job gave it.
+    pub number: Option<i32>,
     /// Its short id.
     pub candidate_id: Option<String>,
     /// Its name.
@@ -96,6 +104,8 @@ pub struct Tally {
     pub integrated: u64,
     /// Passed, waiting for a graph.
     pub accepted: u64,
+    /// Of these, those that were accepted by rule.
+    pub by_rule: u64,
     /// Rejected.
     pub rejected: u64,
     /// Could not be judged.
@@ -109,14 +119,16 @@ pub struct Tally {
 /// The hand-over's rows. Reading, except for [`ValidationQueue::claim`].
 pub trait ValidationQueue: std::fmt::Debug + Send + Sync {
     /// Up to `count` requirements for this job, those it holds already first; asking again gives the same. `recheck`:
-    /// those that were accepted for want of a graph count as pending. `judged` are left out: their judgement is on its
-    /// way.
+    /// those that were accepted for want of a graph count as pending. Of those it holds, `left_out` are not given.
     fn claim<'a>(
         &'a self,
         count: u32,
         recheck: bool,
-        judged: &'a [Uuid],
+        left_out: &'a [Uuid],
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>>;
+
+    /// Gives back what this job holds but for these rows: they are pending again.
+    fn release<'a>(&'a self, but: &'a [Uuid]) -> BoxFuture<'a, Result<(), WorkspaceError>>;
 
     /// The requirements that this job holds.
     fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>>;

@@ -9,6 +9,7 @@
 mod evasions;
 mod exchanges;
 mod integration;
+mod judging;
 mod kit;
 mod tools;
 mod validation_queue;

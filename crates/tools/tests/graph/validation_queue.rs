@@ -2,7 +2,7 @@
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
-    Citation, FileIndex, FileMeta, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
+    Citation, FileIndex, FileMeta, Given, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
 };
 use plumbline_tools::{
     Asked, BatchError, BoxFuture, Graph, HeldRequirement, KnownRequirement, Tally, ToolContext, ToolRunner,
@@ -26,6 +26,11 @@ pub(crate) struct Rows {
     pub(crate) script: Mutex<BTreeMap<String, String>>,
     /// How many rows the tally says wait.
     pub(crate) waiting: u64,
+    /// What was given to be judged, as the engine knows it: a turn has shown what the turns before it gave.
+    pub(crate) given: Mutex<Given>,
+    pub(crate) turns: Mutex<i64>,
+    /// What was given back.
+    pub(crate) released: Mutex<Vec<Uuid>>,
     /// How many more claims pass over all rows, as if somebody were changing them.
     pub(crate) passed_over: Mutex<u32>,
 }
@@ -37,6 +42,7 @@ impl Rows {
     }
 
     fn commit(&self, product: &Product) {
+        self.given.lock().unwrap().take(product);
         match product {
             Product::JudgeRequirement(judgement) => self.judgements.lock().unwrap().push((**judgement).clone()),
             Product::AppendFile { path, text } => {
@@ -51,6 +57,15 @@ impl Rows {
         }
     }
 
+    /// A turn begins: its request has carried what the turn before it gave.
+    fn begin_turn(&self) -> Given {
+        let mut turns = self.turns.lock().unwrap();
+        let mut given = self.given.lock().unwrap();
+        given.see(*turns);
+        *turns += 1;
+        given.clone()
+    }
+
     /// What was written for a person to run: the parts in their order.
     pub(crate) fn script(&self) -> BTreeMap<String, String> {
         self.script.lock().unwrap().clone()
@@ -62,15 +77,21 @@ impl ValidationQueue for Rows {
         &'a self,
         count: u32,
         _: bool,
-        judged: &'a [Uuid],
+        left_out: &'a [Uuid],
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>> {
         let mut passed_over = self.passed_over.lock().unwrap();
         if *passed_over > 0 {
             *passed_over -= 1;
             return Box::pin(async { Ok(Vec::new()) });
         }
-        let open = self.open().into_iter().filter(|row| !judged.contains(&row.id)).take(count as usize).collect();
+        let open = self.open().into_iter().filter(|row| !left_out.contains(&row.id)).take(count as usize).collect();
         Box::pin(async move { Ok(open) })
+    }
+
+    fn release<'a>(&'a self, but: &'a [Uuid]) -> BoxFuture<'a, Result<(), WorkspaceError>> {
+        let open = self.open().into_iter().map(|row| row.id);
+        self.released.lock().unwrap().extend(open.filter(|id| !but.contains(id)));
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
@@ -110,6 +131,7 @@ impl ValidationQueue for Rows {
         let tally = Tally {
             integrated: count(Verdict::Integrated),
             accepted: count(Verdict::Accepted),
+            by_rule: judged.iter().filter(|done| done.validation_result["by"] == "rule").count() as u64,
             rejected: count(Verdict::Rejected),
             failed: count(Verdict::Failed),
             waiting: self.waiting,
@@ -149,6 +171,7 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
     HeldRequirement {
         id: Uuid::from_u128(id),
         job_id: Uuid::from_u128(99),
+        number: i32::try_from(id).ok(),
         candidate_id: Some(format!("req_{id}")),
         is_ours: true,
         text: text.into(),
@@ -164,6 +187,7 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
         mentioned_messages: json!([]),
         reasoning: None,
         confidence: 0.9,
+        tags: json!([]),
         citations_given: 1,
         citations_confirmed: 1,
     }
@@ -173,6 +197,8 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
 pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
     KnownRequirement {
         id: Uuid::from_u128(id),
+        job_id: Uuid::from_u128(98),
+        number: None,
         candidate_id: Some("req_0123456789ab".into()),
         name: Some("Known".into()),
         text: text.into(),
@@ -185,6 +211,9 @@ pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
 /// Runs calls as one turn and commits what they produced.
 pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
     let done = try_turn(rows, graph, calls).await.unwrap();
+    let turn = *rows.turns.lock().unwrap();
+    let gives = done.iter().flat_map(|done| done.gives.clone()).collect();
+    rows.given.lock().unwrap().give(turn, gives);
     done.iter().flat_map(|done| &done.products).for_each(|product| rows.commit(product));
     done
 }
@@ -211,7 +240,9 @@ pub(crate) async fn try_turn(
             arguments: arguments.to_string(),
         })
         .collect();
-    let ctx = ToolContext { validation_queue: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
+    let given = rows.begin_turn();
+    let ctx =
+        ToolContext { validation_queue: Some(rows), graph, given: &given, ..ToolContext::new(Uuid::from_u128(7), &[]) };
     let files = Files(rows.index.lock().unwrap().clone());
     runner
         .run(

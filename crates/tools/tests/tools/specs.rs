@@ -21,7 +21,7 @@ fn every_spec_is_complete_and_short() {
         jsonschema::validator_for(&spec.parameters).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_ne!(spec.handler, Handler::Engine, "{name}");
         let replay = match name {
-            "next_requirement" | "integrate_requirement" => Replay::Keyed,
+            "next_requirement" | "judge_requirements" | "integrate_requirement" => Replay::Keyed,
             "execute_cypher_query" => Replay::Unsafe,
             _ => Replay::Safe,
         };
@@ -88,5 +88,5 @@ fn lesson_19_the_definitions_stay_small() {
     // No job type has both: those before are the creator's, those from here on the validator's.
     let at = all.iter().position(|spec| spec.name == "next_requirement").unwrap();
     let (creator, validator) = (size(&all[..at]), size(&all[at..]));
-    assert!(creator < 2750 && validator < 700, "{creator} and {validator} tokens");
+    assert!(creator < 2750 && validator < 900, "{creator} and {validator} tokens");
 }

@@ -172,6 +172,7 @@ impl StepLoop<'_> {
             uncommitted: &uncommitted,
             records_requirements: settings.records_requirements(),
             record_defaults: &self.config.record_defaults,
+            given: self.run.given(),
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {

@@ -40,12 +40,16 @@ impl ValidationQueue for StoreValidationQueue<'_> {
         &'a self,
         count: u32,
         recheck: bool,
-        judged: &'a [Uuid],
+        left_out: &'a [Uuid],
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>> {
         Box::pin(async move {
-            let claim = || self.store.claim_requirements(&self.lease, i64::from(count), recheck, judged);
+            let claim = || self.store.claim_requirements(&self.lease, i64::from(count), recheck, left_out);
             Ok(ask(claim).await?.into_iter().map(held).collect())
         })
+    }
+
+    fn release<'a>(&'a self, but: &'a [Uuid]) -> BoxFuture<'a, Result<(), WorkspaceError>> {
+        Box::pin(async move { ask(|| self.store.release_requirements(&self.lease, but)).await })
     }
 
     fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
@@ -100,6 +104,7 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
     HeldRequirement {
         id: row.id,
         job_id: row.job_id,
+        number: row.number,
         candidate_id: row.candidate_id,
         is_ours: row.is_ours,
         text: row.text,
@@ -115,6 +120,7 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
         mentioned_messages: row.mentioned_messages.into(),
         reasoning: row.reasoning,
         confidence: row.confidence,
+        tags: row.tags.into(),
         citations_given: u32::try_from(row.citations_given).unwrap_or(u32::MAX),
         citations_confirmed: u32::try_from(row.citations_confirmed).unwrap_or(u32::MAX),
     }
@@ -124,6 +130,8 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
 pub(crate) fn known(row: SimilarRequirement) -> KnownRequirement {
     KnownRequirement {
         id: row.id,
+        job_id: row.job_id,
+        number: row.number,
         candidate_id: row.candidate_id,
         name: row.name,
         text: row.text,
@@ -138,6 +146,7 @@ fn tally(counted: ValidationTally) -> Tally {
     Tally {
         integrated: number(counted.integrated),
         accepted: number(counted.accepted),
+        by_rule: number(counted.by_rule),
         rejected: number(counted.rejected),
         failed: number(counted.failed),
         waiting: number(counted.waiting),

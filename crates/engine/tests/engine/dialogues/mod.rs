@@ -14,6 +14,7 @@ mod fallbacks;
 mod feedback;
 mod flow;
 mod guardrails;
+mod judging;
 mod misbehaviour;
 mod order;
 mod outages;

@@ -2,8 +2,9 @@
 
 use super::Findings;
 use crate::error::ToolError;
+use crate::requirements::ids::{HeldNames, number};
 use crate::requirements::validation_queue::{Asked, HeldRequirement, ValidationQueue};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
@@ -36,10 +37,49 @@ pub(crate) async fn check(
 /// turn judges several, and anew in the next turn. A row that is not among them is looked for once more: it may have been
 /// claimed in this very turn.
 #[derive(Debug, Default)]
-pub(crate) struct ClaimedRows(Mutex<BTreeMap<Uuid, Arc<Checked>>>);
+pub(crate) struct ClaimedRows {
+    rows: Mutex<BTreeMap<Uuid, Arc<Checked>>>,
+    given: Mutex<BTreeSet<Uuid>>,
+}
 
 impl ClaimedRows {
-    /// The rows that the job holds of this id: that of the row, or the short one, which rows of several jobs may share.
+    /// Notes that a call of this batch has given rows to be judged.
+    pub(crate) fn give(&self, rows: impl IntoIterator<Item = Uuid>) {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+    }
+
+    /// Whether a call of this batch has given the row.
+    pub(crate) fn was_given(&self, row: Uuid) -> bool {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).contains(&row)
+    }
+
+    /// How the rows that the job holds are called, as far as they have been read.
+    pub(crate) fn names(&self) -> HeldNames {
+        HeldNames::of(self.all().iter().map(|checked| &checked.row))
+    }
+
+    /// The rows that the job holds, as far as they have been read.
+    pub(crate) fn all(&self) -> Vec<Arc<Checked>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Reads the rows that the job holds, unless they have been read.
+    pub(crate) async fn read(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
+        match self.all().is_empty() {
+            true => self.read_anew(validation_queue).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn read_anew(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
+        let held = check(validation_queue, validation_queue.held().await?).await?;
+        let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = held;
+        Ok(())
+    }
+
+    /// The rows that the job holds of this id: that of the row, `r12`, or the `req_` one; rows of several jobs may share the
+    /// last two.
     pub(crate) async fn of(
         &self,
         validation_queue: &dyn ValidationQueue,
@@ -49,20 +89,17 @@ impl ClaimedRows {
         if !known.is_empty() {
             return Ok(known);
         }
-        let held = check(validation_queue, validation_queue.held().await?).await?;
-        let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
+        self.read_anew(validation_queue).await?;
         Ok(self.known(id))
     }
 
-    fn known(&self, id: &str) -> Vec<Arc<Checked>> {
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match id.parse::<Uuid>() {
-            Ok(id) => rows.get(&id).into_iter().cloned().collect(),
-            Err(_) => {
-                let is_it = |checked: &&Arc<Checked>| checked.row.candidate_id.as_deref() == Some(id);
-                rows.values().filter(is_it).cloned().collect()
-            }
-        }
+    pub(crate) fn known(&self, id: &str) -> Vec<Arc<Checked>> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |row: &HeldRequirement| match (id.parse::<Uuid>(), number(id)) {
+            (Ok(id), _) => row.id == id,
+            (Err(_), Some(number)) => row.number == Some(number),
+            (Err(_), None) => row.candidate_id.as_deref() == Some(id),
+        };
+        rows.values().filter(|checked| is_it(&checked.row)).cloned().collect()
     }
 }

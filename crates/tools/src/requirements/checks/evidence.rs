@@ -4,15 +4,33 @@ use crate::documents::text_parts::part_path;
 use crate::error::ToolError;
 use crate::requirements::validation_queue::{HeldRequirement, ValidationQueue};
 use plumbline_documents::quotes::{Match, SourceText};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
 /// Most quotes of a row that are shown.
-const MAX_QUOTES: usize = 3;
-/// What of a citation is shown.
-const SHOWN: [&str; 5] = ["source", "page", "page_to", "quote", "verified"];
+const MAX_QUOTES: usize = 8;
+/// Characters that are shown of each neighbour of a quote.
+const NEAR: usize = 160;
+
+/// A quote of a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Quote {
+    pub(crate) source: String,
+    pub(crate) page: Option<u64>,
+    pub(crate) words: String,
+    /// What stands before and behind an entry of a list, which says little by itself; empty elsewhere.
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+/// The first quotes of a row, and how many there are besides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Quotes {
+    pub(crate) shown: Vec<Quote>,
+    pub(crate) more: usize,
+}
 
 /// The texts that the rows of one answer cite, each read once.
 pub(crate) struct CitedTexts<'a> {
@@ -25,31 +43,35 @@ impl<'a> CitedTexts<'a> {
         Self { validation_queue, texts: HashMap::new() }
     }
 
-    /// The first quotes of a row, and how many there are besides.
-    pub(crate) async fn quotes_of(&mut self, row: &HeldRequirement) -> Result<Value, ToolError> {
+    /// The quotes of a row.
+    pub(crate) async fn quotes_of(&mut self, row: &HeldRequirement) -> Result<Quotes, ToolError> {
         let cited: Vec<&Map<String, Value>> =
             row.citations.as_array().into_iter().flatten().filter_map(Value::as_object).collect();
-        let mut quotes = Vec::new();
+        let mut shown: Vec<Quote> = Vec::new();
         for citation in cited.iter().take(MAX_QUOTES) {
-            quotes.push(self.quote(row.job_id, citation).await?);
+            let is_under_lead = shown.last().is_some_and(|lead| lead.words.trim_end().ends_with(':'));
+            shown.push(self.quote(row.job_id, citation, is_under_lead).await?);
         }
-        if cited.len() > MAX_QUOTES {
-            quotes.push(json!(format!("{} more", cited.len() - MAX_QUOTES)));
-        }
-        Ok(quotes.into())
+        Ok(Quotes { shown, more: cited.len().saturating_sub(MAX_QUOTES) })
     }
 
-    async fn quote(&mut self, job_id: Uuid, citation: &Map<String, Value>) -> Result<Value, ToolError> {
-        let text = |key: &str| citation.get(key).and_then(Value::as_str);
-        let given = |key: &&str| citation.get(*key).is_some_and(|value| !value.is_null());
-        let mut shown: Map<String, Value> =
-            SHOWN.into_iter().filter(given).map(|key| (key.to_owned(), citation[key].clone())).collect();
-        if let (Some(source), Some(quote)) = (text("source"), text("quote"))
-            && let Some((before, after)) = self.around(job_id, source, quote, citation.get("page")).await?
+    async fn quote(
+        &mut self,
+        job_id: Uuid,
+        citation: &Map<String, Value>,
+        is_under_lead: bool,
+    ) -> Result<Quote, ToolError> {
+        let text = |key: &str| citation.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let page = citation.get("page").and_then(Value::as_u64);
+        let mut quote = Quote { source: text("source"), page, words: text("quote"), ..Quote::default() };
+        if !quote.words.is_empty()
+            && let Some((before, after)) =
+                self.around(job_id, &quote.source, &quote.words, citation.get("page")).await?
+            && (is_under_lead || is_entry(&quote.words, &before))
         {
-            shown.extend([("before".to_owned(), before.into()), ("after".to_owned(), after.into())]);
+            (quote.before, quote.after) = (end_of(&before), beginning_of(&after));
         }
-        Ok(Value::Object(shown))
+        Ok(quote)
     }
 
     /// What stands before and behind a quote; none where it cannot be looked up.
@@ -89,5 +111,47 @@ impl<'a> CitedTexts<'a> {
             parts.push(crate::run_blocking(move |_| prepared()).await);
         }
         Ok(parts)
+    }
+}
+
+/// Whether a quote is an entry of a list, by how it begins and by what stands before it.
+fn is_entry(quote: &str, before: &str) -> bool {
+    let before = before.trim_end();
+    let is_mark = |mark: &str| {
+        let inner = mark.trim_start_matches('(').trim_end_matches(')');
+        let is_short = inner.len() <= 4 && inner.chars().all(|c| c.is_ascii_alphanumeric());
+        matches!(mark, "-" | "*" | "\u{2022}" | "\u{2013}") || (mark.ends_with(')') && is_short)
+    };
+    let continues = quote.chars().next().is_some_and(char::is_lowercase);
+    continues || before.ends_with([':', ';']) || before.split_whitespace().next_back().is_some_and(is_mark)
+}
+
+fn end_of(text: &str) -> String {
+    let skipped = text.chars().count().saturating_sub(NEAR);
+    let end: String = text.chars().skip(skipped).collect();
+    if skipped > 0 { format!("…{end}") } else { end }
+}
+
+fn beginning_of(text: &str) -> String {
+    let beginning: String = text.chars().take(NEAR).collect();
+    if beginning.len() < text.len() { format!("{beginning}…") } else { beginning }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_entry;
+
+    #[test]
+    fn an_entry_is_known_by_its_beginning_and_by_what_stands_before_it() {
+        for (quote, before, expected) in [
+            ("Invoices must be kept.", "This is about paper.", false),
+            ("keep a log;", "The operator shall:", true),
+            ("Keep a log.", "The operator shall:", true),
+            ("Keep a log.", "The operator shall: (a) report each breach; (b)", true),
+            ("Keep a log.", "\u{2022}", true),
+            ("Keep a log.", "3.2.1 Duties (of operators)", false),
+        ] {
+            assert_eq!(is_entry(quote, before), expected, "{before} / {quote}");
+        }
     }
 }

@@ -74,6 +74,13 @@ pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
     if confirmed > 0 && confirmed < given {
         remarks.push(format!("{} of its {given} citations were not verified", given - confirmed));
     }
+    let is_tagged = |tag: &str| row.tags.as_array().is_some_and(|tags| tags.iter().any(|known| known == tag));
+    if is_tagged("needs_look") {
+        remarks.push("its text does not say what its quotes say, or has none (needs_look)".to_string());
+    }
+    if is_tagged("translated") {
+        remarks.push("its text is in another language than its quotes and was not compared (translated)".to_string());
+    }
     let place = row.source_location.as_ref().and_then(Value::as_object);
     if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
         remarks.push("it does not say where in its document it stands".to_string());

@@ -33,7 +33,7 @@ pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, To
     let mut rows = env.rows.of(validation_queue(env)?, id).await?;
     if rows.len() > 1 {
         return Err(ToolError::refused(format!(
-            "requirement {id} is that of {} rows, from several jobs; give the row's `id`",
+            "requirement {id} is that of {} rows, from several jobs; give the `id` that next_requirement shows",
             rows.len()
         )));
     }

@@ -26,11 +26,13 @@ pub(crate) struct Assessed<'a> {
     pub(crate) integration: &'a str,
     /// What else was found.
     pub(crate) notes: Option<String>,
+    /// Whether the checks alone decided.
+    pub(crate) by_rule: bool,
 }
 
 /// As it stands in the column.
 pub(crate) fn of(validator: Uuid, assessed: &Assessed<'_>) -> Value {
-    let Assessed { row, findings, known, links, compliance_status, warnings, integration, notes } = assessed;
+    let Assessed { row, findings, known, links, compliance_status, warnings, integration, notes, by_rule } = assessed;
     json!({
         "checks": findings.report(row),
         "relevance": relevance::report(row, *known),
@@ -41,5 +43,6 @@ pub(crate) fn of(validator: Uuid, assessed: &Assessed<'_>) -> Value {
         "integration": integration,
         "notes": notes,
         "validated_by_job": validator,
+        "by": if *by_rule { "rule" } else { "model" },
     })
 }

@@ -20,10 +20,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
 /// Tools that act on rows or services that are not the job's own.
-const OF_OTHERS: [&str; 7] = [
+const OF_OTHERS: [&str; 8] = [
     "web_search",
     "fetch_page",
     "next_requirement",
+    "judge_requirements",
     "integrate_requirement",
     "reject_requirement",
     "get_graph_schema",

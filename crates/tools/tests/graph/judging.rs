@@ -1,0 +1,182 @@
+//! Judging many requirements at once: what was shown, what is left, what is named wrongly.
+
+use crate::kit::Engine;
+use crate::kit::Server;
+use crate::validation_queue::{Rows, ok, refused, row, turn};
+use plumbline_engine::Verdict;
+use plumbline_tools::graph::{Access, Statement};
+use plumbline_tools::{Graph, HeldRequirement};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const TEXTS: [&str; 5] = [
+    "Invoices must be kept for ten years.",
+    "Backups must be tested.",
+    "Doors must be closed at night.",
+    "Visitors have to wear a badge.",
+    "Scanners shall be calibrated.",
+];
+
+fn five() -> Rows {
+    Rows { held: (1..).zip(TEXTS).map(|(n, text)| row(n, text)).collect(), ..Rows::default() }
+}
+
+fn ids(claimed: &str) -> Vec<String> {
+    let claimed: Value = serde_json::from_str(claimed).unwrap();
+    claimed["requirements"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn next(rows: &Rows, arguments: Value) -> Vec<String> {
+    ids(&ok(rows, Graph::Off, "next_requirement", arguments).await)
+}
+
+fn verdicts(rows: &Rows) -> Vec<(u128, Verdict)> {
+    rows.judgements.lock().unwrap().iter().map(|done| (done.id.as_u128(), done.verdict)).collect()
+}
+
+#[tokio::test]
+async fn a_row_is_given_once_unless_it_is_asked_for_again() {
+    let rows = five();
+    let calls = ["next_requirement"; 2].map(|name| (name, json!({"count": 2})));
+    let given: Vec<Vec<String>> = turn(&rows, Graph::Off, &calls).await.iter().map(|done| ids(&done.content)).collect();
+    assert_eq!(given, [["r1", "r2"], ["r3", "r4"]], "within one answer too");
+    assert_eq!(next(&rows, json!({"count": 40})).await, ["r5"]);
+    let said = ok(&rows, Graph::Off, "next_requirement", json!({"count": 40})).await;
+    assert_eq!(
+        said,
+        "every requirement has been given; held and not judged: r1-r5. Judge them; again: true shows them once more."
+    );
+    let again = ["next_requirement"; 2].map(|name| (name, json!({"count": 3, "again": true})));
+    let given: Vec<Vec<String>> = turn(&rows, Graph::Off, &again).await.iter().map(|done| ids(&done.content)).collect();
+    assert_eq!(given, [vec!["r1", "r2", "r3"], vec!["r4", "r5"]]);
+}
+
+#[tokio::test]
+async fn the_rest_is_what_a_request_has_shown_whole_and_the_call_does_not_name() {
+    let rows = five();
+    let rest = json!({"accept": "rest"});
+    let said = refused(&rows, Graph::Off, "judge_requirements", rest.clone()).await;
+    assert!(said.contains("\"rest\" is none: no requirement is held, was shown whole by a request"), "{said}");
+    let both = [("next_requirement", json!({"count": 3})), ("judge_requirements", rest.clone())];
+    let done = turn(&rows, Graph::Off, &both).await;
+    assert!(done[1].is_error && done[1].products.is_empty(), "what this answer claims nobody has read: {done:?}");
+
+    let call = json!({"accept": "rest", "reject": [{"id": "r2", "reason": "It binds nobody."}]});
+    let said = ok(&rows, Graph::Off, "judge_requirements", call).await;
+    assert_eq!(said, "accepted 2: r1, r3\nrejected 1: r2");
+    let expected = [(1, Verdict::Accepted), (3, Verdict::Accepted), (2, Verdict::Rejected)];
+    assert_eq!(verdicts(&rows), expected);
+    let script = rows.script().remove("output/insert.cypher").expect("there is a script");
+    assert_eq!(script.matches("CREATE CONSTRAINT requirement_rid").count(), 1, "{script}");
+    assert_eq!(script.matches("MERGE (r:Requirement").count(), 2);
+    assert!(rows.judgements.lock().unwrap().iter().all(|done| done.validation_result["by"] == "model"));
+    refused(&rows, Graph::Off, "judge_requirements", rest).await;
+}
+
+#[tokio::test]
+async fn what_is_named_wrongly_is_told_and_the_others_are_judged() {
+    let mut rows = five();
+    rows.held[4].name = None;
+    next(&rows, json!({"count": 3})).await;
+    turn(&rows, Graph::Off, &[]).await;
+    let call = json!({
+        "accept": ["r1", "r9", "r4", "r2", "req_3"],
+        "reject": [{"id": "r2", "reason": "It binds nobody."}],
+        "relations": [
+            {"id": "r1", "type": "RELATES_TO_OBJECT", "target": "Invoice"},
+            {"id": "r2", "type": "RELATES_TO_OBJECT", "target": "Invoice"},
+        ],
+    });
+    let done = turn(&rows, Graph::Off, &[("judge_requirements", call)]).await.remove(0);
+    assert!(done.is_error, "the call counts as failed");
+    for said in [
+        "r9 is not held by this job",
+        "r4 has not been shown by a request yet",
+        "r2 is named twice",
+        "the relation of r2 leads nowhere: this call does not accept r2",
+        "The others are judged: accepted 2: r1, r3",
+    ] {
+        assert!(done.content.contains(said), "{said}: {}", done.content);
+    }
+    assert_eq!(verdicts(&rows), [(1, Verdict::Accepted), (3, Verdict::Accepted)]);
+    assert!(rows.script()["output/insert.cypher"].contains("RELATES_TO_OBJECT"));
+
+    next(&rows, json!({"count": 3})).await;
+    turn(&rows, Graph::Off, &[]).await;
+    let done = turn(&rows, Graph::Off, &[("judge_requirements", json!({"accept": "rest"}))]).await.remove(0);
+    assert!(done.is_error && done.content.contains("r5 has to be rejected: it has no name"), "{}", done.content);
+    assert_eq!(verdicts(&rows).last(), Some(&(4, Verdict::Accepted)));
+    let failed = json!({"failed": [{"id": "r5", "reason": "Nobody can tell what it is."}]});
+    assert_eq!(ok(&rows, Graph::Off, "judge_requirements", failed).await, "failed 1: r5");
+    let said = refused(&rows, Graph::Off, "judge_requirements", json!({})).await;
+    assert!(said.contains("the call names no requirement"), "{said}");
+}
+
+/// What is shown by its beginning alone may be named, but is not of the rest.
+#[tokio::test]
+async fn a_row_that_no_result_can_hold_is_judged_by_its_name() {
+    let long = "Invoices must be kept in the archive of the house. ".repeat(1_000);
+    let mut rows = Rows { held: vec![HeldRequirement { citations_given: 0, ..row(1, &long) }], ..Rows::default() };
+    rows.held[0].citations = json!([]);
+    let shown = ok(&rows, Graph::Off, "next_requirement", json!({})).await;
+    assert!(shown.contains("characters in all") && shown.contains("its text has"), "{shown}");
+    turn(&rows, Graph::Off, &[]).await;
+    refused(&rows, Graph::Off, "judge_requirements", json!({"accept": "rest"})).await;
+    let call = json!({"reject": [{"id": "r1", "reason": "It is a whole chapter."}]});
+    assert_eq!(ok(&rows, Graph::Off, "judge_requirements", call).await, "rejected 1: r1");
+}
+
+#[tokio::test]
+async fn rows_of_several_jobs_or_without_a_number_are_named_by_their_ids() {
+    let of_another = HeldRequirement { job_id: Uuid::from_u128(98), ..row(2, TEXTS[1]) };
+    let without_number = HeldRequirement { number: None, ..row(2, TEXTS[1]) };
+    for other in [of_another, without_number] {
+        let rows = Rows { held: vec![row(1, TEXTS[0]), other], ..Rows::default() };
+        assert_eq!(next(&rows, json!({"count": 40})).await, ["req_1", "req_2"]);
+        turn(&rows, Graph::Off, &[]).await;
+        let said = ok(&rows, Graph::Off, "judge_requirements", json!({"accept": ["req_1", "req_2"]})).await;
+        assert_eq!(said, "accepted 2: req_1, req_2");
+    }
+}
+
+#[tokio::test]
+async fn more_are_not_claimed_than_can_be_held() {
+    let rows =
+        Rows { held: (1..=100).map(|n| row(n, &format!("Door {n} must be closed."))).collect(), ..Rows::default() };
+    let mut given = 0;
+    while given < 100 {
+        given += next(&rows, json!({"count": 40})).await.len();
+    }
+    let said = refused(&rows, Graph::Off, "next_requirement", json!({"count": 40})).await;
+    assert!(said.contains("100 requirements are held and not judged, which is the most"), "{said}");
+}
+
+#[tokio::test]
+async fn a_batch_goes_into_the_graph() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(&engine).await;
+    let client = server.client();
+    let create = Statement::new("CREATE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
+    client.run(&create, Access::Write).await.unwrap();
+    let rows = five();
+    ok(&rows, Graph::On(&client), "next_requirement", json!({"count": 40})).await;
+    turn(&rows, Graph::On(&client), &[]).await;
+    let related = |id: &str, target: &str| json!({"id": id, "type": "RELATES_TO_OBJECT", "target": target});
+    let call = json!({"accept": "rest", "relations": [related("r1", "Invoice"), related("r2", "Spaceship")]});
+    let done = turn(&rows, Graph::On(&client), &[("judge_requirements", call)]).await.remove(0);
+    assert!(done.is_error, "{}", done.content);
+    assert!(
+        done.content.contains("r2 is not integrated, relations[0]: the graph has no BusinessObject named `Spaceship`"),
+        "{}",
+        done.content
+    );
+    assert!(done.content.contains("integrated 4: r1, r3-r5 as R-0001-R-0004"), "{}", done.content);
+    let found = ok(
+        &rows,
+        Graph::On(&client),
+        "execute_cypher_query",
+        json!({"query": "MATCH (r:Requirement) RETURN count(r) AS n"}),
+    )
+    .await;
+    assert_eq!(found, r#"{"n":4}"#);
+}
