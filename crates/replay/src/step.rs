@@ -1,6 +1,6 @@
 //! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
 
-use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob};
+use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob, tools};
 use plumbline_engine::{
     Change, Effect, Failure, FileWrite, FinishReason, Intake, JobExit, Message, MessageKind, ModelRequest, Outcome,
     Product, Reply, RequestRecord, Run, Source, Stage, State, WAITING,
@@ -83,7 +83,9 @@ impl ReplayContext<'_> {
             Effect::Intake => {
                 let mut intake = self.intake(step, is_first_file);
                 intake.sources.extend(self.without_files());
-                Outcome::IntakeDone(Intake { waiting: waiting(step), previous: carried::previous(step), ..intake })
+                let by_rule = self.judged_by_rule(step);
+                let waiting = waiting(step).or(by_rule.is_some().then_some(0));
+                Outcome::IntakeDone(Intake { waiting, by_rule, previous: carried::previous(step), ..intake })
             }
             Effect::Carry { .. } => Outcome::Carried(carried::recorded(step).map_err(Stop::Broken)?),
             Effect::Prepare { document } => Outcome::Prepared(self.prepare(rows, document).await?),
@@ -95,6 +97,23 @@ impl ReplayContext<'_> {
             Effect::Wait { .. } => Outcome::Woken,
             Effect::Exit(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
         })
+    }
+
+    /// What rules judged then: as many requirements as the script of the first step has.
+    fn judged_by_rule(&self, step: &RecordedStep) -> Option<Vec<Product>> {
+        let config = &self.resolved.config;
+        if !self.settings.judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
+            return None;
+        }
+        let scripts = step.files.iter().filter(|(path, _)| path.starts_with("output/insert"));
+        let texts = scripts.filter_map(|(path, content)| Some((path, String::from_utf8_lossy(content.as_deref()?))));
+        let mut products = Vec::new();
+        for (path, text) in texts {
+            let count = text.matches("\nMERGE (r:Requirement {").count();
+            products.push(Product::AppendFile { path: path.clone(), text: text.into_owned() });
+            products.extend((0..count).map(|_| tools::judged_by_rule()));
+        }
+        Some(products)
     }
 
     /// Where another configuration is tried: whether the request from these rows is the one that it would have been.

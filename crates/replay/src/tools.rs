@@ -3,12 +3,14 @@
 
 use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
 use plumbline_engine::{
-    EDITED, FileWrite, GivenRow, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn,
+    EDITED, FileWrite, GivenRow, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall,
+    ToolReturn, Verdict,
 };
 use plumbline_store::RecordedStep;
 use plumbline_tools::{ToolContext, given_in, judged_in, row_of_name};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
+use uuid::Uuid;
 
 /// Tools that are answered from the record, whatever their arguments.
 const FROM_THE_RECORD: [&str; 9] = [
@@ -177,14 +179,17 @@ fn judgements(call: &ToolCall, content: &str) -> Vec<Product> {
     if !JUDGING.contains(&call.name.as_str()) {
         return Vec::new();
     }
-    let judgement = |(verdict, name): (_, String)| {
-        Product::JudgeRequirement(Box::new(Judgement {
-            id: row_of_name(&name),
-            verdict,
-            reason: None,
-            graph_node_id: None,
-            validation_result: Value::Null,
-        }))
-    };
-    judged_in(content).into_iter().map(judgement).collect()
+    judged_in(content)
+        .into_iter()
+        .map(|(verdict, name)| a_judgement(row_of_name(&name), verdict, Value::Null))
+        .collect()
+}
+
+/// Stands for a judgement by rule.
+pub(crate) fn judged_by_rule() -> Product {
+    a_judgement(Uuid::nil(), Verdict::Accepted, json!({"by": "rule"}))
+}
+
+fn a_judgement(id: Uuid, verdict: Verdict, validation_result: Value) -> Product {
+    Product::JudgeRequirement(Box::new(Judgement { id, verdict, reason: None, graph_node_id: None, validation_result }))
 }

@@ -54,8 +54,8 @@ pub use inspection::{Inspection, OwedContent};
 use plumbline_bounds::run_blocking;
 pub use registry::catalog;
 pub use requirements::{
-    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, content_key, given_in,
-    judged_in, place_of, row_of_name,
+    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, accept_by_rule,
+    content_key, given_in, judged_in, place_of, row_of_name,
 };
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;

@@ -97,6 +97,12 @@ pub(crate) async fn insert_validator(world: &World, of: Uuid, config: &Value) ->
     .expect("a validator can be inserted")
 }
 
+/// `jobs.config` of a validator without a graph whose every row is judged by the model.
+pub(crate) fn by_model(world: &World) -> Value {
+    world.let_rows_set(&["accept_by_rule"], &[]);
+    json!({"accept_by_rule": false})
+}
+
 /// How many rows of a job have which status.
 pub(crate) async fn statuses(pool: &PgPool, job: Uuid) -> BTreeMap<String, i64> {
     let rows: Vec<(String, i64)> =

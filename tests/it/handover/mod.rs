@@ -1,6 +1,7 @@
 //! From the creator to the validator, and into the graph.
 
 mod both_jobs;
+mod by_rule;
 mod dev;
 pub(crate) mod graph;
 mod validator;

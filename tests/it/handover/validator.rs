@@ -1,7 +1,7 @@
 //! Validators that die, share and are stopped: every requirement is in the graph once, and none is lost.
 
 use crate::graph_kit::Moment;
-use crate::handover::graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
+use crate::handover::graph::{Graph, all, assert_statuses, by_model, created, insert_validator, policy, statuses};
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn position_of_first_commit(graph: &Graph) -> usize {
 async fn two_at_once_share_the_rows(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(26, 1)).await;
-    validate_by_two(&world, creator, &json!({})).await;
+    validate_by_two(&world, creator, &by_model(&world)).await;
     // Without a graph what is accepted stays pending, with the result of whoever judged it.
     assert_statuses(&world.pool, creator, [("pending", 52)], "the rows").await;
     let shares = shares(&world.pool, creator).await;
@@ -138,7 +138,8 @@ async fn holds_rows(pool: &PgPool, validator: Uuid) {
 async fn rows_outlive_their_validators_worker_and_are_free_again_when_it_is_cancelled(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(3, 1)).await;
-    let first = insert_validator(&world, creator, &json!({})).await;
+    let config = by_model(&world);
+    let first = insert_validator(&world, creator, &config).await;
     let before = world.model.requests();
     // Its every call is held from the first one on that can have claimed rows.
     world.model.hold_from(before + 2);
@@ -159,7 +160,7 @@ async fn rows_outlive_their_validators_worker_and_are_free_again_when_it_is_canc
     assert_eq!(status, "cancelled");
     assert_statuses(&world.pool, creator, [("pending", 6)], "the rows").await;
     world.model.answers(Answer::Work);
-    let second = insert_validator(&world, creator, &json!({})).await;
+    let second = insert_validator(&world, creator, &config).await;
     world.work_until_idle().await;
     world.becomes(second, "completed").await;
     let accepted: i64 = sqlx::query_scalar(

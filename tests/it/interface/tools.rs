@@ -116,7 +116,7 @@ fn assert_offered(requests: &[Value], promised: &str, exactly: bool) {
 async fn every_promised_tool_is_offered_in_its_phases(pool: PgPool) {
     let world = World::new(pool).await;
     let (base_url, seen) = listening().await;
-    world.let_rows_set(&["llm.base_url", "connections.web_search", "tools"], &[&base_url]);
+    world.let_rows_set(&["llm.base_url", "connections.web_search", "tools", "accept_by_rule"], &[&base_url]);
     let policy = documents::policy(1);
     world.import("policy.md", &policy.markdown);
     let config = json!({
@@ -148,7 +148,8 @@ async fn every_promised_tool_is_offered_in_its_phases(pool: PgPool) {
     let validator = NewJob {
         job_type: "validator",
         prompt: "Check and integrate the requirements",
-        config: Some(json!({"llm": {"base_url": base_url}})),
+        // Every requirement reaches the model, which has to be offered the tools.
+        config: Some(json!({"llm": {"base_url": base_url}, "accept_by_rule": false})),
         ..NewJob::default()
     };
     let job = world.insert(&validator).await;

@@ -56,6 +56,9 @@ pub struct JobConfig {
     pub coverage: Coverage,
     /// How much of the documents must be worked through where `coverage` is `documents`.
     pub coverage_settings: CoverageSettings,
+    /// Whether a validator without a graph accepts by rule, before its first request, what its checks find nothing to remark of; where
+    /// none is left it makes no request. A requirement with a remark or a similar one always reaches the model.
+    pub accept_by_rule: bool,
     /// What a recorded requirement says where the call that records it leaves it out.
     pub record_defaults: RecordDefaults,
     /// How documents are made ready for the model.

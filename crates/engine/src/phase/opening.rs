@@ -53,7 +53,7 @@ pub(crate) fn opening(
     if let Some(issue) = &next.issue {
         parts.push(format!("The phase before was given up: {issue}"));
     }
-    parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}")));
+    parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}{}", by_rule(run))));
     parts.extend(run.beginning.given.clone());
     parts.push(bearings(run));
     // Of planning a phase of work has the plan.
@@ -61,6 +61,17 @@ pub(crate) fn opening(
         parts.push(format!("### Archive note of the phase before\n\n```yaml\n{}```", note));
     }
     parts.join("\n\n")
+}
+
+/// What rules have judged before, in the opening of a validator.
+fn by_rule(run: &Run) -> String {
+    match run.state.judged.by_rule {
+        0 => String::new(),
+        count => format!(
+            "\n\n{count} more were accepted by rule, since the checks found nothing to remark; output/insert.cypher has them. The report \
+             counts them."
+        ),
+    }
 }
 
 /// What the model of a job reads that had failed. It is written when the job fails, and nobody reads it unless the job is

@@ -1,17 +1,24 @@
 //! The job's first step.
 
-use crate::{Beginning, Intake, JobError, JobExit, Previous, Run, phase::opening};
+use crate::{Autonomy, Beginning, FileWrite, Intake, JobError, JobExit, Previous, Product, Run, Stage, phase::opening};
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 /// The kind of error of a job none of whose documents has text (INTERFACE 9.1).
 const NO_TEXT: &str = "no_text";
 
 impl Run {
-    pub(super) fn intake_done(&mut self, intake: Intake, now: DateTime<Utc>) {
+    pub(super) fn intake_done(&mut self, mut intake: Intake, now: DateTime<Utc>) {
+        let by_rule = intake.by_rule.take();
         let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
         let waiting = intake.waiting;
         self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
         self.take_files(intake);
+        let judges_by_rule = by_rule.is_some();
+        by_rule.into_iter().flatten().for_each(|product| self.record_product(product));
+        if judges_by_rule && waiting == Some(0) && self.owes_nothing() {
+            return self.end_judged_by_rule();
+        }
         self.begin(Beginning { waiting, given, notes: Vec::new() }, now);
     }
 
@@ -19,4 +26,52 @@ impl Run {
         let kind = if no_text { NO_TEXT } else { "input" };
         self.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
     }
+
+    /// Whether there is nothing for a model to do but to judge.
+    fn owes_nothing(&self) -> bool {
+        let is_there = |owed: &crate::OwedFile| !owed.required || self.files.contains_key(&owed.path);
+        self.sources.is_empty() && self.settings.owed.files.iter().all(is_there)
+    }
+
+    /// Rules have judged everything: the system reports, and the job ends without a request.
+    fn end_judged_by_rule(&mut self) {
+        let judged = self.state.judged.by_rule;
+        let scripts: Vec<String> = self.files.range("output/".to_string()..).map(|(path, _)| path.clone()).collect();
+        let scripts: Vec<String> = scripts.into_iter().filter(|path| path.starts_with("output/insert")).collect();
+        let outcome = outcome_by_rule(judged, &scripts);
+        let text = format!("# Validation report\n\n{outcome}\n");
+        self.record_product(Product::WriteFile(FileWrite::text(VALIDATION_REPORT, text)));
+        let deliverables: Vec<String> = [VALIDATION_REPORT.to_string()].into_iter().chain(scripts).collect();
+        let result = json!({
+            "summary": outcome,
+            "deliverables": deliverables,
+            "undelivered": [],
+            "confidence": null,
+            "notes": null,
+            "coverage": null,
+            "passages": self.ledger.counts(),
+        });
+        self.state.stage = Stage::Review { result: result.clone() };
+        self.leave(match self.settings.autonomy {
+            Autonomy::Full => JobExit::Completed { result },
+            Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
+        });
+    }
+}
+
+/// The report of a job that rules have ended.
+const VALIDATION_REPORT: &str = "output/validation_report.md";
+
+/// What rules came to, for the person who reads the report.
+fn outcome_by_rule(judged: usize, scripts: &[String]) -> String {
+    if judged == 0 {
+        return "No requirement waited to be judged, so no model was asked.".into();
+    }
+    let were = if judged == 1 { "requirement was" } else { "requirements were" };
+    format!(
+        "{judged} {were} accepted by rule: the checks (form, evidence, likeness to other requirements) found nothing to remark, so no \
+         model was asked. Integration is switched off, since no graph is configured (connections.neo4j); the statements for one \
+         are in {}.",
+        scripts.join(", ")
+    )
 }

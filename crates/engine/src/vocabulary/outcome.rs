@@ -64,6 +64,8 @@ pub struct Intake {
     pub sources: Vec<Source>,
     /// Requirements that wait to be judged by it, for a job that judges some: what it begins with is told in its opening.
     pub waiting: Option<u64>,
+    /// What was judged by rule, where rules judge before the model does: the judgements and what they leave.
+    pub by_rule: Option<Vec<Product>>,
     /// The job that worked on earlier versions of its documents, where it names one.
     pub previous: Option<Uuid>,
 }

@@ -152,7 +152,7 @@ pub(crate) async fn integrate(
 }
 
 /// The node of a row as of now.
-fn node_of(row: &HeldRequirement, status: &str) -> RequirementNode {
+pub(crate) fn node_of(row: &HeldRequirement, status: &str) -> RequirementNode {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     node::of(row, status, citation_ids(row), &now)
 }
@@ -196,7 +196,7 @@ fn into_script(
     Ok(Done { verdict: Verdict::Accepted, said, warnings: assessed.warnings, judgement })
 }
 
-fn judgement(
+pub(crate) fn judgement(
     job_id: Uuid,
     assessed: &Assessed<'_>,
     verdict: Verdict,

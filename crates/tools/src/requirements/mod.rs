@@ -1,6 +1,7 @@
 //! The tools that record requirements and, in a validator's job, check them and integrate them into the graph.
 
 pub(crate) mod add_requirement;
+mod by_rule;
 pub(crate) mod checks;
 pub(crate) mod comparison;
 pub(crate) mod ids;
@@ -20,6 +21,7 @@ mod similarity;
 pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;
+pub use by_rule::accept_by_rule;
 pub use judged::{given_in, judged_in, row_of_name};
 pub use record_defaults::RecordDefaults;
 pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, place_of};

@@ -2,8 +2,8 @@
 
 use crate::kit::Engine;
 use crate::kit::Server;
-use crate::validation_queue::{Rows, ok, refused, row, turn};
-use plumbline_engine::Verdict;
+use crate::validation_queue::{Rows, known, ok, refused, row, turn};
+use plumbline_engine::{Product, Verdict};
 use plumbline_tools::graph::{Access, Statement};
 use plumbline_tools::{Graph, HeldRequirement};
 use serde_json::{Value, json};
@@ -179,4 +179,31 @@ async fn a_batch_goes_into_the_graph() {
     )
     .await;
     assert_eq!(found, r#"{"n":4}"#);
+}
+
+/// By rule goes what has no fault, no remark and nothing like it; the rest is given back for the model.
+#[tokio::test]
+async fn rules_accept_what_the_checks_say_nothing_of() {
+    let mut rows = five();
+    rows.held[1].tags = json!(["needs_look"]);
+    rows.held[2].tags = json!(["translated"]);
+    rows.held[3].citations_given = 2;
+    rows.held[4].name = None;
+    let products = plumbline_tools::accept_by_rule(&rows, Uuid::from_u128(7)).await.unwrap();
+    let judged: Vec<_> = products
+        .iter()
+        .filter_map(|product| if let Product::JudgeRequirement(judged) = product { Some(judged) } else { None })
+        .collect();
+    assert_eq!(judged.iter().map(|judged| judged.id.as_u128()).collect::<Vec<_>>(), [1]);
+    assert_eq!((judged[0].verdict, &judged[0].validation_result["by"]), (Verdict::Accepted, &json!("rule")));
+    assert!(matches!(&products[0], Product::AppendFile { path, text }
+        if path == "output/insert.cypher" && text.contains("RELATES_TO_OBJECT")));
+    let released: Vec<u128> = rows.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
+    assert_eq!(released, [2, 3, 4, 5]);
+
+    let mut alike = five();
+    alike.known = vec![known(50, "Invoices must be kept for six years.", "pending")];
+    let products = plumbline_tools::accept_by_rule(&alike, Uuid::from_u128(7)).await.unwrap();
+    let released: Vec<u128> = alike.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
+    assert_eq!((released, products.len()), (vec![1], 5), "one that is like another is for the model");
 }

@@ -66,6 +66,7 @@ pub(super) fn all() -> Vec<Pair> {
         of_files("deliverables", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("citations_required", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("no_sources", "nothing_is_quoted_from_a_document_that_is_no_source"),
+        elsewhere("accept_by_rule", "tests/it/handover/by_rule.rs", "what_has_no_remark_is_accepted_without_a_request"),
         of_levels("job_may_set", "an_operator_opens_keys_and_what_is_below_them"),
         of_levels("addresses_allowed", "an_opened_address_begins_as_one_that_is_allowed"),
         of_levels("models_allowed", "a_job_chooses_among_the_models_of_its_type"),

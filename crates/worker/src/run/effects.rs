@@ -22,7 +22,7 @@ use plumbline_store::{
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
-use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError};
+use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError, accept_by_rule};
 use std::time::Duration;
 use tracing::{Instrument, debug};
 use uuid::Uuid;
@@ -97,10 +97,22 @@ impl StepLoop<'_> {
         let taken = intake::ingest(job, &self.app.import_root, &self.app.parser, instructions, shared).await;
         Ok(match taken {
             Outcome::IntakeDone(taken) => {
-                Outcome::IntakeDone(Intake { waiting: self.waiting().await?, previous, ..taken })
+                let by_rule = Box::pin(self.judged_by_rule()).await?;
+                Outcome::IntakeDone(Intake { waiting: self.waiting().await?, by_rule, previous, ..taken })
             }
             refused => refused,
         })
+    }
+
+    /// What rules have judged of the requirements that wait, where a job judges some, its type has rules do so, and there is no graph
+    /// that each has to be related to.
+    async fn judged_by_rule(&self) -> Result<Option<Vec<Product>>, StepError> {
+        let config = &self.config.resolved.config;
+        if !self.run.settings().judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
+            return Ok(None);
+        }
+        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
+        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(unread)
     }
 
     /// How many requirements wait for a job that judges some.

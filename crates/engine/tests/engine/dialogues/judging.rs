@@ -129,26 +129,3 @@ fn a_result_that_was_cut_shows_nothing() {
     answer(&mut dialogue, &[("next_requirement", &[2])]);
     assert!(!dialogue.run.given().in_conversation(id(1)) && dialogue.run.given().shown(id(1)).is_none());
 }
-
-/// Behind the end of a phase the results stand in the next one's opening, and its first request carries them.
-#[test]
-fn a_new_conversation_has_what_stands_in_its_opening_alone() {
-    let mut dialogue = validator();
-    answer(&mut dialogue, &[("next_requirement", &[1])]);
-    for n in 0..5 {
-        dialogue.call("write_file", json!({"path": format!("output/{n}.md"), "content": "Invoices are kept."}));
-    }
-    let closings = ["todo_complete"; 5].map(|name| call(name, &json!({})));
-    let next = call("next_requirement", &json!({"rows": [2]}));
-    dialogue.apply(Outcome::ModelReplied(reply("", closings.into_iter().chain([next]).collect())));
-    while let Effect::RunTools { calls, .. } = dialogue.run.next() {
-        let returns = calls.iter().map(|call| returned(&call.id, &call.name, &call.arguments)).collect();
-        dialogue.apply(Outcome::ToolsReturned(returns));
-    }
-    let given = dialogue.run.given();
-    assert_eq!(given.shown(id(1)), Some(true), "it was shown all the same");
-    assert!(!given.in_conversation(id(1)));
-    assert!(given.in_answer(id(2)) && given.shown(id(2)).is_none());
-    dialogue.says("Let me see.");
-    assert_eq!(dialogue.run.given().shown(id(2)), Some(true));
-}
