@@ -44,7 +44,7 @@ async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
     let peak = worker.peak_memory_mib();
     println!("a PDF of {} MiB: {report}in all {peak} MiB", document.len() >> 20);
     let said = script.said();
-    assert_eq!(step.status, "completed", "{said:?}");
+    assert_eq!(step.status, "completed", "{said:?} {:?}", step.error);
     assert!(said[0][0].contains("pages: 2000\n") && said[1][0].contains("cit_"), "{:?}", &said[..2]);
     assert!(said[3][0].contains(&quote), "{}", said[3][0]);
     assert!(peak <= MOST_MIB, "the worker had {peak} MiB at most: {report}");

@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use plumbline_rehearsal::{ChatRequest, answer};
+use plumbline_rehearsal::{ChatRequest, answer_by_todo};
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::json;
 use sqlx::Row;
@@ -55,7 +55,7 @@ async fn reply(State(asked): State<Arc<AtomicU64>>, headers: HeaderMap, Json(req
         let said = json!({"error": {"message": format!("overloaded; your request came with {shown}"), "code": shown}});
         return (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "0")], Json(said)).into_response();
     }
-    Json(answer(&request)).into_response()
+    Json(answer_by_todo(&request)).into_response()
 }
 
 /// Connections whose secret belongs to another host.

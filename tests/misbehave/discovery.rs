@@ -34,7 +34,7 @@ async fn a_tool_on_demand_is_bound_from_the_turn_after_the_search_on(pool: PgPoo
     world.let_passages_be();
     let config = json!({
         "llm": {"base_url": script.base_url()},
-        "tools": {"domain": ["add_requirement"], "deferred": [ON_DEMAND]},
+        "tools": {"domain": ["add_requirement"], "deferred": ["add_note", ON_DEMAND]},
     });
     let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;
     world.work_until_idle().await;

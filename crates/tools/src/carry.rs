@@ -94,9 +94,9 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
     };
     let Comparison { same, versions } = compare(&previous.passages, now, is_read_otherwise);
     let answered = same.iter().filter(|(then, _)| then.state == PassageState::Answered);
-    let mut holding: BTreeMap<i32, Held<'_>> = BTreeMap::new();
+    let mut holding: BTreeMap<i32, SamePassage<'_>> = BTreeMap::new();
     for (then, now) in answered.clone() {
-        holding.entry(then.number).or_insert_with(|| Held { then, now, is_read_alike: alike(then, now) });
+        holding.entry(then.number).or_insert_with(|| SamePassage { then, now, is_read_alike: alike(then, now) });
     }
     let mut sorted = sort(env, &previous.recorded, &holding).await?;
     comparison::settle(env.overlay, env.ctx, &mut sorted.products).await?;
@@ -136,7 +136,7 @@ fn carried_passage(then: &Passage, now: &Passage, is_read_alike: bool) -> Option
 
 /// A passage of then with that of now which has its text.
 #[derive(Clone, Copy)]
-struct Held<'a> {
+struct SamePassage<'a> {
     then: &'a Passage,
     now: &'a Passage,
     /// Whether its sentences have the same numbers.
@@ -147,7 +147,7 @@ struct Held<'a> {
 async fn sort<'a>(
     env: &ToolEnv<'_>,
     recorded: &'a [RecordedRequirement],
-    holding: &BTreeMap<i32, Held<'_>>,
+    holding: &BTreeMap<i32, SamePassage<'_>>,
 ) -> Result<Sorted<'a>, WorkspaceError> {
     let mut sorted = Sorted::default();
     for requirement in recorded.iter().filter(|known| !known.is_withdrawn()).map(|known| &known.requirement) {
@@ -196,7 +196,7 @@ async fn cited_now(
     env: &ToolEnv<'_>,
     cited: &Value,
     place: Place,
-    Held { then, now, is_read_alike }: Held<'_>,
+    SamePassage { then, now, is_read_alike }: SamePassage<'_>,
 ) -> Result<Citation, ToolError> {
     let quote = cited.get("quote").and_then(Value::as_str).unwrap_or_default();
     // As far behind the passage's first page as it was then.

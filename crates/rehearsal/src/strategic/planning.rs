@@ -77,7 +77,9 @@ fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
     if validator::is_job(view) {
         return Ok(vec![validator::phase()]);
     }
-    let prepared = if view.opening(PREPARED).is_some() { manifest::prepared(view)? } else { Vec::new() };
+    // A later opening says of each document's passages alone which ones there are.
+    let is_prepared = [PREPARED, "Coverage"].iter().any(|section| view.opening(section).is_some());
+    let prepared = if is_prepared { manifest::prepared(view)? } else { Vec::new() };
     Ok(schedule::first(&view.documents(), &prepared, &owed(view)))
 }
 
