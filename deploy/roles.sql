@@ -193,7 +193,7 @@ GRANT EXECUTE ON FUNCTION use_grants(uuid), expire_calls(int) TO plumbline_work;
 -- A step: appended, closed or thinned out, never taken back. Only lists that are written anew lose entries.
 GRANT SELECT, INSERT, UPDATE (cleared_step) ON messages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (state) ON checkpoints TO plumbline_work;
-GRANT SELECT, INSERT ON llm_requests TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (step, counted) ON llm_requests TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (outcome, closed_step, ended_at) ON phases TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO plumbline_work;
 GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;

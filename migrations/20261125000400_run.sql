@@ -149,20 +149,25 @@ CREATE TABLE llm_requests (
     service_tier      text,
     fallback          boolean NOT NULL DEFAULT false,
     cost_usd          numeric NOT NULL DEFAULT 0,
+    counted           boolean NOT NULL DEFAULT true,
     PRIMARY KEY (job_id, step, id)
 );
+CREATE INDEX llm_requests_not_counted ON llm_requests (job_id) WHERE NOT counted;
 COMMENT ON TABLE llm_requests IS 'A row a request to the model, failed ones too.';
 COMMENT ON COLUMN llm_requests.estimated IS 'Whether the provider left its usage out and the counts are ours.';
 COMMENT ON COLUMN llm_requests.finish_reason IS
     'The provider''s word for why the answer ended; refusal where it says so in a field of its own.';
 COMMENT ON COLUMN llm_requests.failure_class IS
-    'Of a request that failed: transient, rate_limited, overloaded, quota, unauthorized, context_too_long, refused, malformed or permanent.';
+    'Of a request that failed: transient, rate_limited, overloaded, quota, unauthorized, context_too_long, refused, malformed or permanent; '
+    'abandoned: given up before its answer, by a pause, a cancel or a lost lease.';
 COMMENT ON COLUMN llm_requests.api IS 'The wire protocol: chat, responses or messages; null where nothing could be sent.';
 COMMENT ON COLUMN llm_requests.endpoint IS 'Scheme and host that were asked, and the port where it is not the scheme''s own.';
 COMMENT ON COLUMN llm_requests.cache_write_tokens IS 'Of the prompt, what the provider wrote into its cache.';
 COMMENT ON COLUMN llm_requests.reasoning_tokens IS 'Of the answer, what the provider says was reasoning.';
 COMMENT ON COLUMN llm_requests.service_tier IS 'The provider''s word for how the request was served, or the configured one.';
 COMMENT ON COLUMN llm_requests.fallback IS 'Whether a model of llm.fallback was asked in place of the job''s own.';
+COMMENT ON COLUMN llm_requests.counted IS
+    'Whether the job''s totals have it; of an abandoned one, from the next claim on.';
 COMMENT ON COLUMN llm_requests.cost_usd IS 'By the prices of the model that was asked, as they were then.';
 
 CREATE TABLE feedback (

@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Cancel a job
     Cancel(ControlArguments),
-    /// Pause a job at once; a request under way is given up
+    /// Pause a job at once; a request under way is given up, and counted
     Pause(ControlArguments),
     /// Go on with a paused job, or with one in review, under higher limits where some are given
     Resume(ResumeArguments),

@@ -42,7 +42,7 @@ impl Unlike {
 }
 
 fn requests(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
-    let (then, asked) = (recorded.requests.len(), usize::from(now.request.is_some()));
+    let (then, asked) = (recorded.ended_requests().count(), usize::from(now.request.is_some()));
     (then != asked).then(|| Unlike::new("the number of requests", then.to_string(), asked.to_string()))
 }
 

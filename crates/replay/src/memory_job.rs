@@ -2,7 +2,7 @@
 
 use super::step::ReplayedStep;
 use plumbline_engine::{
-    Approval, ApprovalState, Citation, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Settings, Snapshot,
+    Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run, Settings,
     Source,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
@@ -30,10 +30,13 @@ impl MemoryJob {
         Self { job: rows, lease_epoch: 0, decisions }
     }
 
-    /// What the store's load would give at the beginning of a step.
-    pub(crate) fn snapshot(&self, settings: Arc<Settings>, step: &RecordedStep) -> Snapshot {
+    /// The run as a claim's load would give it at the beginning of a step. What was given up before the first one has no
+    /// checkpoint to be counted in, see [`super::step`].
+    pub(crate) fn load(&self, settings: Arc<Settings>, step: &RecordedStep) -> Result<Run, Corrupt> {
         // Only the first step of a claim can meet a call that the claim before has dispatched.
-        self.job.snapshot(settings, step.feedback.clone(), self.lease_epoch != step.lease_epoch)
+        let snapshot = self.job.snapshot(settings, step.feedback.clone(), self.lease_epoch != step.lease_epoch);
+        let run = Run::load(snapshot)?;
+        Ok(if step.step == 1 { run.with_totals(step.abandoned()) } else { run })
     }
 
     /// Whether a citation of this id is recorded.

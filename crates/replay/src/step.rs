@@ -36,8 +36,7 @@ pub(crate) enum Stop {
 impl ReplayContext<'_> {
     /// Does a step again, as far as its commit.
     pub(crate) async fn redo_step(&self, rows: &MemoryJob, step: &RecordedStep) -> Result<ReplayedStep, Stop> {
-        let snapshot = rows.snapshot(self.settings.clone(), step);
-        let mut run = Run::load(snapshot).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
+        let mut run = rows.load(self.settings.clone(), step).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
         let mut changes = Vec::new();
         let mut request = None;
         let mut placed = self.placed(step, &run);
@@ -62,11 +61,19 @@ impl ReplayContext<'_> {
         let rendering = Rendering::of(&run, &changes, rows, no_sources).await;
         let rendering = rendering.map_err(|error| Stop::Broken(error.to_string()))?;
         rendering.add(&mut run, &mut changes);
+        let mut state = run.state().clone();
+        if step.step > 1 {
+            // Counted in its checkpoint by the claim that came next.
+            let more = step.abandoned();
+            state.totals.requests += more.requests;
+            state.totals.tokens += more.tokens;
+            state.totals.cost_microusd += more.cost_microusd;
+        }
         Ok(ReplayedStep {
             step: step.step,
             lease_epoch: step.lease_epoch,
             changes,
-            state: run.state().clone(),
+            state,
             left: run.exit().cloned(),
             request,
         })
@@ -124,8 +131,7 @@ impl ReplayContext<'_> {
         now: &ModelRequest<'_>,
     ) -> Result<(), Stop> {
         let Some(had) = &self.had else { return Ok(()) };
-        let run =
-            Run::load(rows.snapshot(had.settings.clone(), step)).map_err(|error| Stop::Broken(error.to_string()))?;
+        let run = rows.load(had.settings.clone(), step).map_err(|error| Stop::Broken(error.to_string()))?;
         let Effect::CallModel(before) = run.next() else { return Ok(()) };
         let before = RequestDigest::text(&had.resolved.llm(before.purpose), &before);
         let now = RequestDigest::text(&self.resolved.llm(now.purpose), now);
@@ -147,7 +153,7 @@ impl ReplayContext<'_> {
         };
         let digest = RequestDigest::of(&self.resolved.llm(request.purpose), request);
         let purpose = request.purpose.as_str();
-        let Some(record) = step.requests.first().filter(|_| asked.is_none()) else {
+        let Some(record) = step.ended_requests().next().filter(|_| asked.is_none()) else {
             return differs("what is done", "no further request to the model", &format!("a {purpose} request"));
         };
         if record.purpose != request.purpose {
@@ -170,7 +176,7 @@ impl ReplayContext<'_> {
         let state = run.state();
         let asks_next = matches!(state.stage, Stage::Model) && state.phase.number > 0;
         let placed = self.intake(step, |path| path.starts_with("input/"));
-        (asks_next && step.requests.is_empty() && !placed.files.is_empty()).then_some(placed)
+        (asks_next && step.ended_requests().next().is_none() && !placed.files.is_empty()).then_some(placed)
     }
 
     /// Files of a step that came from the user, with what is known of them as documents.

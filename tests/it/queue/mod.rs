@@ -6,6 +6,7 @@ mod costly_rows;
 mod costly_work;
 mod crashes;
 mod first_step;
+mod given_up;
 mod hanging;
 mod heartbeat_starvation;
 mod integer_widths;

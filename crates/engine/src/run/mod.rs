@@ -126,6 +126,14 @@ impl Run {
         Ok(run)
     }
 
+    /// The same, with what requests before its first step have used: of a job that has no checkpoint yet.
+    #[must_use]
+    pub fn with_totals(mut self, totals: crate::Totals) -> Self {
+        self.state.totals = totals;
+        self.exit = self.exit_at_once();
+        self
+    }
+
     /// The same, failing for an effect that fails for so long, not for a day; zero: never.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {

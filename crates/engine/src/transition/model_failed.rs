@@ -53,7 +53,7 @@ impl Run {
             FailureClass::ContextTooLong => self.shrink_after_refusal(&failure, now),
             FailureClass::Refused => self.ask_again(&failure, now),
             FailureClass::Permanent if self.may_pass(&failure) => self.try_again(&failure, now),
-            FailureClass::Permanent => self.give_up(&failure, now),
+            FailureClass::Permanent | FailureClass::Abandoned => self.give_up(&failure, now),
         }
         if failure.suspicion == Some(Suspicion::Call) && matches!(self.state.stage, Stage::Model) {
             self.remark_on_call();

@@ -193,6 +193,9 @@ pub enum FailureClass {
     Malformed,
     /// Anything else that will not change by waiting.
     Permanent,
+    /// Given up before its answer, because the job was paused, cancelled or lost. No adapter says it: it is on record for what
+    /// the provider may have counted.
+    Abandoned,
 }
 
 impl FailureClass {
@@ -208,6 +211,7 @@ impl FailureClass {
             Self::Refused => "refused",
             Self::Malformed => "malformed",
             Self::Permanent => "permanent",
+            Self::Abandoned => "abandoned",
         }
     }
 }

@@ -31,7 +31,8 @@ fn classes() -> Vec<FailureClass> {
         C::ContextTooLong => Some(C::Refused),
         C::Refused => Some(C::Malformed),
         C::Malformed => Some(C::Permanent),
-        C::Permanent => None,
+        // What is given up is no outcome: no adapter says it.
+        C::Permanent | C::Abandoned => None,
     };
     std::iter::successors(Some(C::Transient), |class| after(*class)).collect()
 }

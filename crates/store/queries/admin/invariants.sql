@@ -227,7 +227,8 @@ FROM jobs j
 CROSS JOIN LATERAL (
     SELECT count(*) AS n, coalesce(sum(prompt_tokens + completion_tokens), 0) AS tokens,
            coalesce(sum(cached_tokens), 0) AS cached
-    FROM llm_requests r WHERE r.job_id = j.id
+    -- A request that was given up counts from the next claim on.
+    FROM llm_requests r WHERE r.job_id = j.id AND r.counted
 ) AS s
 WHERE (j.total_requests, j.total_tokens_used, j.cached_tokens) IS DISTINCT FROM (s.n, s.tokens, s.cached)
 UNION ALL

@@ -10,7 +10,7 @@ use crate::{
 };
 use plumbline_engine::{
     Approval, Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, StandingRequirement,
-    State, Todo, ToolCall,
+    State, Todo, ToolCall, Totals,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub struct LoadedJob {
     pub facts: JobInfo,
     /// The last checkpoint; none for a job that never took a step.
     pub state: Option<State>,
+    /// What requests have used of a job without a checkpoint: all of them were given up.
+    pub first_totals: Totals,
     /// The messages of the checkpoint's context, ascending by `seq`.
     pub messages: Vec<Message>,
     /// Todos of the current phase, by position.
@@ -54,7 +56,8 @@ impl LoadedJob {
     /// A job without a committed step and without feedback: claim and row have said everything.
     /// Whether the lease still holds is for the first commit to say.
     pub fn new(claimed: &ClaimedJob, input: &JobInput) -> Option<Self> {
-        if claimed.step > 0 || claimed.feedback_pending {
+        // An earlier claim may have given a request up.
+        if claimed.step > 0 || claimed.feedback_pending || claimed.lease_epoch > 1 {
             return None;
         }
         Some(Self {
@@ -66,6 +69,7 @@ impl LoadedJob {
                 started_at: claimed.started_at,
             },
             state: None,
+            first_totals: Totals::default(),
             messages: Vec::new(),
             todos: Vec::new(),
             staged_todos: Vec::new(),
@@ -113,6 +117,10 @@ impl Store {
     /// [`Store::reject`]), [`Error::Database`].
     pub async fn load(&self, lease: &Lease) -> Result<LoadedJob, Error> {
         let id = lease.job_id;
+        sqlx::query_file!("queries/run/count_abandoned.sql", id, lease.epoch)
+            .execute(&self.pool)
+            .await
+            .during("count the requests that were given up")?;
         let row = sqlx::query_file!("queries/run/load_job.sql", id, lease.epoch)
             .fetch_optional(&self.pool)
             .await
@@ -129,6 +137,12 @@ impl Store {
             true => self.number_requirements(id).await?,
             false => row.last_number,
         };
+        let first_totals = Totals {
+            requests: row.total_requests,
+            tokens: row.total_tokens_used,
+            cached_tokens: 0,
+            cost_microusd: row.cost_microusd,
+        };
         let standing = if state.is_some() { self.standing_requirements(id).await? } else { Vec::new() };
         Ok(LoadedJob {
             facts: JobInfo {
@@ -138,6 +152,7 @@ impl Store {
                 step: row.step,
                 started_at: row.started_at,
             },
+            first_totals: if state.is_some() { Totals::default() } else { first_totals },
             messages: self.load_messages(id, state.as_ref()).await?,
             todos,
             staged_todos,

@@ -1,5 +1,6 @@
 //! What a run is loaded from, beside its checkpoint: the user's row, resolved settings, messages, todos.
 
+mod abandoned;
 mod input;
 pub(crate) mod load;
 mod previous;

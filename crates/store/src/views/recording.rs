@@ -5,7 +5,7 @@
 
 use crate::{Error, Store, TraceEffect, error::During, run::load};
 use chrono::{DateTime, Utc};
-use plumbline_engine::{Approval, Feedback, Message, RequestRecord, Source};
+use plumbline_engine::{Approval, FailureClass, Feedback, Message, RequestRecord, Source, Totals};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -59,6 +59,24 @@ pub struct RecordedApproval {
     /// The decision, with the state in the end.
     #[serde(flatten)]
     pub approval: Approval,
+}
+
+impl RecordedStep {
+    /// The requests that were answered, or failed.
+    pub fn ended_requests(&self) -> impl Iterator<Item = &RequestRecord> {
+        self.requests.iter().filter(|request| request.failure_class != Some(FailureClass::Abandoned))
+    }
+
+    /// What requests used that were given up after this step, or before the first one.
+    pub fn abandoned(&self) -> Totals {
+        let abandoned = self.requests.iter().filter(|request| request.failure_class == Some(FailureClass::Abandoned));
+        abandoned.fold(Totals::default(), |sum, request| Totals {
+            requests: sum.requests + 1,
+            tokens: sum.tokens + i64::from(request.prompt_tokens),
+            cost_microusd: sum.cost_microusd + request.cost_microusd,
+            ..sum
+        })
+    }
 }
 
 /// A committed step.

@@ -4,6 +4,7 @@ use crate::{
     app::App,
     config_cache::{Raised, ResolvedConfig, Unusable},
     run::{
+        abandoned::Sent,
         cancellation::{StopLevel, StopListener},
         input_watcher::InputWatcher,
         step::{Exit, StepError, StepLoop},
@@ -28,10 +29,12 @@ const MODEL_AGAIN: Duration = Duration::from_secs(300);
 /// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
 pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener) {
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
+    let sent = Sent::default();
     let end = tokio::select! {
-        end = run_claimed(&app, &claimed, signal.clone()).instrument(spans::claim(&claimed, app.worker_id)) => end,
+        end = run_claimed(&app, &claimed, signal.clone(), sent.clone()).instrument(spans::claim(&claimed, app.worker_id)) => end,
         () = signal.at_least(StopLevel::Abort) => Box::pin(on_abort(&app, &claimed, &signal)).await,
     };
+    Box::pin(sent.put_on_record(&app, claimed.id)).await;
     match end {
         Ok(Exit::Left(leave)) => log_leave(&claimed, &leave),
         Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
@@ -58,7 +61,7 @@ async fn on_abort(app: &App, claimed: &ClaimedJob, signal: &StopListener) -> Res
     Ok(Exit::Released)
 }
 
-async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> Result<Exit, StepError> {
+async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent: Sent) -> Result<Exit, StepError> {
     reach(Point::Claimed, "claim").await?;
     let input = match Box::pin(retry_transient(|| app.store.job_input(claimed.id))).await? {
         None => return Err(StepError::LeaseLost),
@@ -81,9 +84,9 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> R
         Some(new) => new,
         None => Box::pin(retry_transient(|| app.store.load(&lease))).await?,
     };
-    let step = loaded.facts.step;
+    let (step, totals) = (loaded.facts.step, loaded.state.is_none().then_some(loaded.first_totals));
     let run = match Run::load(loaded.into_snapshot(config.settings.clone())) {
-        Ok(run) => run.with_patience(app.options.timing.give_up),
+        Ok(run) => totals.into_iter().fold(run, Run::with_totals).with_patience(app.options.timing.give_up),
         Err(corrupt) => {
             return Box::pin(reject(
                 app,
@@ -107,6 +110,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> R
         step,
         start: None,
         changes: Vec::new(),
+        sent,
         learnt: Learnt::default(),
         permit: None,
         mirror,

@@ -8,6 +8,7 @@
 //!
 //! What the tools of a step see of the rows are `store_workspace`, `store_validation` and `text_index`.
 
+mod abandoned;
 pub(crate) mod cancellation;
 pub(crate) mod document_budget;
 mod effects;

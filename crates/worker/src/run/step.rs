@@ -13,6 +13,7 @@ use crate::{
     config_cache::ResolvedConfig,
     limits::Permit,
     run::{
+        abandoned::Sent,
         cancellation::{StopLevel, StopListener},
         effects::unread,
         input_watcher::InputWatcher,
@@ -91,6 +92,8 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) start: Option<Start>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
+    /// Requests that no step has written yet.
+    pub(crate) sent: Sent,
     /// What its requests to models have taught.
     pub(crate) learnt: Learnt,
     /// The right to send the request that is next, where its endpoint has a limit.
@@ -215,6 +218,7 @@ impl StepLoop<'_> {
         let changes = std::mem::take(&mut self.changes);
         let Some(committed) = self.write_or_undo(changes).await? else { return Ok(()) };
         self.step = committed.step;
+        self.sent.committed();
         self.run.committed(committed.step);
         self.span.followed_by(spans::Step::begin(self.claimed.id, committed.step + 1, self.run.state().phase.kind));
         self.stores_settings = false;

@@ -1,0 +1,36 @@
+//! Requests that were given up before their answer: the provider may have worked on them, and counts that.
+
+use crate::{Error, Store, bind::text, error::During};
+use plumbline_engine::RequestRecord;
+use uuid::Uuid;
+
+impl Store {
+    /// Puts one on record, whoever has the job by now; its next claim adds it to what the job has used. Nothing where the job is
+    /// gone.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn note_abandoned(&self, job_id: Uuid, record: &RequestRecord) -> Result<(), Error> {
+        let (model, error) = (text(&record.model), text(record.error.as_deref().unwrap_or_default()));
+        sqlx::query_file!(
+            "queries/run/note_abandoned.sql",
+            job_id,
+            Uuid::now_v7(),
+            model.as_ref(),
+            record.purpose.as_str(),
+            i64::from(record.prompt_tokens),
+            record.duration_ms,
+            record.attempt,
+            error.as_ref(),
+            record.failure_class.map(|class| class.as_str()),
+            record.api.as_deref(),
+            record.endpoint.as_deref(),
+            record.fallback,
+            record.cost_microusd
+        )
+        .execute(&self.pool)
+        .await
+        .during("put a request on record that was given up")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Requests that a run gives up before their answer is committed: it is paused, cancelled, lost, or its worker leaves. What the
+//! provider may have counted is put on record.
+
+use crate::{app::App, clock};
+use plumbline_config::Llm;
+use plumbline_engine::{FailureClass, ModelRequest, RequestRecord, Usage};
+use plumbline_llm::ModelClient;
+use plumbline_store::backoff::with_call_timeout;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+use tracing::warn;
+use uuid::Uuid;
+
+/// Said of such a request.
+const GIVEN_UP: &str =
+    "given up before its answer was committed: the job was paused, cancelled or taken from its worker";
+
+/// The requests of a run that are sent and not committed, seen by what drops the run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent(Arc<Mutex<Vec<(RequestRecord, Instant)>>>);
+
+impl Sent {
+    /// A request is sent now, its prompt being so long by our own count.
+    pub(crate) fn add(
+        &self,
+        request: &ModelRequest<'_>,
+        llm: &Llm,
+        client: &ModelClient,
+        prompt_tokens: u32,
+        fallback: bool,
+    ) {
+        let usage = Usage { prompt_tokens, ..Usage::default() };
+        let prices = plumbline_engine::Prices::from(llm.prices);
+        let model = client.config().model.clone();
+        let record = RequestRecord {
+            prompt_tokens,
+            estimated: true,
+            error: Some(GIVEN_UP.to_owned()),
+            failure_class: Some(FailureClass::Abandoned),
+            endpoint: Some(client.endpoint().to_owned()),
+            fallback,
+            cost_microusd: prices.cost_microusd(&usage),
+            ..RequestRecord::sent(model, request.purpose, request.attempt, clock::now())
+        };
+        self.lock().push((record, Instant::now()));
+    }
+
+    /// What was sent is on record with its step.
+    pub(crate) fn committed(&self) {
+        self.lock().clear();
+    }
+
+    /// Puts what is left on record; a database that is away loses it.
+    pub(crate) async fn put_on_record(&self, app: &App, job: Uuid) {
+        let left = std::mem::take(&mut *self.lock());
+        for (mut record, since) in left {
+            record.duration_ms = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
+            if let Err(error) = with_call_timeout(app.store.note_abandoned(job, &record)).await {
+                warn!(job.id = %job, %error, "a request that was given up could not be put on record");
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(RequestRecord, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
