@@ -71,7 +71,7 @@ async fn differences_of(world: &World, cases: &[Case]) -> Vec<String> {
     let mut differences = Vec::new();
     for (case, job) in cases.iter().zip(inserted(world, cases).await) {
         let end = end_of(&world.pool, job, *case).await;
-        println!("{:<24} {:<10} {}", case.to_string(), end.status, end.told());
+        println!("{:<24} {:<10} {:>3} {}", case.to_string(), end.status, end.requests, end.told());
         if let Some(why) = end.differs(*case) {
             differences.push(format!("{case}: {why}: {} {}", end.status, end.told()));
         }
@@ -119,7 +119,7 @@ impl End {
         let day = f64::from(DAY);
         match case.ends() {
             Ends::Completed if self.status != "completed" => Some("it should go on"),
-            Ends::Completed if matches!(case.kind, CaseKind::Usage(..)) && self.requests < 29 => {
+            Ends::Completed if matches!(case.kind, CaseKind::Usage(..)) && self.requests < 14 => {
                 Some("it is too short")
             }
             Ends::Paused if self.status != "paused" => Some("it should wait for a person"),
@@ -188,7 +188,7 @@ async fn inserted(world: &World, cases: &[Case]) -> Vec<Uuid> {
         let prompt = format!("Extract the requirements ({})", case.key());
         let job_type = match case.kind {
             CaseKind::Usage(_, api) => api.name(),
-            CaseKind::Sql(_) | CaseKind::Status(_) => "creator",
+            CaseKind::Sql(_) | CaseKind::Status(_) => "chat",
         };
         let job =
             NewJob { prompt: &prompt, job_type, ..NewJob::with_content("policy.md", document.markdown.as_bytes()) };

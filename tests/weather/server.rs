@@ -8,7 +8,7 @@ use axum::{
     http::{Method, StatusCode, Uri},
     response::{IntoResponse, Json, Response},
 };
-use plumbline_rehearsal::{MODEL, answering};
+use plumbline_rehearsal::{MODEL, answering_by_todo};
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -84,7 +84,7 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
         let status = StatusCode::from_u16(*status).expect("a status");
         return (status, Json(json!({"error": {"message": "the test asked for it"}}))).into_response();
     }
-    let think = answering(uri.path()).expect("a path of a protocol");
+    let think = answering_by_todo(uri.path()).expect("a path of a protocol");
     let mut request: Value = serde_json::from_str(&text).expect("a request that can be read");
     request["stream"] = json!(false);
     let request = Bytes::from(request.to_string());

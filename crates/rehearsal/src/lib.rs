@@ -43,7 +43,7 @@ mod text;
 mod unknown_todo;
 mod validator;
 
-pub use server::{Answering, MAX_REQUEST_BYTES, Options, Rehearsal, answering, check, serve, wire};
+pub use server::{Answering, MAX_REQUEST_BYTES, Options, Rehearsal, answering, answering_by_todo, check, serve, wire};
 pub use wire::{ChatRequest, ChatResponse};
 
 /// The name under which the model lists itself. Every other name is answered as well, and echoed.

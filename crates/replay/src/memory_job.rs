@@ -2,8 +2,8 @@
 
 use super::step::ReplayedStep;
 use plumbline_engine::{
-    Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run, Settings,
-    Source,
+    Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run,
+    Settings, Source,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

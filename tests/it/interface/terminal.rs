@@ -93,9 +93,9 @@ async fn watch_draws_and_gives_the_terminal_back_at_ctrl_c(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
-    world.model.hold_from(12);
+    world.model.hold_from(6);
     let worker = world.worker();
-    world.model.arrived(12).await;
+    world.model.arrived(6).await;
     let terminal = Terminal::start(world.command(&["watch", &job.to_string()]), 30, 100);
     let before = tcgetattr(&terminal.side).expect("a terminal has modes").local_modes;
     terminal.shows("Phase 2 (tactical)").await;

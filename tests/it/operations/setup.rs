@@ -67,7 +67,7 @@ async fn doctor_names_what_is_missing(pool: PgPool) {
     assert_eq!(world.run(&["migrate"]).await.code, Some(0));
     let well = world.run(&["doctor"]).await;
     assert_eq!(well.code, Some(0), "{}", well.stdout);
-    for part in ["database: ", "schema: ", "workspace: ", "configuration: ", "model: "] {
+    for part in ["database: ", "schema: ", "workspace: ", "job type: ", "model: "] {
         assert!(well.stdout.lines().any(|line| line.starts_with(&format!("ok    {part}"))), "{part}{}", well.stdout);
     }
     let base_url = world.model.base_url();

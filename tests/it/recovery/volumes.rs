@@ -229,7 +229,7 @@ async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
         put(&format!("note-{number}.txt"), 20);
     }
     fs::create_dir_all((0..200).fold(input.join("deep"), |path, _| path.join("d"))).expect("folders can be made");
-    world.model.answers(Answer::Slowly(Duration::from_millis(200)));
+    world.model.answers(Answer::Slowly(Duration::from_secs(1)));
     let taken_in = "SELECT EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path LIKE 'input/note-%')";
     eventually("some of it to be taken in", async || {
         sqlx::query_scalar(taken_in).bind(job).fetch_one(&world.pool).await.ok().filter(|there: &bool| *there)

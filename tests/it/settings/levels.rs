@@ -80,6 +80,8 @@ fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Val
     let types = schema["type"].as_array().cloned().unwrap_or_else(|| vec![schema["type"].clone()]);
     let value = match (key, types[0].as_str()) {
         ("autonomy", _) => json!("full"),
+        // A row may add names, and takes none away.
+        ("approval", _) => json!([]),
         ("job_type" | "$extends", _) => json!("validator"),
         (_, Some("array")) if schema["items"]["properties"].is_object() => {
             json!([{"on": ["transient"], "llm": {"model": "other"}}])
@@ -126,6 +128,7 @@ fn operators() -> Value {
     let shipped = include_str!("../../../configs/creator/config.json");
     let mut config: Value = serde_json::from_str(shipped).expect("the shipped configuration is JSON");
     config["autonomy"] = json!("review");
+    config["approval"] = json!(["fetch_page"]);
     for (key, level, _) in guarded() {
         if level == "bounded" {
             let (bound, _) = bounds(&key);

@@ -294,7 +294,10 @@ async fn what_a_job_shows_is_what_it_has(pool: PgPool) {
     .await;
     let dir = job_types(
         &world,
-        &[("answers", json!({"llm": {"base_url": model.base_url()}, "tools": {"domain": []}})), ("records", json!({}))],
+        &[
+            ("answers", json!({"llm": {"base_url": model.base_url()}, "tools": {"domain": [], "deferred": []}})),
+            ("records", json!({})),
+        ],
     );
     let answers = world.insert(&NewJob { job_type: "answers", prompt: "Say what holds", ..NewJob::default() }).await;
     let creator = world.insert(&job("records", None)).await;

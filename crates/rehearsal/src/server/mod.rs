@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::server::dialect::{messages, responses};
 use crate::server::wire::{ChatRequest, ChatResponse};
-use crate::{DISCLAIMER, MODEL, answer};
+use crate::{DISCLAIMER, MODEL, answer, answer_by_todo};
 
 /// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
 pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
@@ -116,6 +116,22 @@ pub type Answering = fn(&Bytes) -> Response;
 
 /// What answers the body of a request, in the protocol of its path.
 pub fn answering(path: &str) -> Option<Answering> {
+    of_path(path, [|body| complete(body, answer), |body| respond(body, answer), |body| converse(body, answer)])
+}
+
+/// The same with [`answer_by_todo`].
+pub fn answering_by_todo(path: &str) -> Option<Answering> {
+    of_path(
+        path,
+        [
+            |body| complete(body, answer_by_todo),
+            |body| respond(body, answer_by_todo),
+            |body| converse(body, answer_by_todo),
+        ],
+    )
+}
+
+fn of_path(path: &str, [complete, respond, converse]: [Answering; 3]) -> Option<Answering> {
     let answers = |end: &str| path.ends_with(end);
     match path {
         _ if answers("/chat/completions") => Some(complete),
@@ -124,6 +140,9 @@ pub fn answering(path: &str) -> Option<Answering> {
         _ => None,
     }
 }
+
+/// What the model makes of a request.
+type Think = fn(&ChatRequest) -> ChatResponse;
 
 /// Reads the body, waits as long as a model would think, and gives what `think` makes of it.
 async fn after_thought(options: Options, body: Body, think: fn(&Bytes) -> Response) -> Response {
@@ -151,7 +170,7 @@ fn embed(body: &Bytes) -> Response {
     }
 }
 
-fn complete(body: &Bytes) -> Response {
+fn complete(body: &Bytes, think: Think) -> Response {
     let request: ChatRequest = match serde_json::from_slice(body) {
         Ok(request) => request,
         Err(reason) => {
@@ -161,19 +180,19 @@ fn complete(body: &Bytes) -> Response {
     };
     let usage = request.stream_options.is_some_and(|options| options.include_usage);
     let (plain, streamed) = (|answer: &ChatResponse| json!(answer), |answer: &_| stream::events(answer, usage));
-    answered(&request, plain, streamed)
+    answered(think, &request, plain, streamed)
 }
 
-fn respond(body: &Bytes) -> Response {
+fn respond(body: &Bytes, think: Think) -> Response {
     match read(body, responses::request) {
-        Ok(request) => answered(&request, responses::body, responses::events),
+        Ok(request) => answered(think, &request, responses::body, responses::events),
         Err(message) => error(StatusCode::BAD_REQUEST, &message),
     }
 }
 
-fn converse(body: &Bytes) -> Response {
+fn converse(body: &Bytes, think: Think) -> Response {
     match read(body, messages::request) {
-        Ok(request) => answered(&request, messages::body, messages::events),
+        Ok(request) => answered(think, &request, messages::body, messages::events),
         Err(message) => error(StatusCode::BAD_REQUEST, &message),
     }
 }
@@ -185,6 +204,7 @@ fn read(body: &Bytes, request: fn(&Value) -> Result<ChatRequest, String>) -> Res
 
 /// The answer in the protocol's form, as a stream where one is asked for.
 fn answered(
+    think: Think,
     request: &ChatRequest,
     plain: impl Fn(&ChatResponse) -> Value,
     streamed: impl Fn(&ChatResponse) -> String,
@@ -193,7 +213,7 @@ fn answered(
         tracing::warn!(error = %message, "refused a request");
         return error(StatusCode::BAD_REQUEST, &message);
     }
-    let answer = answer(request);
+    let answer = think(request);
     match request.stream {
         true => ([(CONTENT_TYPE, "text/event-stream")], streamed(&answer)).into_response(),
         false => Json(plain(&answer)).into_response(),

@@ -41,7 +41,7 @@ const WITHOUT_RECORDER: [(&str, Lie); 6] = [
 const HONEST: [(&str, Lie); 1] = [("quotes each", |read| vec![quotes("output/report.md", duties(read))])];
 
 fn without_recorder() -> Value {
-    json!({"tools": {"domain": ["extract_document_text", "chunk_document", "cite"]}})
+    json!({"tools": {"domain": ["extract_document_text", "chunk_document", "cite"], "deferred": ["add_note", "add_accomplishment", "edit_file", "read_plan", "get_progress"]}})
 }
 
 #[sqlx::test(migrations = false)]
