@@ -43,7 +43,7 @@ pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
     let closing = todo_complete(&one_line(result.lines().next().unwrap_or_default()));
     let mut next = validate(view);
     // The end closes the todos that are open, this one among them.
-    if !next.calls.first().is_some_and(|call| call.name == "todo_complete") {
+    if next.calls.first().is_none_or(|call| call.name != "todo_complete") {
         next.calls.insert(0, closing);
     }
     next
@@ -84,8 +84,9 @@ fn of_claim(view: &RequestView<'_>, result: &str) -> Turn {
 
 /// The result of a call of the phase before that this phase has carried out.
 fn held<'a>(view: &RequestView<'a>, tool: &str) -> Option<&'a str> {
-    let results = view.messages.iter().filter_map(|message| message.content.strip_prefix(HELD)?.split_once(":\n\n"));
-    results.filter(|(name, _)| *name == tool).map(|(_, result)| result).last()
+    let mut results =
+        view.messages.iter().filter_map(|message| message.content.strip_prefix(HELD)?.split_once(":\n\n"));
+    results.rfind(|(name, _)| *name == tool).map(|(_, result)| result)
 }
 
 /// What the checks say; a requirement that was refused first without relations, then as failed.

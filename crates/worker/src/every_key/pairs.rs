@@ -41,9 +41,6 @@ pub(super) fn all() -> Vec<Pair> {
     let elsewhere = |key: &str, file, test| Pair { key: key.into(), shown: Shown::In { file, test } };
     let of_levels = |key: &str, test| elsewhere(key, "crates/config/tests/config/levels.rs", test);
     let of_files = |key: &str, test| elsewhere(key, "tests/it/settings/owed_files.rs", test);
-    let of_records = |key: &str| {
-        elsewhere(key, "tests/it/evidence/record_passage.rs", "a_passage_is_recorded_and_decided_in_few_words")
-    };
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
@@ -85,10 +82,6 @@ pub(super) fn all() -> Vec<Pair> {
             "tests/it/evidence/candidates.rs",
             "a_job_type_of_policies_takes_the_present_passive",
         ),
-        of_records("record_defaults.type"),
-        of_records("record_defaults.confidence"),
-        of_records("record_defaults.gobd"),
-        of_records("record_defaults.gdpr"),
         elsewhere(
             "llm.fallback",
             "tests/it/conversation/provider.rs",
@@ -105,6 +98,7 @@ pub(super) fn all() -> Vec<Pair> {
         of_levels(&pair.key.replace("limits.", "limits_ceiling."), "no_limit_is_raised_above_the_ceiling")
     }));
     pairs.extend(limits(by));
+    pairs.extend(record_defaults());
     pairs.extend(phases_and_tools(by));
     pairs.extend(connections(by));
     pairs.extend(models(by));
@@ -112,6 +106,13 @@ pub(super) fn all() -> Vec<Pair> {
 }
 
 type By = fn(&str, Value, Value, Value) -> Pair;
+
+fn record_defaults() -> impl Iterator<Item = Pair> {
+    let (file, test) = ("tests/it/evidence/record_passage.rs", "a_passage_is_recorded_and_decided_in_few_words");
+    ["type", "confidence", "gobd", "gdpr"]
+        .into_iter()
+        .map(move |key| Pair { key: format!("record_defaults.{key}"), shown: Shown::In { file, test } })
+}
 
 fn limits(by: By) -> Vec<Pair> {
     let plain = |key: &str, one: Value, other: Value| by(&format!("limits.{key}"), json!({}), one, other);

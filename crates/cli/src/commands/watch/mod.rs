@@ -139,9 +139,9 @@ async fn look(store: &Store, job: Uuid, view: &mut View) -> Result<Option<WatchR
             }
         }
         View::Json { last } => {
-            if last.as_ref() != Some(&row) {
+            if last.as_deref() != Some(&row) {
                 output::json_line(&row)?;
-                *last = Some(row.clone());
+                *last = Some(Box::new(row.clone()));
             }
         }
     }
@@ -152,7 +152,7 @@ async fn look(store: &Store, job: Uuid, view: &mut View) -> Result<Option<WatchR
 enum View {
     Live(Box<Live>),
     Lines { last: String },
-    Json { last: Option<WatchRow> },
+    Json { last: Option<Box<WatchRow>> },
 }
 
 impl View {

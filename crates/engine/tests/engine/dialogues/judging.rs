@@ -112,7 +112,7 @@ fn what_waits_to_be_judged_is_not_cleared_for_its_age() {
     for n in 0..3 {
         dialogue.call("add_note", json!({"text": format!("looked at {n}")}));
     }
-    assert_eq!(cleared(&dialogue)[0], false);
+    assert!(!cleared(&dialogue)[0]);
     answer(&mut dialogue, &[("judge_requirements", &[1])]);
     assert!(cleared(&dialogue)[0]);
 }
