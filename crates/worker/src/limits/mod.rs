@@ -8,7 +8,7 @@
 //!
 //! A [`task`] of this process draws for each endpoint, key and model of which a limit is known: set in `llm.limits`, stated by
 //! the provider, or learnt from a refusal. Of others nothing is asked, and the database is not either. A draw is for all
-//! requests that wait in the [`line`], and for some to come, so that a step has no commit of its own here.
+//! requests that wait in the [line](mod@line), and for some to come, so that a step has no commit of its own here.
 
 mod line;
 mod permit;
