@@ -63,12 +63,6 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Of all requests, the share that was refused.
-    pub fn refused_share(&self) -> f64 {
-        let refused = self.refused.len() as f64;
-        refused / (refused + self.answered as f64).max(1.0)
-    }
-
     /// The most requests that came within a span.
     pub fn most_within(&self, span: Duration) -> usize {
         let within = |from: &Instant| self.arrivals.iter().filter(|at| *at >= from && **at < *from + span).count();

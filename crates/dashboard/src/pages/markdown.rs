@@ -1,4 +1,4 @@
-//! Markdown as HTML. What a model or a document wrote is nobody's word: HTML in it is text, a link leads to http, https, mailto
+//! Markdown as HTML. What a model or a document wrote is not trusted: HTML in it is text, a link leads to http, https, mailto
 //! or a file of the job, and a picture is a link, so that nothing is loaded and nothing looks like a part of the page.
 
 use crate::pages::template_filters::percent_encode;

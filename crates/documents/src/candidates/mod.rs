@@ -209,7 +209,8 @@ impl<'a> Walk<'a> {
         length
     }
 
-    /// A row, parted at the entries of the lists in its cells: these are what the row is, whatever stands behind them says it itself.
+    /// A row, parted at the entries of the lists in its cells. The entries are of the row's kind; what follows them is judged by its
+    /// own words.
     fn row(&mut self, flat: &Flat, of_row: Option<&'static str>, above: &[u32]) {
         let mut lead = None;
         for tables::Part { range, kind } in tables::parts(&flat.text) {

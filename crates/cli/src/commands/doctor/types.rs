@@ -7,7 +7,7 @@ use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_engine::Purpose;
 use serde_json::json;
 
-/// The type of rows that name none, where nobody says otherwise.
+/// The type of rows that name none, unless it is configured.
 const DEFAULT: &str = "creator";
 
 /// The findings, and the files where they can be read.

@@ -1,14 +1,14 @@
 //! Lists that a running sentence holds: `The operator shall: (a) keep a log; (b) report each breach.`
 //!
 //! Each entry is a block of its own, as if it stood on a line: behind marks that count on, behind bullets, and, where a sentence has a
-//! lead with a colon, behind semicolons. `points (a) and (b)` is no list: nothing stands between the marks.
+//! lead with a colon, behind semicolons. `points (a) and (b)` is no list: there is nothing between the marks.
 
 use super::marks::{self, Mark, Reading};
 use super::{Block, Kind, is_left_open};
 use crate::candidates::{flat::Flat, markup, sentences};
 use std::ops::Range;
 
-/// Columns by which the entries stand further right than their lead.
+/// By how many columns entries are indented more than their lead.
 const DEEPER: usize = 4;
 /// A longer text, in bytes, is searched for none: what that costs grows faster than it.
 const LONGEST: usize = 10_000;
@@ -106,7 +106,7 @@ pub(in crate::candidates) fn list(text: &str) -> Option<List> {
     is_short.then(|| marked_list(text).or_else(|| list_by_semicolons(text))).flatten()
 }
 
-/// A mark within a text, and where what stands behind it begins.
+/// A mark within a text, and where the entry behind it begins.
 struct Found {
     at: usize,
     behind: usize,

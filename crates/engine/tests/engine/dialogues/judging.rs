@@ -129,3 +129,16 @@ fn a_result_that_was_cut_shows_nothing() {
     answer(&mut dialogue, &[("next_requirement", &[2])]);
     assert!(!dialogue.run.given().in_conversation(id(1)) && dialogue.run.given().shown(id(1)).is_none());
 }
+
+#[test]
+fn a_conversation_that_begins_anew_has_nothing_that_the_old_one_gave() {
+    let mut dialogue = validator();
+    answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
+    answer(&mut dialogue, &[("judge_requirements", &[1])]);
+    let phase = dialogue.phase();
+    dialogue.finish_phase();
+    assert_ne!(dialogue.phase(), phase, "the phase has ended");
+    let given = dialogue.run.given();
+    assert!(!given.in_conversation(id(2)), "it comes first again");
+    assert_eq!(given.shown(id(2)), Some(true), "it was shown all the same");
+}
