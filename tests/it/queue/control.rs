@@ -39,7 +39,7 @@ async fn a_cancelled_job_is_dropped_and_can_be_retried(pool: PgPool) {
     let policy = documents::policy(2);
     let new = NewJob::with_content("policy.md", policy.markdown.as_bytes());
     let worker = single(&world);
-    for (way, request) in [("function", 3), ("update", 11), ("command", 19)] {
+    for (way, request) in [("function", 3), ("update", 7), ("command", 11)] {
         let job = in_flight(&world, &new, request).await;
         match way {
             "function" => assert_eq!(world.call(CANCEL, job).await.expect("it runs"), "cancelled"),
@@ -67,7 +67,7 @@ async fn a_paused_job_keeps_its_work_and_hears_the_feedback(pool: PgPool) {
     let policy = documents::policy(2);
     let new = NewJob::with_content("policy.md", policy.markdown.as_bytes());
     let worker = single(&world);
-    let job = in_flight(&world, &new, 13).await;
+    let job = in_flight(&world, &new, 9).await;
     assert_eq!(world.call(PAUSE, job).await.expect("it runs"), "paused");
     let paused = world.job(job).await;
     assert_eq!((paused.status.as_str(), paused.reason.as_deref()), ("paused", Some("paused by a user")));
