@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test faults soak weather planted scan size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
-# Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
+# Where `make demo` keeps its Postgres; see crates/dev-postgres.
 DEMO_POSTGRES := .plumbline/postgres
 ARGS ?=
 FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults

@@ -53,8 +53,8 @@ impl From<plumbline_worker::Error> for Failure {
     }
 }
 
-impl From<crate::private_postgres::Error> for Failure {
-    fn from(error: crate::private_postgres::Error) -> Self {
+impl From<plumbline_dev_postgres::Error> for Failure {
+    fn from(error: plumbline_dev_postgres::Error) -> Self {
         Self::new(error.to_string())
     }
 }

@@ -9,7 +9,6 @@ mod environment;
 mod error;
 mod job_ref;
 mod output;
-mod private_postgres;
 mod signals;
 mod terminal;
 mod time;

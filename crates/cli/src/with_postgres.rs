@@ -10,10 +10,7 @@ use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-use crate::private_postgres::{self, Error, Options, PrivatePostgres};
-
-/// The database that the command finds in `DATABASE_URL`.
-const DATABASE: &str = "plumbline";
+use plumbline_dev_postgres::{self as dev_postgres, Error, Options, PrivatePostgres};
 
 /// The arguments of the hidden subcommand.
 #[derive(Debug, clap::Args)]
@@ -38,12 +35,10 @@ pub(crate) struct Arguments {
 /// When the cluster cannot be had or the command cannot be run.
 pub(crate) async fn run(arguments: Arguments) -> Result<u8, Error> {
     let lasting = arguments.data.is_some();
-    let postgres = private_postgres::start(Options {
-        dir: arguments.data.unwrap_or_default(),
+    let postgres = dev_postgres::start(Options {
+        dir: arguments.data,
         durable: arguments.durable || lasting,
-        ephemeral: !lasting,
         settings: arguments.settings,
-        ..Options::default()
     })
     .await?;
     let result = run_command(&postgres, &arguments.command).await;
@@ -59,12 +54,11 @@ fn setting(text: &str) -> Result<(String, String), String> {
 }
 
 async fn run_command(postgres: &PrivatePostgres, command: &[OsString]) -> Result<u8, Error> {
-    postgres.create_database(DATABASE).await?;
     let (program, rest) = command.split_first().expect("clap requires a command");
     let program = PathBuf::from(program);
     let mut signals = Signals::listen().map_err(Error::file("listen for signals before running", &program))?;
     let mut child = Command::new(&program);
-    child.args(rest).env("DATABASE_URL", postgres.url(DATABASE)).env("PATH", path_with(postgres.bin_dir()));
+    child.args(rest).env("DATABASE_URL", postgres.url()).env("PATH", path_with(postgres.programs()));
     let child = child.spawn().map_err(Error::file("run", &program))?;
     signals.pass_on_until_end(child).await.map(exit_code).map_err(Error::file("wait for", &program))
 }

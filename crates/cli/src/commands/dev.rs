@@ -7,11 +7,11 @@ use crate::{
     environment,
     error::Failure,
     output::{self, short},
-    private_postgres::{self, PrivatePostgres},
     signals,
 };
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
+use plumbline_dev_postgres::{self as dev_postgres, PrivatePostgres};
 use plumbline_rehearsal::Rehearsal;
 use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
 use plumbline_telemetry::LogFormat;
@@ -25,7 +25,6 @@ use std::{
 use tokio::{sync::watch as channel, task::JoinHandle};
 use uuid::Uuid;
 
-const DATABASE: &str = "plumbline";
 const SAMPLE: &[u8] = include_bytes!("../../sample/record-keeping-policy.pdf");
 const SAMPLE_NAME: &str = "record-keeping-policy.pdf";
 const PROMPT: &str =
@@ -79,8 +78,8 @@ fn of_another_version(error: plumbline_store::Error) -> Failure {
 }
 
 async fn start_postgres(home: &Path) -> Result<PrivatePostgres, Failure> {
-    let options = private_postgres::Options { dir: home.join("postgres"), durable: true, ..Default::default() };
-    Ok(private_postgres::start(options).await?)
+    let options = dev_postgres::Options { dir: Some(home.join("postgres")), durable: true, ..Default::default() };
+    Ok(dev_postgres::start(options).await?)
 }
 
 async fn with_postgres(
@@ -91,8 +90,7 @@ async fn with_postgres(
     stop_sender: channel::Sender<Shutdown>,
     mut stop: channel::Receiver<Shutdown>,
 ) -> Result<u8, Failure> {
-    postgres.create_database(DATABASE).await?;
-    let url = postgres.url(DATABASE);
+    let url = postgres.url();
     let store = environment::connect(&url).await?;
     store.migrate().await.map_err(of_another_version)?;
     let workspace_dir = environment::var("PLUMBLINE_WORKSPACE_DIR")
@@ -100,7 +98,7 @@ async fn with_postgres(
     let model = Model::choose(trial.is_some()).await?;
     output::print(&format!(
         "Database  {} (password in {})\nModel     {}",
-        postgres.address(DATABASE),
+        postgres.address(),
         postgres.password_file().display(),
         model.description
     ))?;
@@ -248,7 +246,7 @@ async fn report(
          FROM requirement_cache WHERE job_id = '{job}'\"\n           (the database runs while `plumbline dev --keep` does; `make db` opens it again)",
         folder.display(),
         postgres.password_file().display(),
-        postgres.address(DATABASE)
+        postgres.address()
     ))
 }
 

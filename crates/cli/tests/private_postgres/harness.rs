@@ -123,16 +123,6 @@ pub(crate) fn runs(pid: i32) -> bool {
     state.first().is_some_and(|letter| !matches!(letter, b'Z' | b'\n'))
 }
 
-/// The processes of a process's group which run the given program.
-pub(crate) fn group_members(of: i32, program: &str) -> Vec<i32> {
-    let listing = Command::new("ps").args(["-e", "-o", "pid=,pgid=,comm="]).output().unwrap().stdout;
-    let listing = String::from_utf8(listing).unwrap();
-    let rows: Vec<Vec<&str>> = listing.lines().map(|line| line.split_whitespace().collect()).collect();
-    let group = rows.iter().find(|row| row[0] == of.to_string()).map(|row| row[1]).expect("the process runs");
-    let members = rows.iter().filter(|row| row[1] == group && row[2] == program);
-    members.map(|row| row[0].parse().unwrap()).collect()
-}
-
 /// Sends a signal to one process.
 pub(crate) fn kill(pid: i32, signal: Signal) {
     rustix::process::kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();

@@ -2,25 +2,23 @@
 
 use rustix::process::Signal;
 
-use crate::harness::{WithPostgres, group_members, kill, plumbline, reachable_folder, runs, server_of, wait_until};
+use crate::harness::{WithPostgres, kill, plumbline, reachable_folder, runs, server_of, wait_until};
 
 #[test]
-fn a_server_whose_guard_was_killed_is_replaced() {
+fn a_server_whose_user_was_killed_is_taken_over_and_ended_by_the_next() {
     let folder = reachable_folder();
     let mut first = WithPostgres::start_in(folder.path());
     first.sql("CREATE TABLE kept AS SELECT 42 AS value; SELECT 'made'");
     let orphan = first.server;
-    for guard in group_members(orphan, "sh") {
-        kill(guard, Signal::KILL);
-    }
     first.signal(Signal::KILL);
     first.wait();
-    assert!(runs(orphan), "without its guard the server runs on");
+    assert!(runs(orphan));
 
     let mut second = WithPostgres::start_in(folder.path());
-    assert_ne!(second.server, orphan);
-    assert!(!runs(orphan));
+    assert_eq!(second.server, orphan);
     assert_eq!(second.sql("SELECT value FROM kept"), "42");
+    assert!(second.end().success());
+    assert!(!runs(orphan));
 }
 
 #[test]
@@ -48,22 +46,27 @@ fn a_pid_file_that_names_another_process_is_no_server() {
 }
 
 #[test]
+fn a_throw_away_cluster_whose_user_was_killed_is_cleared_by_the_next_run() {
+    let first = WithPostgres::start(&[]);
+    let (server, folder) = (first.server, first.data.parent().unwrap().to_path_buf());
+    first.signal(Signal::KILL);
+    first.wait();
+    assert!(plumbline(&[], &["true"]).status().unwrap().success());
+    assert!(!folder.exists() && !runs(server));
+}
+
+#[test]
 fn a_throw_away_cluster_whose_processes_were_all_killed_is_cleared_by_the_next_run() {
     let first = WithPostgres::start(&[]);
     let folder = first.data.parent().unwrap().to_path_buf();
     kill_all_of(first);
-    wait_until("a later run has cleared the folder", || {
-        assert!(plumbline(&[], &["true"]).status().unwrap().success());
-        !folder.exists()
-    });
+    assert!(plumbline(&[], &["true"]).status().unwrap().success());
+    assert!(!folder.exists());
 }
 
-/// As a machine that runs out of memory would: the user, the guard and the server at once.
+/// As a machine that runs out of memory would: the user and the server at once.
 fn kill_all_of(postgres: WithPostgres) {
     let server = postgres.server;
-    for guard in group_members(server, "sh") {
-        kill(guard, Signal::KILL);
-    }
     postgres.signal(Signal::KILL);
     kill(server, Signal::KILL);
     postgres.wait();

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::harness::{WithPostgres, plumbline, reachable_folder};
+use crate::harness::{WithPostgres, reachable_folder};
 
 /// The account `nobody`, whose number is the same everywhere.
 const NOBODY: u32 = 65534;
@@ -38,40 +38,6 @@ fn only_the_server_s_account_can_read_the_password_and_it_lasts() {
     assert_eq!(password_in(&file), password);
     drop(second);
     assert_ne!(password_of(&WithPostgres::start(&[]).url), password, "each cluster has its own");
-}
-
-#[test]
-fn a_cluster_that_took_everybody_is_given_a_password() {
-    let folder = reachable_folder();
-    let mut first = WithPostgres::start_in(folder.path());
-    first.sql("CREATE TABLE kept AS SELECT 42 AS value; SELECT 'made'");
-    let rules = first.data.join("pg_hba.conf");
-    assert!(first.end().success());
-    open_up(folder.path(), &rules);
-
-    let mut second = WithPostgres::start_in(folder.path());
-    assert_eq!(second.sql("SELECT value FROM kept"), "42");
-    assert_refused(&connect(&second, &without_password(&second.url)), "no password supplied");
-    assert!(second.url.contains(&password_in(&folder.path().join("password"))));
-}
-
-#[test]
-fn a_running_server_that_takes_everybody_is_not_joined() {
-    let folder = reachable_folder();
-    let first = WithPostgres::start_in(folder.path());
-    open_up(folder.path(), &first.data.join("pg_hba.conf"));
-    let refused = plumbline(&["--data", folder.path().to_str().unwrap()], &["true"]).output().unwrap();
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("asks nobody for a password") && said.contains("start again"), "{said}");
-    assert!(first.end().success());
-}
-
-/// Makes of a cluster one as earlier versions made them.
-fn open_up(folder: &Path, rules: &Path) {
-    let text = std::fs::read_to_string(rules).unwrap();
-    std::fs::write(rules, text.replace("scram-sha-256", "trust")).unwrap();
-    std::fs::remove_file(folder.join("password")).unwrap();
 }
 
 /// Connects as another account of the machine where this one is root, who alone can.

@@ -1,45 +1,41 @@
-//! Which account runs the server. Postgres refuses to run as root, and root is the usual user of a container or a CI
-//! machine; there the server runs as `postgres` or, where that is missing, as `nobody`.
+//! The account that runs the server. Postgres refuses root, so for root the server and its data belong to the system's
+//! `postgres` or, where that is missing, to `nobody`.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use tokio::process::Command;
 
-use super::error::Error;
+use crate::error::{Error, last_lines};
 
 /// The accounts tried in this order when the user is root. Both must be in the system's user list: `initdb` looks its
 /// own account up.
 const CANDIDATES: [&str; 2] = ["postgres", "nobody"];
 
 /// The account of the server's processes and files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OsUser {
-    uid: u32,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Account {
+    pub(crate) uid: u32,
     gid: u32,
     /// Whether it differs from the account of this process.
     switch: bool,
 }
 
-impl OsUser {
+impl Account {
     /// Our own account, or for root another one: the owner of the data in a lasting cluster's folder, so that a cluster
     /// made by an ordinary user stays theirs, else the first of the candidates.
     pub(crate) async fn choose(lasting: Option<&Path>) -> Result<Self, Error> {
-        let own =
-            Self { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw(), switch: false };
-        if own.uid != 0 {
-            return Ok(own);
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        if uid != 0 {
+            return Ok(Self { uid, gid, switch: false });
         }
-        if let Some(dir) = lasting
-            && let Ok(data) = dir.join("data").metadata()
+        if let Some(Ok(data)) = lasting.map(|dir| dir.join("data").metadata())
             && data.uid() != 0
         {
             return Ok(Self { uid: data.uid(), gid: data.gid(), switch: true });
         }
         for name in CANDIDATES {
-            if let (Some(uid), Some(gid)) = (id("-u", name).await, id("-g", name).await)
-                && uid != 0
-            {
+            if let (Some(uid), Some(gid)) = (id("-u", name).await, id("-g", name).await) {
                 return Ok(Self { uid, gid, switch: true });
             }
         }
@@ -49,18 +45,24 @@ impl OsUser {
         })
     }
 
-    /// Prepares a command to run under this account, in a folder it can read and without the caller's `PG*`
-    /// variables, which would send the client programs to another server.
-    pub(crate) fn apply(&self, command: &mut Command) {
+    /// Runs a program of the server under this account and gives what it printed, or its last words as an error. It runs
+    /// in a folder that the account can read, without the caller's `PG*` variables, which would redirect it.
+    pub(crate) async fn run(&self, command: &mut Command) -> Result<(), Error> {
         if self.switch {
             command.uid(self.uid).gid(self.gid).env("HOME", "/");
         }
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("PG") {
-                command.env_remove(&name);
-            }
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
+            command.env_remove(name);
         }
-        command.env("LC_ALL", "C").current_dir("/");
+        let program = Path::new(command.as_std().get_program()).to_path_buf();
+        let ended = command.env("LC_ALL", "C").current_dir("/").kill_on_drop(true).output().await;
+        let ended = ended.map_err(Error::file("run", &program))?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        let said = last_lines(&[ended.stdout, ended.stderr].concat(), 3);
+        let said = if said.is_empty() { format!("it ended with {}", ended.status) } else { said };
+        Err(Error::Program { program: program.display().to_string(), said })
     }
 
     /// Gives a file or folder to this account.
@@ -77,12 +79,12 @@ impl OsUser {
     }
 
     /// Refuses a program folder that this account cannot enter, such as one beneath root's own home.
-    pub(crate) fn require_access(&self, bin_dir: &Path) -> Result<(), Error> {
-        if self.can_reach(bin_dir) {
+    pub(crate) fn require_access(&self, programs: &Path) -> Result<(), Error> {
+        if self.can_reach(programs) {
             return Ok(());
         }
-        Err(Error::Unusable {
-            dir: bin_dir.to_path_buf(),
+        Err(Error::Folder {
+            path: programs.to_path_buf(),
             reason: format!(
                 "the server must run as user {} because Postgres refuses root, and that user cannot enter the folder; \
                  install PostgreSQL where everybody can read it",
@@ -91,23 +93,11 @@ impl OsUser {
         })
     }
 
-    /// Whether this account owns what `found` describes.
-    pub(crate) fn is_owner(&self, found: &std::fs::Metadata) -> bool {
-        found.uid() == self.uid
-    }
-
-    /// The account's number, for messages and names.
-    pub(crate) fn uid(&self) -> u32 {
-        self.uid
-    }
-
     fn may_enter(&self, found: &std::fs::Metadata) -> bool {
-        let needed = if found.uid() == self.uid {
-            0o100
-        } else if found.gid() == self.gid {
-            0o010
-        } else {
-            0o001
+        let needed = match (found.uid() == self.uid, found.gid() == self.gid) {
+            (true, _) => 0o100,
+            (false, true) => 0o010,
+            (false, false) => 0o001,
         };
         found.mode() & needed != 0
     }
@@ -116,5 +106,5 @@ impl OsUser {
 /// Asks the system for the number of an account or its group; `None` when there is no such account.
 async fn id(flag: &str, name: &str) -> Option<u32> {
     let answer = Command::new("id").args([flag, name]).output().await.ok()?;
-    String::from_utf8(answer.stdout).ok()?.trim().parse().ok()
+    String::from_utf8(answer.stdout).ok()?.trim().parse().ok().filter(|id| *id != 0)
 }
