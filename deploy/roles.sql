@@ -1,4 +1,4 @@
--- Least-privilege roles, a right for a right: each one given here is used by a statement of that role's work.
+-- Least-privilege roles: each right granted here is used by a statement of that role's work.
 --
 --   plumbline_enqueue   put jobs into the queue, and read how one's own go: status, result, files, times, requirements
 --   plumbline_steer     see how jobs go, and cancel, pause, resume, retry, approve and answer them
@@ -7,23 +7,24 @@
 --   plumbline_work      run workers
 --   plumbline_validate  an outside validator: claim requirements and judge them, and see whether their jobs have ended
 --
--- Run it as the owner of the database, who needs CREATEROLE, or as a superuser, after every `plumbline migrate`; running it
--- again, or by many at once, does no harm. `plumbline roles` does that, and before `migrate` and a restore as well: for what is there. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
+-- Run it as the owner of the database with CREATEROLE, or as a superuser, after every `plumbline migrate`. It is
+-- idempotent and safe to run concurrently. `plumbline roles` runs it, also before `migrate` and before a restore, for
+-- the objects that exist. The roles cannot log in. Grant them to your own logins:
 --
 --   CREATE ROLE billing LOGIN PASSWORD '…' IN ROLE plumbline_enqueue, plumbline_watch;
 --
--- Migrations, `plumbline prune` and `plumbline fork --new-config` stay with the owner. A job is its creator's, the login that inserted
--- it; who is in several roles has the rights of all of them.
+-- Only the owner may run migrations, `plumbline prune` and `plumbline fork --new-config`. A job belongs to the login
+-- that inserted it; a login in several roles has the rights of all of them.
 
 BEGIN;
 
--- Everything is taken from the roles first, so that this file is the whole of what they may do, whatever an earlier
--- version of it gave. Roles belong to the server and not to the database: another run may make them at this moment.
+-- All rights are revoked from the roles first, so that this file defines all of their rights, whatever an earlier
+-- version granted. Roles belong to the server and not to the database: a concurrent run may be creating them.
 DO $$
 DECLARE
     role_name text;
 BEGIN
-    -- Two runs at once in one database would trip over each other. Not by an advisory lock, which any login may hold.
+    -- Serializes concurrent runs in one database. Not with an advisory lock, because any login may hold it.
     IF to_regclass('public._sqlx_migrations') IS NOT NULL THEN
         LOCK TABLE _sqlx_migrations IN SHARE ROW EXCLUSIVE MODE;
     END IF;
@@ -37,16 +38,16 @@ BEGIN
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM %I', role_name);
         EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM %I', role_name);
         EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', role_name);
-        -- Every command first asks whether it knows the schema.
+        -- Every command first checks the schema's version.
         IF to_regclass('public._sqlx_migrations') IS NOT NULL THEN
             EXECUTE format('GRANT SELECT ON _sqlx_migrations TO %I', role_name);
         END IF;
     END LOOP;
 END $$;
 
--- Most functions act with their caller's rights, so that calling them gives nobody more than the tables below. Those
--- that act with their owner's are taken from everyone, and given below to whom they are for. Triggers go on working:
--- nobody calls them.
+-- Most functions run with their caller's rights, so calling them grants nothing beyond the tables below. Functions that
+-- run with their owner's rights are revoked from everyone and granted below to their users. Triggers are not affected:
+-- they are not called.
 DO $$
 DECLARE
     of_owner regprocedure;
@@ -60,10 +61,10 @@ BEGIN
     END LOOP;
 END $$;
 
--- Whoever looks at files is asked whether he may; the answer says nothing of jobs that are not his.
+-- Checks whether the caller may read a job's files; the answer reveals nothing about other logins' jobs.
 GRANT EXECUTE ON FUNCTION may_read_job(uuid) TO PUBLIC;
 
--- Which rows of `jobs` there are for whom. The owner sees all of them, and so do roles that are not of this file.
+-- Which rows of `jobs` each role sees. The owner sees all of them, as do roles that are not in this file.
 ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS every_job ON jobs;
 DROP POLICY IF EXISTS own_jobs ON jobs;
@@ -74,7 +75,7 @@ CREATE POLICY own_jobs ON jobs TO plumbline_enqueue USING (created_by = session_
 CREATE POLICY jobs_in_review ON jobs FOR SELECT TO plumbline_approve USING (status = 'review');
 CREATE POLICY other_roles ON jobs TO PUBLIC USING ((SELECT sees_every_job()));
 
--- What belongs to jobs, row by row: an application reads that of its own jobs.
+-- Tables with rows of jobs: an application reads the rows of its own jobs.
 DO $$
 DECLARE
     table_name text;
@@ -91,7 +92,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- And which rows of `approvals`. Who decides on calls reads all of them, whatever their jobs do.
+-- And which rows of `approvals`. Approvers read all of them, in any state of their jobs.
 ALTER TABLE approvals ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS every_call ON approvals;
 DROP POLICY IF EXISTS calls_of_own_jobs ON approvals;
@@ -101,8 +102,8 @@ CREATE POLICY calls_of_own_jobs ON approvals FOR SELECT TO plumbline_enqueue USI
 CREATE POLICY other_roles ON approvals TO PUBLIC USING ((SELECT sees_every_job()));
 
 -- enqueue -----------------------------------------------------------------------------------------------------------
--- A job's own columns can be set, what the workers write cannot. Of his own jobs an application reads what they are to do, how
--- they go, what came of them, and their files.
+-- An application sets a job's own columns, not those that workers write. Of its own jobs it reads task, progress,
+-- result and files.
 GRANT INSERT (job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
               idempotency_key, parent_job_id) ON jobs TO plumbline_enqueue;
 GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attempts, status, status_reason, attempt, step,
@@ -112,40 +113,40 @@ GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attem
 GRANT SELECT ON workspace_files, coverage, job_summary, requirement_cache, passages, citations, todos, phases TO plumbline_enqueue;
 GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
     workspace_file(uuid, text) TO plumbline_enqueue;
--- Documents of a job of one's own, before it begins (see job_documents_belong).
+-- Documents of one's own job, before it starts (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
--- What people are asked of one's own jobs, and what they have decided.
+-- Approval requests of one's own jobs, and the decisions.
 GRANT SELECT ON approvals TO plumbline_enqueue;
 -- Whether a live worker knows a job type.
 GRANT SELECT (job_types, broken_types, heartbeat_at) ON workers TO plumbline_enqueue;
 
 -- steer -------------------------------------------------------------------------------------------------------------
--- How each job goes and what it costs, a line of what it is about, its plan and the names of its files; not what was
--- written into it, by people or by the model.
+-- Progress and cost of each job, the first line of its prompt, its plan and the names of its files; not its content,
+-- written by people or by the model.
 GRANT SELECT (id, job_type, idempotency_key, parent_job_id, priority, run_at, max_attempts, status, status_reason, attempt,
               worker_id, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo, feedback_untaken,
               raised_limits, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
               cost_usd, created_by, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_steer;
 GRANT SELECT ON job_summary, phases, todos, attempts, llm_requests, workers, workspace_files, coverage, passages TO plumbline_steer;
--- That a call waits, and what became of it; not what it is to be made with.
+-- That a call waits, and its outcome; not its arguments.
 GRANT SELECT (id, job_id, step, call_id, tool, state, reason, outcome, requested_at, expires_at, decided_at, decided_by,
               decided_via, executed_step) ON approvals TO plumbline_steer;
--- A plain UPDATE of the status works as well as a command; what commands write besides, they write with their owner's rights.
+-- A plain UPDATE of the status works like a command; commands write their other columns with their owner's rights.
 GRANT UPDATE (status) ON jobs TO plumbline_steer;
 GRANT EXECUTE ON FUNCTION
     cancel_job(uuid), pause_job(uuid), resume_job(uuid, text, jsonb), retry_job(uuid), approve_job(uuid), send_feedback(uuid, text)
     TO plumbline_steer, plumbline_work;
 
--- approve -----------------------------------------------------------------------------------------------------------
--- A job in review with what is needed to judge it: what was asked, what came of it, its files.
+-- approve ------------------------------------------------------------------------------------------------------------
+-- A job in review with everything needed to judge it: its prompt, its result, its files.
 GRANT SELECT (id, job_type, prompt, document_path, context, priority, status, status_reason, attempt, step, phase_number, phase,
               phase_name, todos_done, todos_total, current_todo, result, error_message, error_details, total_requests,
               total_tokens_used, cached_tokens, cost_usd, created_by, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_approve;
 GRANT SELECT ON workspace_files, coverage TO plumbline_approve;
 GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_feedback(uuid, text) TO plumbline_approve;
--- Calls, of whatever job.
+-- Calls of any job.
 GRANT SELECT ON approvals, approval_grants TO plumbline_approve;
 GRANT EXECUTE ON FUNCTION decide_call(uuid, text, text, jsonb, text), grant_calls(uuid, text, int) TO plumbline_approve;
 
@@ -163,9 +164,9 @@ GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text, tex
     TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
--- The queue. A follow-up job is inserted; the claim locks the limits it counts by, and rows through the view of what
--- is runnable, which takes the right to update them. Rights to update are given column by column wherever nothing is deleted:
--- who may update a whole table, or a view of it, may lock it against everybody.
+-- The queue. A follow-up job is inserted; the claim locks the limits that it counts, and rows through the view of
+-- runnable jobs, which requires the right to update them. UPDATE is granted by column wherever nothing is deleted,
+-- because a role that may update a whole table, or a view of it, may lock it against everyone.
 GRANT SELECT, INSERT ON jobs TO plumbline_work;
 GRANT UPDATE (status, status_reason, run_at, scheduled, attempt, crash_count, worker_id, lease_epoch, feedback_untaken, step,
               phase_number, phase, phase_name, phases_done, phases_total, todos_done, todos_total, current_todo,
@@ -176,7 +177,7 @@ GRANT SELECT, UPDATE (run_at) ON runnable_jobs TO plumbline_work;
 GRANT SELECT ON job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
--- What models' endpoints allow is set by configuration and learnt; all workers draw from it.
+-- Rate limits of models' endpoints, set by configuration or learnt; all workers draw from them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON endpoint_limits, endpoint_slots TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (ended_at, outcome, error, alone) ON attempts TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON unknown_job_types TO plumbline_work;
@@ -184,13 +185,13 @@ GRANT SELECT, INSERT ON job_documents TO plumbline_work;
 GRANT SELECT ON deleted_jobs TO plumbline_work;
 GRANT SELECT, INSERT ON job_settings TO plumbline_work;
 GRANT SELECT, UPDATE (taken_step) ON feedback TO plumbline_work;
--- Calls that people decide on are asked for, sent and answered; the decision is not the worker's.
+-- Calls that people decide on: workers request the decision, send the call and write its result, but cannot decide.
 GRANT SELECT,
       INSERT (job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, reason, requested_at, expires_at),
       UPDATE (state, edited_sha256, reason, outcome, executed_step)
     ON approvals TO plumbline_work;
 GRANT EXECUTE ON FUNCTION use_grants(uuid), expire_calls(int) TO plumbline_work;
--- A step: appended, closed or thinned out, never taken back. Only lists that are written anew lose entries.
+-- A step: rows are appended, closed or pruned, never undone. Only lists that are rewritten lose entries.
 GRANT SELECT, INSERT, UPDATE (cleared_step) ON messages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (state) ON checkpoints TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (step, counted) ON llm_requests TO plumbline_work;
@@ -203,23 +204,23 @@ GRANT SELECT, INSERT ON citations TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON passages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph_node_id, rejection_reason, retry_count,
                               last_error, validated_at) ON requirement_cache TO plumbline_work;
--- A job puts right what it recorded, and what it said before is kept.
+-- A job corrects its records; the former values are kept.
 GRANT UPDATE (text, name, type, priority, source_document, source_location, gobd_relevant, gdpr_relevant, citations,
               mentioned_objects, mentioned_messages, reasoning, research_notes, confidence, tags, content_key, number)
     ON requirement_cache TO plumbline_work;
 GRANT SELECT, INSERT ON requirement_changes TO plumbline_work;
 GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary, coverage TO plumbline_work;
--- The search index, which is made and forgotten.
+-- The search index, which is built and deleted.
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
 GRANT SELECT, INSERT ON file_segments, segment_embeddings, requirement_embeddings TO plumbline_work;
 GRANT EXECUTE ON FUNCTION index_embeddings(text, text, int) TO plumbline_work;
 GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
     workspace_file(uuid, text) TO plumbline_work;
 
--- validate ----------------------------------------------------------------------------------------------------------
--- A requirement is judged, never rewritten.
+-- validate -----------------------------------------------------------------------------------------------------------
+-- A requirement can be judged, not rewritten.
 GRANT SELECT ON requirement_cache TO plumbline_validate;
--- Whether the job that recorded it has ended.
+-- Whether the job that recorded the requirement has ended.
 GRANT SELECT (id, job_type, status, completed_at) ON jobs TO plumbline_validate;
 GRANT UPDATE (status, validation_result, graph_node_id, rejection_reason, retry_count, last_error, validated_at)
     ON requirement_cache TO plumbline_validate;

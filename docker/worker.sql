@@ -1,5 +1,5 @@
--- The login of the workers: a member of plumbline_work and of nothing else. For psql, by the owner, after deploy/roles.sql;
--- running it again sets the password anew.
+-- The login of the workers: a member of plumbline_work only. Run it with psql as the owner, after deploy/roles.sql;
+-- running it again resets the password.
 \set ON_ERROR_STOP on
 \getenv password WORKER_PASSWORD
 SELECT 'CREATE ROLE plumbline_worker LOGIN'
