@@ -1,4 +1,4 @@
-//! The command line, as the public interface (INTERFACE section 1) has it.
+//! The command line, part of the public interface.
 
 use crate::{duration, job_ref::JobRef, time, with_postgres};
 use chrono::{DateTime, Utc};
@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use uuid::Uuid;
 
-/// Runs long LLM jobs to the end: one Postgres, one transaction a step.
+/// Runs LLM jobs that take minutes to days, with one transaction per step in Postgres.
 #[derive(Debug, Parser)]
 #[command(name = "plumbline", version, propagate_version = true)]
 pub(crate) struct Cli {
@@ -16,15 +16,15 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Apply the embedded migrations to DATABASE_URL; safe to run by many at once and again
+    /// Apply the embedded migrations to DATABASE_URL; idempotent and safe to run concurrently
     Migrate,
-    /// Make the roles of deploy/roles.sql and give them their rights to what is there; before or after `migrate` and a restore,
-    /// and again
+    /// Create the roles of deploy/roles.sql and grant their rights on existing objects; idempotent, before or after
+    /// `migrate` and a restore
     Roles {
-        /// The database; DATABASE_URL when left out
+        /// The database [default: DATABASE_URL]
         #[arg(long, value_name = "URL")]
         database: Option<String>,
-        /// Print the statements, and carry out none
+        /// Print the statements without running them
         #[arg(long, conflicts_with = "database")]
         print: bool,
     },
@@ -32,210 +32,210 @@ pub(crate) enum Command {
     Worker(WorkerArguments),
     /// Insert a job; prints its id
     Enqueue(EnqueueArguments),
-    /// All jobs, or one job with its phase, todos, cost and last error
+    /// Show all jobs, or one job with its phase, todos, cost and last error
     Status(StatusArguments),
-    /// Live progress until the job ends or waits for a person; exit code 0 completed, 1 failed, 2 cancelled, 3 waiting for
+    /// Show live progress until the job ends or waits for a person; exit code 0 completed, 1 failed, 2 cancelled, 3 in
     /// review, 4 paused
     Watch(WatchArguments),
     /// Cancel a job
     Cancel(ControlArguments),
-    /// Pause a job at once; a request under way is given up, and counted
+    /// Pause a job at once; a request in flight is aborted, and counted
     Pause(ControlArguments),
-    /// Go on with a paused job, or with one in review, under higher limits where some are given
+    /// Resume a paused or in-review job, optionally with higher limits
     Resume(ResumeArguments),
-    /// Run a failed or cancelled job again from its last checkpoint, or all that failed since a time
+    /// Retry a failed or cancelled job from its last checkpoint, or all jobs that failed since a time
     Retry(RetryArguments),
-    /// Complete a job that is waiting for review
+    /// Complete a job that is in review
     Approve(ApproveArguments),
-    /// Calls that wait for a person's decision, of all jobs or of one with those decided
+    /// List calls that wait for a person's decision, of all jobs; of one job, also the decided ones
     Approvals(ApprovalsArguments),
-    /// Approve a call that waits: it is made, once
+    /// Approve a waiting call: it is made once
     ApproveCall {
         /// The id that `plumbline approvals` shows
         #[arg(value_name = "ID")]
         id: Uuid,
     },
-    /// Reject a call that waits
+    /// Reject a waiting call
     RejectCall {
         /// The id that `plumbline approvals` shows
         #[arg(value_name = "ID")]
         id: Uuid,
-        /// Why; the model reads it
+        /// The reason; the model reads it
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: String,
     },
-    /// Approve a call that waits with other arguments
+    /// Approve a waiting call with other arguments
     EditCall {
         /// The id that `plumbline approvals` shows
         #[arg(value_name = "ID")]
         id: Uuid,
-        /// All of the arguments, a JSON object
+        /// The complete arguments, a JSON object
         #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
         arguments: String,
     },
-    /// Approve the next calls of a tool in a job, those that wait first
+    /// Approve the next calls of a tool in a job, waiting ones first
     GrantCalls {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
         /// The tool's name
         tool: String,
         /// How many calls
         count: i32,
     },
-    /// Send words to a job; one that is waiting for review goes back to work with them
+    /// Send a message to a job; a job in review goes back to work with it
     Feedback(FeedbackArguments),
-    /// How much of its documents a job has worked through, and which passages are left
+    /// Show how much of its documents a job has processed, and which passages are left
     Coverage(CoverageArguments),
-    /// The conversation and effects of a job, step by step
+    /// Show the conversation and effects of a job, step by step
     Trace(TraceArguments),
     /// Run a job's recorded model answers against this version and report the first request or effect that differs
     Replay(ReplayArguments),
-    /// A new pending job that continues from a checkpoint of another; prints its id
+    /// Create a pending job that continues from a checkpoint of another; prints its id
     Fork {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
-        /// The step to go on from
+        /// The step to continue from
         #[arg(long = "at", value_name = "STEP", value_parser = clap::value_parser!(i64).range(1..))]
         step: i64,
-        /// With the configuration and prompts that a new job would get, not those of the job; the system prompt from the next
-        /// phase on
+        /// Use the configuration and prompts that a new job would get, not those of the job; the system prompt changes
+        /// with the next phase
         #[arg(long)]
         new_config: bool,
     },
     /// List a job's files: size in bytes and path
     Files {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
-        /// Only files whose path begins so, e.g. output/
+        /// Only files whose path has this prefix, e.g. output/
         prefix: Option<String>,
     },
     /// Write one file of a job to stdout
     Cat {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
         /// The file's path, e.g. output/summary_report.md
         path: String,
     },
     /// Write a job's workspace from SQL to a folder
     Export {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
         /// A new or empty folder
         dir: PathBuf,
-        /// Only files whose path begins so, e.g. output/
+        /// Only files whose path has this prefix, e.g. output/
         #[arg(long, value_name = "PREFIX")]
         only: Option<String>,
     },
-    /// Write a job's documents with its quotes marked in them, the requirements beside them, as one HTML file; to stdout where
-    /// no file is named
+    /// Write a job's documents with its quotes marked and the requirements beside them, as one HTML file; to stdout if
+    /// no file is given
     Report {
-        /// The job's id, or its beginning
+        /// The job's id or a unique prefix of it
         job: JobRef,
         /// The file, e.g. report.html
         file: Option<PathBuf>,
     },
-    /// Which sentences of a document probably state an obligation, found by their wording
+    /// List the sentences of a document that probably state an obligation, detected by their wording
     Candidates(CandidatesArguments),
-    /// What runs found of what is known to be in their documents, side by side
+    /// Compare what runs found with a gold list
     Eval(EvalArguments),
-    /// Look at configurations
+    /// Show and check configurations
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// What is known of providers and models: their protocols, windows and prices
+    /// List known providers and models with their protocols, context windows and prices
     Models(ModelsArguments),
-    /// Delete ended jobs and what belongs to them, the oldest first
+    /// Delete ended jobs and everything that belongs to them, oldest first
     Prune(PruneArguments),
-    /// Write the files of a job type of one's own: configuration, JSON schema, instructions, example and README
+    /// Create a new job type: configuration, JSON schema, instructions, example and README
     Init(InitArguments),
-    /// Everything on one machine with nothing set up: Postgres, worker, a sample job, its result
+    /// Run a complete demo without setup: Postgres, a worker, a sample job and its result
     Dev(DevArguments),
-    /// Serve the rehearsal model: rule-based, no LLM, for trying things out and for tests
+    /// Serve the rehearsal model: rule-based, no LLM, for trials and tests
     Rehearse(RehearseArguments),
-    /// Check database, schema, workspace and model; one line each
+    /// Check database, schema, workspace and model, one line each
     Doctor(DoctorArguments),
-    /// Write the completions of a shell to stdout
+    /// Write shell completions to stdout
     Completions {
         /// The shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Write the manual page to stdout; with a folder, one page per command into it
+    /// Write the man page to stdout, or one page per command into a folder
     Manual {
         /// A folder for man pages, such as /usr/local/share/man/man1
         dir: Option<PathBuf>,
     },
-    /// Ask the worker on this machine whether it is alive; for a container's health check
+    /// Check whether the worker on this machine is alive; for a container's health check
     #[command(name = "__probe", hide = true)]
     Probe,
-    /// Run a command with a throw-away Postgres of its own
+    /// Run a command with a temporary private Postgres
     #[command(name = "__with-postgres", hide = true)]
     WithPostgres(with_postgres::Arguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArguments {
-    /// Most jobs at once; PLUMBLINE_CONCURRENCY or 50 when left out
+    /// Maximum number of concurrent jobs [default: PLUMBLINE_CONCURRENCY or 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,
     /// Only these job types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) job_types: Vec<String>,
-    /// Serve probes, metrics and the dashboard here instead of 127.0.0.1:8080 or the next free port
+    /// Address of probes, metrics and the dashboard [default: 127.0.0.1:8080 or the next free port]
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<SocketAddr>,
-    /// Exit when nothing is running and nothing can run now
+    /// Exit when no job is running or runnable
     #[arg(long)]
     pub(crate) until_idle: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ControlArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// Words to the agent, which it reads before it goes on
+    /// A message that the agent reads before it continues
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) feedback: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// Refused, with the command that takes it: a completed job reads nothing any more
+    /// Refused, with the command to use instead: a completed job reads no messages
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide = true)]
     pub(crate) feedback: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsArguments {
-    /// The job's id, or its beginning; all jobs, and only what waits, when left out
+    /// The job's id or a unique prefix of it [default: waiting calls of all jobs]
     pub(crate) job: Option<JobRef>,
-    /// Print the rows as JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FeedbackArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// What the agent reads before it goes on
+    /// A message that the agent reads before it continues
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) text: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RetryArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     #[arg(required_unless_present = "failed_since", conflicts_with = "failed_since")]
     pub(crate) job: Option<JobRef>,
     /// All jobs that failed since this time, e.g. 2027-01-31, or within this age, e.g. 24h
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
     pub(crate) failed_since: Option<DateTime<Utc>>,
-    /// Of those, only jobs of this type
+    /// Only jobs of this type
     #[arg(long = "type", value_name = "JOB_TYPE", requires = "failed_since")]
     pub(crate) job_type: Option<String>,
-    /// Words to the agent, which it reads before it goes on
+    /// A message that the agent reads before it continues
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) feedback: Option<String>,
 }
@@ -249,13 +249,13 @@ fn dollars(text: &str) -> Result<f64, String> {
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
     pub(crate) control: ControlArguments,
-    /// What this job may cost in all, in US dollars
+    /// Total cost budget of the job in US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) cost_budget: Option<f64>,
-    /// How many tokens this job may use in all
+    /// Total token budget of the job
     #[arg(long, value_name = "TOKENS")]
     pub(crate) token_budget: Option<u64>,
-    /// How many requests this job may make in all
+    /// Total number of model requests of the job
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u64>,
     /// Seconds from the job's first start until it pauses
@@ -265,35 +265,35 @@ pub(crate) struct ResumeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct EnqueueArguments {
-    /// What to do
+    /// The task
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: String,
-    /// Names a configuration; PLUMBLINE_DEFAULT_JOB_TYPE, or the database's default, when left out
+    /// The job type [default: PLUMBLINE_DEFAULT_JOB_TYPE, or the database's default]
     #[arg(long = "type", value_name = "JOB_TYPE")]
     pub(crate) job_type: Option<String>,
-    /// A document to work on, or a folder of them; repeat for several. Their bytes go into the database
+    /// A document, or a folder of documents, to work on; repeat for several. Their bytes are stored in the database
     #[arg(long = "document", value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
-    /// Free data for the agent, a JSON object
+    /// Additional data for the agent, a JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) context: Option<String>,
-    /// Larger first
+    /// Jobs with a larger priority run first
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) priority: i32,
     /// Not before this time, e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) run_at: Option<DateTime<Utc>>,
-    /// With the job type, makes the insert happen once
+    /// Idempotency key (per job type)
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// What the job's own configuration says, a JSON object as in configs/REFERENCE.md
+    /// The job's own configuration, a JSON object with the keys of configs/REFERENCE.md
     #[arg(long, value_name = "JSON")]
     pub(crate) config: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArguments {
-    /// The job's id, or its beginning; all jobs when left out
+    /// The job's id or a unique prefix of it [default: all jobs]
     #[arg(conflicts_with_all = ["job_type", "status", "since"])]
     pub(crate) job: Option<JobRef>,
     /// Only jobs of this type
@@ -302,22 +302,22 @@ pub(crate) struct StatusArguments {
     /// Only jobs with this status
     #[arg(long, value_enum)]
     pub(crate) status: Option<JobStatus>,
-    /// Only jobs inserted since this time, e.g. 2027-01-31, or so long ago, e.g. 24h
+    /// Only jobs inserted since this time, e.g. 2027-01-31, or within this age, e.g. 24h
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
     pub(crate) since: Option<DateTime<Utc>>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// One JSON object a change, each on a line
+    /// Print one JSON object per change, one per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Exit code 1 for a job that completed with less of its documents answered for: a share from 0 to 1
+    /// Exit with code 1 if the job completed with less coverage than this share, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) require_coverage: Option<f64>,
 }
@@ -330,14 +330,14 @@ fn share(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The job's id, or files that `plumbline trace JOB --export FILE` wrote
+    /// The job's id, or files written by `plumbline trace JOB --export FILE`
     #[arg(required = true, value_name = "JOB|FILE")]
     pub(crate) recordings: Vec<String>,
-    /// As JSON, one object a recording, each on a line
+    /// Print one JSON object per recording, one per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Under the job types of this folder, as PLUMBLINE_CONFIG_DIR has them, and the prompts of PLUMBLINE_PROMPTS_DIR: shows
-    /// the first request that would be another one, and in what
+    /// Use the job types of this folder, like PLUMBLINE_CONFIG_DIR, and the prompts of PLUMBLINE_PROMPTS_DIR: shows the
+    /// first request that would differ, and how
     #[arg(long, value_name = "DIR")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -347,55 +347,56 @@ pub(crate) struct CandidatesArguments {
     /// A document: PDF, DOCX, ODT, EPUB, HTML, Markdown or text
     #[arg(required_unless_present = "sentences")]
     pub(crate) file: Option<PathBuf>,
-    /// With the patterns of this job type
+    /// Include the patterns of this job type
     #[arg(long = "type", value_name = "JOB_TYPE")]
     pub(crate) job_type: Option<String>,
-    /// All sentences, one JSON object each on a line
+    /// Print all sentences, one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Judge the sentences of this file instead, one JSON object `{"text": …}` a line; the answer has a line for each
+    /// Judge the sentences of this file instead, one JSON object `{"text": …}` per line; the output has one line for
+    /// each
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     pub(crate) sentences: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArguments {
-    /// What is known to be there, a JSON object a line: {"document", "page"?, "passage"?, "text", "id"?}
+    /// The gold list, one JSON object per line: {"document", "page"?, "passage"?, "text", "id"?}
     pub(crate) gold: PathBuf,
-    /// A job's id, or its beginning; repeat for several
+    /// A job's id or a unique prefix of it; repeat for several
     #[arg(long = "job", value_name = "ID", required_unless_present = "recordings")]
     pub(crate) jobs: Vec<JobRef>,
-    /// A file that `plumbline trace JOB --export FILE` wrote, for which no database is needed; repeat for several
+    /// A file written by `plumbline trace JOB --export FILE`, which needs no database; repeat for several
     #[arg(long = "recording", value_name = "FILE")]
     pub(crate) recordings: Vec<PathBuf>,
-    /// The gold does not name everything: no precision
+    /// The gold list is incomplete: do not compute precision
     #[arg(long)]
     pub(crate) recall_only: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// Its passages in these states as well, e.g. unread,read
+    /// Also list passages in these states, e.g. unread,read
     #[arg(long, value_name = "STATES", value_delimiter = ',')]
     pub(crate) state: Vec<String>,
-    /// As one JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
-    /// The job's id, or its beginning
+    /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
-    /// One step only, with its texts in full
+    /// Only this step, with complete texts
     #[arg(long)]
     pub(crate) step: Option<i64>,
-    /// One JSON object a step, each on a line
+    /// Print one JSON object per step, one per line
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a recording for `plumbline replay` to this file instead
@@ -408,16 +409,16 @@ pub(crate) struct PruneArguments {
     /// Time since the job ended, e.g. 30d, 12h, 90m
     #[arg(long, value_name = "AGE", value_parser = duration::parse)]
     pub(crate) older_than: Duration,
-    /// Only jobs that ended like this; repeat or separate by commas for several
+    /// Only jobs with this final status; repeat or separate by commas for several
     #[arg(long, value_delimiter = ',', value_enum)]
     pub(crate) status: Vec<EndedStatus>,
-    /// Jobs too whose requirements no validator has judged
+    /// Also delete jobs whose requirements are still pending validation
     #[arg(long)]
     pub(crate) also_pending: bool,
-    /// Say what would be deleted, and delete nothing
+    /// Show what would be deleted, without deleting
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -466,39 +467,40 @@ impl EndedStatus {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArguments {
-    /// As JSON, with everything that is known
+    /// Print JSON with all known properties
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Send each model one request with one tool, too; it costs a few tokens
+    /// Also send each model one request with one tool, which costs a few tokens
     #[arg(long, conflicts_with = "invariants")]
     pub(crate) call: bool,
-    /// Check instead what must hold of all rows, whatever happened; reads the whole database
+    /// Check the invariants of all rows instead; reads the whole database
     #[arg(long)]
     pub(crate) invariants: bool,
-    /// As JSON, one object a check, each on a line
+    /// Print one JSON object per check, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// The resolved configuration of a job type, as JSON
+    /// Show the resolved configuration of a job type as JSON
     Show {
         /// The job type
         job_type: String,
-        /// Where each value comes from: `{"llm.model": {"value": …, "origin": "configs/mine/config.json:4"}, …}`
+        /// Show the origin of each value: `{"llm.model": {"value": …, "origin": "configs/mine/config.json:4"}, …}`
         #[arg(long)]
         origin: bool,
     },
-    /// Check every configuration; with file, line and reason
+    /// Check every configuration; errors have file, line and reason
     Check {
-        /// A folder; PLUMBLINE_CONFIG_DIR or the built-in copies when left out
+        /// A folder [default: PLUMBLINE_CONFIG_DIR, or the built-in copies]
         dir: Option<PathBuf>,
-        /// As JSON: {"job_types": […], "problems": […], "warnings": […]}, no problems when all is in order
+        /// Print JSON: {"job_types": […], "problems": […], "warnings": […]}, with an empty list of problems if all is
+        /// valid
         #[arg(long)]
         json: bool,
     },
@@ -509,7 +511,7 @@ pub(crate) struct DevArguments {
     /// A document to work on instead of the sample; repeat for several
     #[arg(long = "document", value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
-    /// What to do, instead of extracting requirements
+    /// The task, instead of extracting requirements
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
     /// Keep Postgres and the worker running after the job has ended, until Ctrl-C
@@ -519,13 +521,13 @@ pub(crate) struct DevArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// Its name, which is the name of the folder under PLUMBLINE_CONFIG_DIR, or under configs/ where that is not set
+    /// Its name, which is also the name of its folder under PLUMBLINE_CONFIG_DIR, or under configs/ if that is unset
     #[arg(value_name = "TYPE")]
     pub(crate) job_type: String,
-    /// The job type that it extends; `defaults` for one that begins with nothing
+    /// The job type that it extends; `defaults` to begin with an empty one
     #[arg(long, value_name = "TYPE", default_value = "creator")]
     pub(crate) from: String,
-    /// Run it over its example with the rehearsal model, as `plumbline dev` does; one that is there already is tried as it is
+    /// Run it over its example with the rehearsal model, like `plumbline dev`; an existing job type is run unchanged
     #[arg(long)]
     pub(crate) r#try: bool,
 }
@@ -535,7 +537,7 @@ pub(crate) struct RehearseArguments {
     /// Address and port, e.g. 127.0.0.1:8900
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: SocketAddr,
-    /// Time before each answer, in milliseconds
+    /// Delay before each answer in milliseconds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) delay_ms: u64,
 }

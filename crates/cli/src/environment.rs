@@ -1,4 +1,4 @@
-//! The environment variables of the public interface (INTERFACE section 2), read in one place.
+//! The environment variables of the public interface (docs/environment.md), read in one place.
 
 use crate::error::Failure;
 use plumbline_config::{ConfigRegistry, ModelEnv};
@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-/// Jobs at once where nobody says how many.
+/// Default number of concurrent jobs.
 const CONCURRENCY: u32 = 50;
 
-/// Seconds that a job may wait at most for a worker that knows its type; to wait for ever is 0.
+/// Maximum number of seconds that a job may wait for a worker that knows its type; 0 means forever.
 const LONGEST_WAIT: u64 = 10 * 366 * 86_400;
 
 /// A variable; empty counts as unset.
@@ -23,7 +23,7 @@ pub(crate) fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// A number, with a sentence naming the variable when it is none.
+/// A number; the error names the variable.
 fn number<T: FromStr>(name: &str, default: T) -> Result<T, Failure> {
     match var(name) {
         None => Ok(default),
@@ -34,7 +34,7 @@ fn number<T: FromStr>(name: &str, default: T) -> Result<T, Failure> {
     }
 }
 
-/// `PLUMBLINE_CONCURRENCY`, unless the flag says otherwise.
+/// The flag, or `PLUMBLINE_CONCURRENCY`.
 pub(crate) fn concurrency(flag: Option<u32>) -> Result<usize, Failure> {
     let asked = match flag {
         Some(asked) => asked,
