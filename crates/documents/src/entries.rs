@@ -1,4 +1,4 @@
-//! The sentences of a passage with the leads that each stands under, those of the passage before included.
+//! The sentences of a passage, each with its leads, including leads in the previous passage.
 
 use crate::candidates::{Scan, Sentence, cut};
 use crate::passages::body;
@@ -8,25 +8,25 @@ use crate::passages::body;
 pub struct Numbered {
     /// Its number, from 1.
     pub number: u32,
-    /// The page that it begins on, where the text has page marks.
+    /// The page on which it begins, if the text has page marks.
     pub page: Option<u32>,
     /// Its words on one line, without page marks and without the mark of its list.
     pub text: String,
-    /// The leads of the lists that it is an entry of, the outermost first.
+    /// The leads of the lists that contain it as an entry, outermost first.
     pub leads: Vec<Lead>,
 }
 
 /// The sentence that introduces a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// Its number in the passage; none where it is in the passage before.
+    /// Its number in the passage; none if it is in the previous passage.
     pub number: Option<u32>,
     /// Its words.
     pub text: String,
 }
 
-/// The sentences of a chunk's file, numbered as they are shown. `before` is the file of the passage before in the same document:
-/// its last list may go on here.
+/// The sentences of a chunk's file, numbered as they are shown. `before` is the file of the previous passage in the
+/// same document: its last list may continue here.
 pub fn entries(before: Option<&str>, file: &str, scan: &Scan) -> Vec<Numbered> {
     let own = body(file);
     let (found, skipped) =
@@ -34,8 +34,8 @@ pub fn entries(before: Option<&str>, file: &str, scan: &Scan) -> Vec<Numbered> {
     found[skipped..].iter().map(|sentence| numbered(sentence, &found, skipped)).collect()
 }
 
-/// The sentences of a passage's text behind those of the passage before it, and how many of them are of that one; none where a
-/// sentence runs over both.
+/// The sentences of the previous passage and this one, and how many belong to the previous one; none if a sentence
+/// spans both.
 pub(crate) fn behind(before: &str, own: &str, scan: &Scan) -> Option<(Vec<Sentence>, usize)> {
     let joined = format!("{before}\n\n{own}");
     let (found, from) = (scan.sentences(&joined), joined.len() - own.len());
@@ -43,7 +43,8 @@ pub(crate) fn behind(before: &str, own: &str, scan: &Scan) -> Option<(Vec<Senten
     agrees(&found, from, own).then_some((found, skipped))
 }
 
-/// Whether two passages are cut together where the second is cut alone: a sentence may run over both.
+/// Whether splitting two passages together gives the same sentences as splitting the second alone: a sentence may span
+/// both.
 fn agrees(found: &[Sentence], from: usize, own: &str) -> bool {
     let starts = found.iter().map(|sentence| sentence.range.start).filter(|start| *start >= from);
     starts.eq(cut(own).iter().map(|range| range.start + from))

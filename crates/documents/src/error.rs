@@ -1,10 +1,11 @@
-//! Why a document cannot be had as text, each case in one sentence for the job's `error_message`.
+//! Why a document has no text, each case in one sentence for the job's `error_message`.
 
 use crate::Kind;
 
 /// Why a document could not be read.
 ///
-/// The name is `the document` until [`DocumentError::with_name`] gives the file's own: the parser does not know it.
+/// The name is `the document` until [`DocumentError::with_name`] sets the file's own name, which the parser does not
+/// know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// The file has no bytes at all.
@@ -18,21 +19,21 @@ pub enum DocumentError {
     NotThatKind {
         /// The file as the user named it.
         name: String,
-        /// What the name promises.
+        /// The format according to the name.
         expected: Kind,
-        /// What was found instead.
+        /// The actual content.
         found: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: String,
     },
-    /// A format this version does not read.
+    /// An unsupported format.
     #[error("{name} is {what}, which cannot be read; {advice}")]
     Unsupported {
         /// The file as the user named it.
         name: String,
         /// The format, with its article.
         what: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: String,
     },
     /// A password is needed.
@@ -41,7 +42,7 @@ pub enum DocumentError {
         /// The file as the user named it.
         name: String,
     },
-    /// The format is right and its content cannot be made sense of.
+    /// The format is supported, but its content cannot be parsed.
     #[error("{name} could not be read: {reason}; open it in its own program and save or export it anew")]
     Damaged {
         /// The file as the user named it.
@@ -49,7 +50,7 @@ pub enum DocumentError {
         /// The parser's reason.
         reason: String,
     },
-    /// Pages without any text, most often a scan.
+    /// Pages without any text, usually a scan.
     #[error("{}", no_text(name, *pages, *first, why))]
     NoText {
         /// The file as the user named it.
@@ -58,22 +59,22 @@ pub enum DocumentError {
         pages: u32,
         /// The first of them, from 1.
         first: u32,
-        /// Those of them that show something; the others are blank.
+        /// Those of them with visible content; the others are blank.
         unread: Vec<u32>,
-        /// What is known of it besides, one sentence each.
+        /// Further findings, one sentence each.
         why: Vec<String>,
     },
-    /// Pages were asked for that the document does not have.
+    /// Requested pages do not exist.
     #[error("{name} has {count} page(s), so page {asked} cannot be extracted; ask for pages 1 to {count}")]
     NoSuchPage {
         /// The file as the user named it.
         name: String,
-        /// The first page asked for.
+        /// The first requested page.
         asked: u32,
         /// Number of pages there are.
         count: u32,
     },
-    /// More text than is taken in of one document.
+    /// More text than the limit for one document.
     #[error("{name} has {} of text, more than the {} that can be taken in; split it into several documents", size(*bytes), size(*most))]
     TooLong {
         /// The file as the user named it.
@@ -83,7 +84,7 @@ pub enum DocumentError {
         /// How much it may be.
         most: u64,
     },
-    /// The child process that parses ended without an answer.
+    /// The parser child ended without an answer.
     #[error("{name} could not be read: the parser {ending}; supply a smaller or repaired copy")]
     ParserDied {
         /// The file as the user named it.
@@ -91,28 +92,28 @@ pub enum DocumentError {
         /// How it ended.
         ending: Ending,
     },
-    /// The child process could not be started or spoken to; the document is not to blame.
+    /// The child process could not be started or reached; the document is not the cause.
     #[error(
         "the document parser could not be run at {program}: {reason}; check that the file exists and may be executed"
     )]
     Spawn {
-        /// The program that was to run.
+        /// The program to run.
         program: String,
         /// The system's reason.
         reason: String,
     },
 }
 
-/// How a parser child ended that gave no answer.
+/// How a parser child ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It reached its memory limit.
     OutOfMemory,
     /// It reached its CPU or wall time limit.
     OutOfTime,
-    /// It went on writing far beyond the text it may give.
+    /// It wrote far more than the permitted text.
     TooMuchOutput,
-    /// It died of a signal or an exit code of its own.
+    /// It ended with a signal or an exit code.
     Crashed,
 }
 
@@ -127,7 +128,7 @@ impl std::fmt::Display for Ending {
     }
 }
 
-/// Stands in for the file's name where it is not known.
+/// Placeholder for an unknown file name.
 pub(crate) const UNNAMED: &str = "the document";
 
 impl DocumentError {
@@ -160,7 +161,7 @@ fn no_text(name: &str, pages: u32, first: u32, why: &[String]) -> String {
     }
 }
 
-/// An amount of text, rounded up, so that what is more than a limit never reads like the limit.
+/// An amount of text, rounded up, so that a size above a limit never prints like the limit.
 fn size(bytes: u64) -> String {
     match bytes {
         0..=9_999 => format!("{bytes} bytes"),

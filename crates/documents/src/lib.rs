@@ -1,4 +1,4 @@
-//! Documents: from the bytes a user supplies to page-marked text, and what is made of that text.
+//! Documents: from the bytes a user supplies to page-marked text, and everything derived from that text.
 //!
 //! ```text
 //! bytes ──Parser──▶ child process ──pages──▶ page-marked text ─┬─▶ chunks      along headings, within a token limit
@@ -6,15 +6,14 @@
 //!                                                              └─▶ quotes      where a quote stands, or what comes nearest
 //! ```
 //!
-//! No pure parser of these formats survives every hostile file: a stack overflow or a failed huge allocation ends the
-//! process it happens in, and nothing in that process can catch it. So a document is never parsed in the worker. The
-//! binary runs itself again as a child ([`Parser`] starts it, [`run_child`] is its body), with limits on memory, CPU
-//! time and output, an empty environment, the document on stdin and JSON lines on stdout; a child that dies is an
-//! ordinary [`DocumentError`].
+//! No parser of these formats survives every hostile file: a stack overflow or a failed huge allocation ends the
+//! process and cannot be caught in it. So a document is never parsed in the worker. The binary runs itself as a child
+//! ([`Parser`] starts it, [`run_child`] is its body), with limits on memory, CPU time and output, an empty environment,
+//! the document on stdin and JSON lines on stdout; a child that dies is an ordinary [`DocumentError`].
 //!
-//! What comes back is Markdown-like: headings, lists and tables as far as the format tells them, words mended that a
-//! line end had broken, running headers and footers left out. A paged document keeps its page numbers all the way:
-//! [`to_text_file`] writes them as `[page N]` lines, from which chunks and citations take them.
+//! The output is Markdown-like: headings, lists and tables as far as the format defines them, dehyphenated, without
+//! running headers and footers. A paged document keeps its page numbers: [`to_text_file`] writes them as `[page N]`
+//! lines, which chunks and citations use.
 //!
 //! | question | module |
 //! |---|---|
@@ -40,8 +39,9 @@ pub mod quotes;
 pub mod surroundings;
 pub mod versions;
 
-/// The version of the reading: how documents become text, passages and numbered sentences. It is raised when the same bytes come to
-/// other ones, so that what an earlier job has answered by its numbers is not carried over to these.
+/// The version of the extraction: how documents become text, passages and numbered sentences. It is raised when the
+/// same bytes give a different result, so that answers of an earlier job, which refer to its numbers, are not carried
+/// over.
 pub const READING: &str = "1";
 
 pub use child::{Limits, Parser, ParserPermit, run_child};
@@ -53,8 +53,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// A text in composed form (NFC), as all text of documents is and every quote that is looked for in it: `u` and a combining
-/// diaeresis are `ü`.
+/// A text in composed form (NFC), like all text of documents and every quote that is looked up: `u` and a combining
+/// diaeresis become `ü`.
 pub fn composed(text: &str) -> Cow<'_, str> {
     match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => Cow::Borrowed(text),
@@ -62,7 +62,7 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One page of a document, or the whole of one that has no pages.
+/// One page of a document, or a whole document without pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     /// The page's position in the document, from 1. A number printed on the page may differ.
@@ -74,35 +74,35 @@ pub struct Page {
 /// The text of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extracted {
-    /// What the document was.
+    /// The kind of the document.
     pub kind: Kind,
-    /// Its title, where the format states one.
+    /// Its title, if the format states one.
     pub title: Option<String>,
-    /// The pages asked for, in order; exactly one for a document that is not paged.
+    /// The requested pages, in order; exactly one for a document without pages.
     pub pages: Vec<Page>,
-    /// Whether the page numbers mean anything: see [`has_pages`].
+    /// Whether the page numbers are meaningful: see [`has_pages`].
     pub paged: bool,
-    /// The pages that show something most of which is not in their text.
+    /// The pages with visible content that is mostly missing from their text.
     pub unread: Vec<u32>,
-    /// What is not in the text, or was left out of it, one sentence each.
+    /// Content missing from the text or removed from it, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// What is known of a document besides its pages.
+/// Properties of a document besides its pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// Its title, where the format states one.
+    /// Its title, if the format states one.
     pub title: Option<String>,
-    /// The pages that show something most of which is not in their text.
+    /// The pages with visible content that is mostly missing from their text.
     pub unread: Vec<u32>,
-    /// What is not in the text, or was left out of it, one sentence each.
+    /// Content missing from the text or removed from it, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// What a look at a document tells without extracting it.
+/// Properties of a document that are known without extraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What the document is.
+    /// The kind of the document.
     pub kind: Kind,
     /// Number of pages of a paged document.
     pub pages: Option<u32>,

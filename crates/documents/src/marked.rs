@@ -1,31 +1,32 @@
-//! A document's text, page by page, with stretches of it marked: what a report shows of quotes.
+//! A document's text, page by page, with marked ranges: the quotes in a report.
 //!
-//! Stretches may overlap and run over the end of a page, and elements of HTML may not. So each page is cut into pieces where a
-//! stretch begins or ends, and each piece says which stretches it is of: those that begin with it, and those that go on.
+//! Ranges may overlap and cross the end of a page, and HTML elements may not. So each page is split into pieces at the
+//! beginning and end of each range, and each piece lists its ranges: those that begin with it, and those that continue.
 
 use crate::quotes::SourceText;
 use crate::{composed, page_mark};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of the next part of a text that are looked at for stretches that begin in this one; more than a quote has.
+/// Bytes of the next part of a text that are searched for ranges that begin in this one; more than the length of a
+/// quote.
 pub const JOINT_BYTES: usize = 48 << 10;
-/// Stretches that go on in a piece, at most: a piece that hundreds run through says no more for naming all of them.
+/// Maximum number of continuing ranges in a piece: naming hundreds would not help.
 const MOST_GOING_ON: usize = 8;
 
 /// Words to be marked.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// As they stand in the text, typesetting aside.
+    /// As in the text, ignoring typesetting.
     pub text: &'a str,
-    /// The page they begin on, where that is known.
+    /// The page on which they begin, if known.
     pub page: Option<u32>,
 }
 
 /// A page of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkedPage<'a> {
-    /// Its number, where the text has pages.
+    /// Its number, if the text has pages.
     pub number: Option<u32>,
     /// Its text, in pieces.
     pub pieces: Vec<Piece<'a>>,
@@ -36,18 +37,18 @@ pub struct MarkedPage<'a> {
 pub struct Piece<'a> {
     /// Its text.
     pub text: &'a str,
-    /// The stretches that begin with it, the longest first, by the key that they were given with.
+    /// The keys of the ranges that begin with it, longest first.
     pub begin: Vec<usize>,
     /// Those that began before.
     pub go_on: Vec<usize>,
 }
 
-/// Where words stand in a part of a text, in its bytes; none for those that do not begin in it. `next`: the part behind it,
-/// into which a stretch may run.
+/// The byte range of words in a part of a text; none for words that do not begin in it. `next`: the following part,
+/// into which a range may extend.
 pub fn places(part: &str, next: &str, words: &[Words<'_>]) -> Vec<Option<Range<usize>>> {
     let next = &next[..next.floor_char_boundary(JOINT_BYTES)];
     let text = format!("{part}{next}");
-    // Of a text that is not in composed form, which no extraction gives, places cannot be told.
+    // Positions are unknown in a text that is not in composed form, which extraction never produces.
     if matches!(composed(&text), Cow::Owned(_)) {
         return vec![None; words.len()];
     }
@@ -56,8 +57,8 @@ pub fn places(part: &str, next: &str, words: &[Words<'_>]) -> Vec<Option<Range<u
     words.iter().map(place).collect()
 }
 
-/// The pages of a part of a text, with these stretches, each with a key, marked in it. One that began in the part before has a
-/// start below zero; what runs into the next part ends behind this one.
+/// The pages of a part of a text, with these ranges marked, each with a key. A range from the previous part has a start
+/// below zero; one that extends into the next part ends after this one.
 pub fn pages<'a>(part: &'a str, stretches: &[(usize, Range<isize>)]) -> Vec<MarkedPage<'a>> {
     let mut sorted: Vec<&(usize, Range<isize>)> = stretches.iter().collect();
     sorted.sort_by_key(|(key, range)| (range.start, std::cmp::Reverse(range.end), *key));
@@ -66,7 +67,8 @@ pub fn pages<'a>(part: &'a str, stretches: &[(usize, Range<isize>)]) -> Vec<Mark
     page_ranges(part).into_iter().map(marked).collect()
 }
 
-/// Where pages stand, without their marks and the empty lines around them. Text before the first mark belongs to the first page.
+/// The ranges of pages, without their marks and the empty lines around them. Text before the first mark belongs to the
+/// first page.
 fn page_ranges(text: &str) -> Vec<(Option<u32>, Range<usize>)> {
     let mut pages: Vec<(Option<u32>, Range<usize>)> = vec![(None, 0..0)];
     let mut offset = 0;

@@ -1,16 +1,16 @@
 //! The page-marked text file: how extracted text keeps its page numbers as a file in the workspace.
 //!
-//! A paged document has a line `[page N]` before the text of each page, a blank line after it; a document without
-//! pages has no such lines. A line of the document itself that reads like a mark is written with a backslash before
-//! it, so that a document can never forge a page number.
+//! A paged document has a line `[page N]` before the text of each page, followed by a blank line; a document without
+//! pages has no such lines. A line of the document that looks like a mark is escaped with a backslash, so that a
+//! document cannot forge a page number.
 
 use crate::{Extracted, Page};
 use std::fmt::Write as _;
 
-/// What a page-marked text file holds.
+/// The content of a page-marked text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFile {
-    /// The pages in the order of the file; one page, number 1, where there are no marks.
+    /// The pages in the order of the file; one page, number 1, if there are no marks.
     pub pages: Vec<Page>,
     /// Whether there were page marks.
     pub paged: bool,
@@ -67,7 +67,7 @@ pub fn from_text_file(text: &str) -> TextFile {
     TextFile { pages, paged }
 }
 
-/// The number of a line that is a page mark, `[page 12]` and nothing else but white space around it.
+/// The number of a line that is a page mark: only `[page 12]` and white space around it.
 pub fn page_mark(line: &str) -> Option<u32> {
     let digits = line.trim().strip_prefix("[page ")?.strip_suffix(']')?;
     let plain = !digits.is_empty() && digits.len() <= 9 && digits.bytes().all(|byte| byte.is_ascii_digit());

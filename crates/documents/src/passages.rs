@@ -1,7 +1,7 @@
 //! Passages: the chunks of a document as the coverage ledger knows them.
 //!
-//! The sentences of a passage are numbered by the candidate scan, from 1, the same way whenever they are looked at: when
-//! the document is cut, when a passage is shown, and when a quote is placed.
+//! The candidate scan numbers the sentences of a passage from 1, consistently: when the document is chunked, when a
+//! passage is shown, and when a quote is located.
 
 use crate::candidates::{Scan, Sentence, cut};
 use crate::chunking::Chunk;
@@ -11,7 +11,7 @@ use plumbline_engine::{Candidate, Passage, Touched, blocks};
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeSet, ops::Range};
 
-/// What the ledger must know of a passage's text.
+/// The data that the ledger needs about a passage's text.
 #[derive(Clone, Debug)]
 pub struct Facts {
     sha256: [u8; 32],
@@ -23,7 +23,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads a passage's text; `before` is that of the passage before it in its document, whose last list may go on here.
+    /// Reads a passage's text; `before` is the text of the previous passage in its document, whose last list may
+    /// continue here.
     pub fn of(before: Option<&str>, text: &str, scan: &Scan) -> Self {
         let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
@@ -37,18 +38,18 @@ impl Facts {
         Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged }
     }
 
-    /// The passage begins with sentences that the one before it ends with: they count where they first begin.
+    /// If the passage begins with sentences at the end of the previous one, they count where they first begin.
     pub fn without_those_of(&mut self, before: &Self) {
         let known = before.candidates.iter().map(|candidate| &candidate.text);
         let own = self.candidates.iter().map(|candidate| &candidate.text);
         let begins_here = |at: &usize| own.clone().zip(known.clone().skip(*at)).all(|(own, known)| own == known);
-        // The first end of what is known that this begins with is the longest.
+        // The first matching end is the longest.
         let from = known.len().saturating_sub(own.len());
         let repeated = (from..known.len()).find(begins_here).map_or(0, |at| known.len() - at);
         self.candidates.drain(..repeated);
     }
 
-    /// The same of a document that is no source: nothing may be quoted from it, so that reading it is all there is to do.
+    /// The same for a document that is not a source: it cannot be quoted, so it only needs to be read.
     pub fn without_candidates(&mut self) {
         self.candidates.clear();
         (self.judged, self.n_not_judged) = (true, 0);
@@ -72,8 +73,7 @@ impl Facts {
     }
 }
 
-/// The candidates among sentences, each with those of them that it stands under. The first `skipped` sentences are those of the
-/// passage before.
+/// The candidates among sentences, each with its leads. The first `skipped` sentences belong to the previous passage.
 fn candidates(sentences: Vec<Sentence>, skipped: usize) -> Vec<Candidate> {
     let skipped = count(skipped);
     let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
@@ -103,7 +103,7 @@ pub fn number_of(file: &str) -> Option<i32> {
     file.strip_prefix("chunks/chunk_")?.strip_suffix(".md")?.parse().ok()
 }
 
-/// The text of a chunk's file without the line that says where it is from.
+/// The text of a chunk's file without the line with its origin.
 pub fn body(file: &str) -> &str {
     match file.strip_prefix("<!-- source: ") {
         Some(rest) => rest.split_once('\n').map_or("", |(_, body)| body).trim_start_matches('\n'),
@@ -111,7 +111,7 @@ pub fn body(file: &str) -> &str {
     }
 }
 
-/// A chunk's file with `[n] ` before each sentence, as it is shown to a model.
+/// A chunk's file with `[n] ` before each sentence, as shown to a model.
 pub fn numbered(file: &str) -> String {
     let body = body(file);
     let head = &file[..file.len() - body.len()];
@@ -130,7 +130,7 @@ pub fn numbered(file: &str) -> String {
 /// The sentences of a passage from one number to another, as one quote.
 ///
 /// # Errors
-/// How many sentences there are, where these are not among them.
+/// The number of sentences, if these are out of range.
 pub fn quote(file: &str, (from, to): (u32, u32)) -> Result<Quote, u32> {
     let body = body(file);
     let sentences = cut(body);
@@ -158,8 +158,8 @@ pub struct Quote {
     pub page: Option<u32>,
 }
 
-/// Finds each occurrence of a quote in consecutive passages, each given with its number and its chunk's file. An occurrence
-/// has one range of sentences for each passage that it touches, in order. Empty where the quote does not occur.
+/// Finds each occurrence of a quote in consecutive passages, each given by its number and its chunk's file. An
+/// occurrence has one range of sentences for each passage that it touches, in order. Empty if the quote does not occur.
 pub fn locate(passages: &[(i32, String)], quote: &str) -> Vec<Occurrence> {
     let mut text = Letters::default();
     for (number, file) in passages {
@@ -173,16 +173,17 @@ pub fn locate(passages: &[(i32, String)], quote: &str) -> Vec<Occurrence> {
     places.map(|range| Occurrence { touched: text.touched(&range), is_whole: text.is_whole(&range) }).collect()
 }
 
-/// A place of a quote.
+/// An occurrence of a quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The sentences that it touches, a range a passage; one at least.
+    /// The sentences that it touches, one range per passage; at least one.
     pub touched: Vec<Touched>,
-    /// Whether it is all of these sentences: of a part of a sentence, which may stand anywhere, other places say nothing.
+    /// Whether it covers these sentences completely: a part of a sentence may occur anywhere, so other occurrences
+    /// prove nothing.
     pub is_whole: bool,
 }
 
-/// The letters of some passages, and which sentence each belongs to.
+/// The letters of some passages, each with its sentence.
 #[derive(Default)]
 struct Letters {
     letters: String,
@@ -190,8 +191,7 @@ struct Letters {
     sentences: Vec<LettersOf>,
 }
 
-/// A sentence's place among the letters. What stands before it, the mark of a list item, belongs to it and is none of its
-/// words.
+/// A sentence's range among the letters. The mark of a list item before it belongs to it but is not part of its words.
 struct LettersOf {
     begin: usize,
     end: usize,
@@ -221,14 +221,14 @@ impl Letters {
         self.sentences.push(LettersOf { begin: begin.unwrap_or(end), end, passage, number });
     }
 
-    /// The sentences that these letters are of.
+    /// The sentences of these letters.
     fn sentences_of(&self, range: &Range<usize>) -> &[LettersOf] {
         let first = self.sentences.partition_point(|sentence| sentence.end <= range.start);
         let last = self.sentences.partition_point(|sentence| sentence.end < range.end);
         &self.sentences[first.min(last)..self.sentences.len().min(last + 1)]
     }
 
-    /// Whether these letters are all of the sentences that they are of.
+    /// Whether these letters cover their sentences completely.
     fn is_whole(&self, range: &Range<usize>) -> bool {
         let sentences = self.sentences_of(range);
         let ends = sentences.first().zip(sentences.last());
@@ -247,7 +247,7 @@ impl Letters {
     }
 }
 
-/// The letters and digits of a text in lower case, page marks left out, each with its place.
+/// The letters and digits of a text in lower case, without page marks, each with its position.
 fn letters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut offset = 0;
     let lines = text.split_inclusive('\n').map(move |line| {

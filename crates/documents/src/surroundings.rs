@@ -1,4 +1,4 @@
-//! What a sentence of a passage stands under and beside: leads, headings, neighbours, its page.
+//! The context of a sentence of a passage: leads, headings, neighbours, page.
 
 use crate::candidates::{Scan, cut};
 use crate::chunking::{Outline, Standing};
@@ -10,7 +10,7 @@ use plumbline_engine::Touched;
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     sentences: Vec<Laid>,
-    /// The last sentence of the passage before, and the first of the one behind.
+    /// The last sentence of the previous passage, and the first of the next one.
     ends: [Option<String>; 2],
 }
 
@@ -23,19 +23,19 @@ pub struct Laid {
     pub headings: Vec<String>,
 }
 
-/// What some sentences stand under and beside.
+/// The context of some sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// Leads of lists.
     pub leads: Vec<String>,
     /// Headings.
     pub headings: Vec<String>,
-    /// The sentences before and behind.
+    /// The sentences before and after.
     pub near: Vec<String>,
 }
 
 impl Layout {
-    /// Reads a passage by its chunk's file, with those of the passages before and behind it in its document.
+    /// Reads a passage from its chunk's file, with those of the previous and next passages of its document.
     pub fn of(before: Option<&str>, file: &str, behind: Option<&str>, scan: &Scan) -> Self {
         let headings = headings(file, body(file));
         let of_sentences = entries(before, file, scan).into_iter().zip(headings);
@@ -60,7 +60,7 @@ impl Layout {
         self.sentences.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
-    /// What a range of sentences stands under and beside.
+    /// The context of a range of sentences.
     pub fn around(&self, touched: &Touched) -> Surroundings {
         let mut around = Surroundings::default();
         for sentence in (touched.from..=touched.to).filter_map(|number| self.get(number)) {
@@ -87,7 +87,7 @@ fn add<'a>(known: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) 
     }
 }
 
-/// The headings above each place: those of the text, below the section that the first line of the file names.
+/// The headings above each position: those of the text, below the section named in the first line of the file.
 fn headings(file: &str, text: &str) -> Vec<Vec<String>> {
     let section = section_of(file);
     let outline = Outline::of(text, &Standing::default());

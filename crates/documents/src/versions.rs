@@ -1,8 +1,8 @@
-//! Two versions of documents, passage by passage: which are the same, and what stands in the place of which.
+//! Compares two versions of documents passage by passage: which are the same, and which replace which.
 //!
-//! A passage is the same if it has the same text, wherever it stands. Passages that differ stand in each other's place where
-//! they follow the same passage (or begin their documents) and are as manieth behind it. Documents are held against those of the
-//! same path, others in their order.
+//! A passage is the same if it has the same text, at any position. A different passage replaces an earlier one if both
+//! are at the same distance after the same passage (or after the beginning of their documents). Documents are compared
+//! by path, others in their order.
 
 use plumbline_engine::{Passage, Versions};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,14 +12,14 @@ type Hash = [u8; 32];
 /// What [`compare`] found.
 #[derive(Debug, Default)]
 pub struct Comparison<'a> {
-    /// Passages of now with the same text as one of then: that one first.
+    /// Pairs of a new passage and an earlier one with the same text: the earlier one first.
     pub same: Vec<(&'a Passage, &'a Passage)>,
     /// How many there are of each kind.
     pub versions: Versions,
 }
 
-/// Holds the passages of documents against those of their earlier versions. `is_read_otherwise` names documents that have the same
-/// bytes and come to other passages, for an older version has read them: what differs in them is no change.
+/// Compares the passages of documents with those of their earlier versions. `is_read_otherwise` names documents with
+/// the same bytes and different passages, because an older extraction read them: differences in them are not changes.
 pub fn compare<'a>(
     then: &'a [Passage],
     now: &[&'a Passage],
@@ -50,7 +50,7 @@ pub fn compare<'a>(
     Comparison { same, versions }
 }
 
-/// What tells a text from another; a passage without a text is like none.
+/// The identity of a text; a passage without a text equals no other.
 fn hash(passage: &Passage) -> Option<Hash> {
     passage.chunk_path.is_some().then_some(passage.sha256)
 }
@@ -81,7 +81,7 @@ fn paired<'a>(mut then: BTreeMap<&str, Vec<&'a Passage>>, now: BTreeMap<&str, Ve
     pairs
 }
 
-/// How many passages differ behind each that is the same, and before the first.
+/// How many passages differ after each identical one, and before the first.
 fn gaps(passages: &[&Passage], is_same: impl Fn(&Passage) -> bool) -> BTreeMap<Option<Hash>, usize> {
     let mut gaps = BTreeMap::new();
     let mut behind = None;
@@ -98,7 +98,7 @@ fn gaps(passages: &[&Passage], is_same: impl Fn(&Passage) -> bool) -> BTreeMap<O
 mod tests {
     use super::*;
 
-    /// Passages of a document, a letter each; a digit has no text.
+    /// Passages of a document, one letter each; a digit has no text.
     fn passages(document: &str, texts: &str) -> Vec<Passage> {
         let passage = |(ordinal, letter): (i32, char)| Passage {
             sha256: [letter as u8; 32],

@@ -1,4 +1,4 @@
-//! English: how rules say that something has to be.
+//! English: the wording of obligations.
 
 use super::rules::{Binding, Lists, Rules};
 use super::wording::Wording;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&LISTS));
 
-/// By what an English sentence is known as a candidate.
+/// The rule by which an English sentence is a candidate.
 pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
     RULES.reason(&wording.text)
 }
@@ -14,7 +14,8 @@ pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
 const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
 
 const NAMES: &[(&str, &str)] = &[
-    // Whoever rules bind. General words such as "company" or "people" are left out: stories are about them.
+    // Addressees of obligations. General words such as "company" or "people" are omitted, because they are common in
+    // stories.
     (
         "actor",
         r"(?:controller|processor|operator|provider|supplier|contractor|subcontractor|vendor|licensee|licensor|lessee|lessor|tenant|landlord|employer|employee|manufacturer|importer|distributor|deployer|applicant|holder|bidder|purchaser|buyer|seller|borrower|lender|insurer|carrier|licence-holder|permit holder|member state|competent authority|supervisory authority|authority|authorities|commission|regulator|institution|firm|entity|entities|undertaking|body|bodies|organi[sz]ation|management|management body|board|auditor|inspector|manager|officer|head|director|supervisor|secretary|user|administrator|owner|party|parties|customer|client|consultant|recipient|data protection officer|staff|personnel|agency|agencies|person in charge|responsible person|team|department|committee|trustee|broker|dealer|issuer|sponsor|investigator|laborator(?:y|ies)|exporter|shipper|master|pilot|driver|participant|candidate)s?(?: or (?:the )?(?:its )?\w+)?",
@@ -29,17 +30,17 @@ const NAMES: &[(&str, &str)] = &[
         "bound",
         r"(?:required|obliged|obligated|mandated|mandatory|compulsory|obligatory|imperative|indispensable|compelled|enjoined)",
     ),
-    // What an organisation does because it has to.
+    // Actions that an organisation is obliged to perform.
     (
         "does",
         r"(?:acts?|adopts?|allocates?|appl(?:y|ies)|appoints?|approves?|archives?|assess(?:es)?|assigns?|audits?|bears?|checks?|communicates?|compl(?:y|ies)|conducts?|confirms?|consults?|controls?|cooperates?|defines?|deletes?|demonstrates?|designates?|determines?|discloses?|documents?|draws? up|encrypts?|ensures?|erases?|establish(?:es)?|evaluates?|forwards?|identif(?:y|ies)|implements?|informs?|inspects?|investigates?|issues?|keeps?|logs?|maintains?|makes? available|monitors?|notif(?:y|ies)|obtains?|performs?|preserves?|protects?|provides?|publish(?:es)?|records?|refrains?|registers?|rejects?|reports?|responds?|restricts?|retains?|returns?|reviews?|safeguards?|secures?|specif(?:y|ies)|stores?|submits?|supervises?|takes?|tests?|trains?|transmits?|updates?|validates?|verif(?:y|ies))",
     ),
-    // What specifications are about.
+    // Subjects of specifications.
     (
         "product",
         r"(?:systems?|application|software|product|servers?|client|interfaces?|tool|module|component|service|database|devices?|unit|program|web ?site|portal|platform|function|screen|page|app|gui|editor|engine|controller|subsystem|dialog(?:ue)?|window|terminal|gateway|sensor|pump|valve|machine|display|panel|installer|scheduler|agent|job|api|alarm|button|field|form|menu|message|session|report|robot|camera|firmware|hardware|network|firewall|router)",
     ),
-    // What they say that it does.
+    // Verbs of specifications.
     (
         "offers",
         r"(?:accepts?|adds?|allows?|appl(?:y|ies)|archives?|asks?|assigns?|authenticates?|blocks?|calculates?|captures?|carr(?:y|ies)|checks?|closes?|collects?|computes?|contains?|confirms?|connects?|converts?|creates?|deletes?|detects?|determines?|disables?|displays?|distributes?|enables?|encrypts?|ends?|executes?|expires?|exports?|forwards?|generates?|handles?|identif(?:y|ies)|imports?|informs?|issues?|keeps?|lists?|loads?|locks?|logs?|maintains?|manages?|monitors?|notif(?:y|ies)|offers?|operates?|performs?|permits?|presents?|prevents?|processes|prompts?|protects?|provides?|raises?|reads?|receives?|records?|refreshes|refuses?|rejects?|removes?|reports?|resets?|responds?|restores?|restricts?|retains?|retries|retrieves?|returns?|saves?|sends?|shows?|skips?|sorts?|starts?|stops?|stores?|supports?|switches|synchroni[sz]es?|tracks?|transfers?|transmits?|triggers?|turns?|updates?|validates?|verif(?:y|ies)|waits?|warns?|writes?)",
@@ -66,7 +67,7 @@ const ASIDE: &[&str] = &[
 ];
 
 const HARMLESS: &[&str] = &[
-    // What nobody has to do.
+    // Negated obligations.
     r"\b(?:is|are|be|was|were|been|being|isn't|aren't|wasn't|weren't|becomes?|remains?)(?: in no way| in no event)?(?: not| never| no longer| neither|)(?:n't)? (?:\w+ly |also |always )?not (?:be )?(?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under an(?:y)? obligation)\b",
     r"\b(?:is|are|be|was|were|been|isn't|aren't|wasn't|weren't) (?:not|never|no longer|neither|hardly|rarely)(?: \w+ly| yet| in itself| always)? (?:be )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under (?:any|an) obligation)\b",
     r"\b(?:isn't|aren't|wasn't|weren't) (?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden)\b",
@@ -74,10 +75,10 @@ const HARMLESS: &[&str] = &[
     r"\bneed(?: not|n't)\b|\bno (?:longer )?(?:need|obligation|duty|requirement|necessity)\b(?: to| for| that| of| on)|\bwithout (?:being |having been )?(?:<bound>|bound|having to)",
     r"\b(?:nothing|no provision) in (?:this|these|the|that)\b[^.;]*?\b(?:shall|must|should)\b",
     r"\bshall (?:nothing|not apply|not be applicable|not extend|not affect|not preclude|not prevent|be without prejudice)\b",
-    // What had to be done once, or would have to be done.
+    // Past and hypothetical obligations.
     r"\b(?:had|have had|having had|would have|might have|may have|could have|used|seems?|appears?|happens?|likely) to\b|\bwould (?:be|have been) (?:<bound>|necessary|needed)\b",
     r"\b(?:was|were|had been|have been|has been|been|got) (?:<adv>)(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|to)\b",
-    // Where something is required is another matter.
+    // "where required" is not an obligation.
     r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,3}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
     r"\bas (?:may be|is|are) (?:required|necessary|appropriate)\b",
     // Definitions and formulas.
@@ -85,7 +86,7 @@ const HARMLESS: &[&str] = &[
     r"^(?:references? to|the (?:terms?|expressions?|words?)) [^.;]* shall (?:also )?refer to\b|\bshall apply (?:as )?(?:from|until|with effect from) (?:the (?:date|day)|\d|\w+ \d)",
     r"\bshall (?:enter|come) into force\b|\bshall (?:be binding in its entirety|be directly applicable|cease to (?:have effect|apply)|take effect|be repealed)\b|\bfollowing (?:definitions?|terms?)(?: and abbreviations)? shall apply\b",
     r"\b(?:word|term|verb|modal|keyword|expression)s? (?:shall|must|should)\b|\b(?:we|i) shall (?:see|now|discuss|show|describe|call|use|assume|return|refer|consider|denote|write|say|never forget)\b|\bshall we\b",
-    // Guesses, and what is only said so.
+    // Guesses and phrases.
     r"\b(?:i|we|one|you) (?:must|should) (?:\w+ )?(?:admit|confess|say|remember|wonder)\b|\b(?:i|we|one|you|it) (?:must|should) (?:\w+ )?be (?:said|noted|admitted|remembered|stressed|mentioned|pointed out|emphasi[sz]ed)\b|\bi (?:must|shall|should|have to)\b",
     r"\b(?:he|she|it|they|someone|somebody|there|that|this|you) must (?:surely |certainly |probably |obviously |really |already |simply )?have (?:been |\w+(?:ed|en|wn|ne|ft|de|st|lt|nt)\b|had|got|come|gone)",
     r"\bmust (?:surely|certainly|obviously|really|presumably|evidently|clearly|by now|already|have seemed|have felt|have looked|have looked|seem|feel|look like|know how|know that|be (?:mistaken|wrong|joking|tired|true|kidding|hungry|proud|nearly|nice|hard|getting|somewhere|someone|something|why|because|an? (?:mistake|error|misunderstanding|reason|coincidence|joke|misprint|typo)|some (?:mistake|error|reason|misunderstanding)))\b|\bmust-(?:have|see|read)s?\b|\ba must\b",
@@ -93,14 +94,14 @@ const HARMLESS: &[&str] = &[
     r"\bit (?:should|must) (?:also )?(?:be (?:noted|clear|obvious|stressed|remembered|pointed out|mentioned|emphasi[sz]ed|easy))\b|\bshould (?:now |then )?(?:be (?:enough|sufficient|fine|easy|familiar|obvious|able to see)|see|look like|appear|work|help|suffice|have (?:been|\w+ed)|come as)\b",
     r"\bmay not (?:be (?:able|present|available|obvious|necessary|possible|clear|known|enough|sufficient|suitable|appropriate|aware|true|the (?:case|same|best|only)|required|needed|ideal|perfect|as|so|easy|visible|familiar|immediately|accurate|complete|representative|a|an)|exist|have|know|work|even|always|seem|reali[sz]e|sound|match|fit|like|want|need|notice|agree|appear|succeed|happen|mean|yet|look|come|reflect|return|finish|terminate|feel|understand|recogni[sz]e|make sense|matter)\b",
     r"\bexpected to (?:be (?:completed|ready|available|finished|higher|lower|small|large|around|about)|rise|fall|grow|increase|decrease|reach|open|last|begin|start|arrive|cost|take|remain|continue|come|become|bring|attract|exceed|improve|double|peak|return|finish|win|launch|see|have|run|drop|expand|announce|benefit|lead|result)\b",
-    // What an aim is, nobody is bound to.
+    // Aims bind no one.
     r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b",
     r"\b(?:is|are) to (?:say|come|blame|date|follow|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
     r"\b(?:he|she|i) (?:is|has|have|am) to\b|\bmust have been \w+ (?:before|in|around|by) (?:\d{3,4}|the)\b",
     r"\b(?:have|has) to (?:do with|say|offer|come|admit|think|be (?:said|seen|admitted|honest))\b|\bto have to\b|\bnothing to\b",
     r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
     r"\bonly (?:one|two|three|a few|some|few) of\b|\bnot only\b|\bmay only be (?:a|the|because)\b",
-    // A future that nobody promises, and one that is only talked about.
+    // Future tense without an obligation.
     r"\b(?:i|he|she|we|you|they|it|this|these|those|that|who|which|what|where|when|if|whether|one|nobody|everybody|people|time|chances|hopefully|probably|perhaps|tomorrow|today|next \w+)(?: (?:\w+ly|also|still|soon|then|often))? will (?:also |probably |likely |never |not |soon |still |always |often |\w+ly )*(?:have |need |want |see|find|know|notice|look|discuss|show|describe|explain|explore|examine|consider|learn|use|cover|return|assume|help|take|make|get|become|come|go|continue|remain|rain|grow|rise|fall|change|happen|mean|win|lose|enjoy|feel|like|love)?",
     r"\bwill (?:be|have|become|remain|continue|need|want|mean|cost|depend|vary|last|grow|rise|fall|increase|decrease|happen|lead|result|come|help|rain|play|win|lose|open|begin|start|find|see|look|feel|enjoy|likely|probably|perhaps|undoubtedly|surely|soon|eventually|inevitably|hopefully)(?: (?:easy|easier|hard|harder|difficult|clear|possible|impossible|useful|helpful|interesting|fun|sunny|warm|cold|held|discussed|described|explained|shown|seen|presented|covered|introduced|published|released|announced|celebrated|missed|remembered|born|back|home|there|here|over|ready|famous|the (?:first|last|best|largest|biggest)))\b",
     r"\b(?:chapter|section|book|article|paper|document|guide|tutorial|example|figure|table|appendix|introduction|part|weather|sun|rain|snow|temperature|market|prices?|economy|team|film|show|concert|exhibition|festival|train|child|children|reader|readers|students?|visitors|guests|world|future|history|city|story|success|project|event|game|season|year|day|night|summer|winter|spring|autumn|week|month|morning|evening)s? will\b",

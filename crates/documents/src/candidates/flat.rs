@@ -1,4 +1,4 @@
-//! The lines of a block as one line, with the way back to where they stand.
+//! The lines of a block joined into one line, with a mapping back to their positions.
 
 use super::blocks::Block;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use std::ops::Range;
 pub(super) struct Flat {
     /// The text.
     pub(super) text: String,
-    /// For each line of the block where it begins here and in the text, and its page.
+    /// For each line of the block: its start here and in the text, and its page.
     lines: Vec<(usize, usize, Option<u32>)>,
 }
 
 impl Flat {
-    /// Joins the lines of a block; a word that a line end parts becomes whole.
+    /// Joins the lines of a block; a word split at a line end becomes whole.
     pub(super) fn of(marked: &str, block: &Block) -> Self {
         let mut flat = Self { text: String::new(), lines: Vec::with_capacity(block.parts.len()) };
         for (range, page) in &block.parts {
@@ -28,13 +28,13 @@ impl Flat {
         flat
     }
 
-    /// The lines of the block, as far as a stretch of the line is of them.
+    /// The lines of the block that a range of the joined line covers.
     pub(super) fn parts(&self, block: &Block, range: Range<usize>) -> Vec<(Range<usize>, Option<u32>)> {
         let ends = self.lines.iter().skip(1).map(|line| line.0).chain([self.text.len()]);
         let mut parts = Vec::new();
         for (((start, origin, page), end), (line, _)) in self.lines.iter().zip(ends).zip(&block.parts) {
             let from = origin + range.start.saturating_sub(*start);
-            // The end of a line is its own, whatever joins it to the next one.
+            // The end of a line belongs to it, however it is joined to the next one.
             let to = if range.end >= end { line.end } else { origin + range.end.saturating_sub(*start) };
             if range.start < end && from < to.min(line.end) {
                 parts.push((from..to.min(line.end), *page));
@@ -43,7 +43,7 @@ impl Flat {
         parts
     }
 
-    /// Where a stretch of the line stands in the text, and the page that it begins on.
+    /// The position of a range of the line in the text, and the page on which it begins.
     pub(super) fn place(&self, range: Range<usize>) -> (Range<usize>, Option<u32>) {
         let (start, page) = self.origin(range.start);
         // By the last byte, since a line end may follow it.
@@ -58,7 +58,7 @@ impl Flat {
     }
 }
 
-/// Words that a hyphen before them waits for: `pre- and post-audit`.
+/// Words that can follow a suspended hyphen: `pre- and post-audit`.
 const JOINERS: [&str; 5] = ["and", "or", "und", "oder", "bzw."];
 
 fn parts_a_word(before: &str, line: &str) -> bool {

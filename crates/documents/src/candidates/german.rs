@@ -1,4 +1,4 @@
-//! German: how rules say that something has to be.
+//! German: the wording of obligations.
 
 use super::rules::{Binding, Lists, Rules, in_capitals};
 use super::wording::Wording;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&LISTS));
 
-/// By what a German sentence is known as a candidate.
+/// The rule by which a German sentence is a candidate.
 pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
     RULES.reason(&in_capitals(&wording.text))
 }
@@ -14,12 +14,12 @@ pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
 const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
 
 const NAMES: &[(&str, &str)] = &[
-    // Whoever rules bind, with article and adjectives.
+    // Addressees of obligations, with article and adjectives.
     (
         "actor",
         r"(?:(?:der|die|das|jede[rs]?|alle|ein|eine|dem|den|sämtliche|beide|diese[rs]?|er|sie) )?(?:[\wäöüß-]+(?:e|en|er|es) ){0,2}(?:verantwortliche[nr]?|auftragsverarbeiter|auftragnehmer(?:in)?|auftraggeber(?:in)?|betreiber(?:in)?|anbieter|hersteller|lieferant(?:en)?|mieter(?:in)?|vermieter(?:in)?|arbeitgeber(?:in)?|arbeitnehmer(?:in)?|beschäftigte[nr]?|mitarbeiter(?:in|innen|innen und mitarbeiter|nde)?|mitgliedstaat(?:en)?|aufsichtsbehörden?|zuständigen? behörden?|behörden?|kommission|unternehmer(?:in)?|unternehmen|steuerpflichtige[nr]?|buchführungspflichtige[nr]?|institute?|leitung|geschäftsleitung|geschäftsführung|vorstand|aufsichtsrat|kunden?|käufer(?:in)?|verkäufer(?:in)?|pächter(?:in)?|bieter|bewerber(?:in)?|versicherer|darlehensnehmer(?:in)?|träger|vermittler|gesellschafter|kaufleute|kaufmann|arzt|ärzte|schulen?|kreditinstitute?|einführer|importeure?|händler|inhaber(?:in)?|antragsteller(?:in)?|prüfer(?:in)?|administratoren|administrator|nutzer(?:in)?|anwender|parteien?|vertragsparteien?|vertragspartner|datenschutzbeauftragte[nr]?|beauftragte[nr]?|stellen?|verpflichteten?|eigentümer(?:in)?|dienstleister|organisation(?:en)?|abteilung(?:en)?|fachabteilung(?:en)?|anlagenbetreiber|halter|fahrer|lizenznehmer|gemeinden?|länder|bundesamt|bundesanstalt|ministerium)",
     ),
-    // Present tense of what an organisation does because it has to.
+    // Present tense of actions that an organisation is obliged to perform.
     (
         "does",
         r"(?:stell(?:t|en)|gewährleiste(?:t|n)|sorg(?:t|en)|triff?t|treffen|ergreif(?:t|en)|unterrichte(?:t|n)|informier(?:t|en)|teil(?:t|en)|meld(?:et|en)|übermittel(?:t|n)|führ(?:t|en)|leg(?:t|en)|benenn(?:t|en)|bestell(?:t|en)|dokumentier(?:t|en)|überprüf(?:t|en)|prüf(?:t|en)|überwach(?:t|en)|bewahr(?:t|en)|lösch(?:t|en)|berichtig(?:t|en)|veröffentlich(?:t|en)|erstell(?:t|en)|erlass?(?:t|en)|erlässt|trag(?:en)?|trägt|hält|halten|gib?t|geben|erteil(?:t|en)|haft(?:et|en)|zahl(?:t|en)|liefer(?:t|n)|verwend(?:et|en)|wend(?:et|en)|richt(?:et|en)|arbeit(?:et|en)|schütz(?:t|en)|sicher(?:t|n)|protokollier(?:t|en)|verarbeit(?:et|en)|bewert(?:et|en)|ermittel(?:t|n)|leiste(?:t|n)|erbring(?:t|en)|reich(?:t|en)|leit(?:et|en)|beacht(?:et|en)|berücksichtig(?:t|en)|unterstütz(?:t|en)|verfüg(?:t|en)|beschränk(?:t|en)|händig(?:t|en)|weis(?:t|en)|setz(?:t|en)|nimmt|nehmen|zieh(?:t|en)|hol(?:t|en)|schul(?:t|en)|regel(?:t|n)|unterlass(?:en)?|unterlässt|bestimm(?:t|en)|ernenn(?:t|en)|bring(?:t|en)|nutz(?:t|en)|begleich(?:t|en)|händig(?:t|en)|stimm(?:t|en)|mach(?:t|en)|stimm(?:t|en)|kontrollier(?:t|en)|verschlüssel(?:t|n)|archivier(?:t|en)|bericht(?:et|en)|zeig(?:t|en)|beauftrag(?:t|en)|vernicht(?:et|en)|speicher(?:t|n)|fordert|fordern|konsultier(?:t|en)|sieht|sehen|verpflicht(?:et|en))",
@@ -51,20 +51,20 @@ const ASIDE: &[&str] = &[
 ];
 
 const HARMLESS: &[&str] = &[
-    // What nobody has to do.
+    // Negated obligations.
     r"\b(?:muss|müssen|müsse|müssten|braucht|brauchen|hat|haben)\b[^,;.:]*? nicht (?:mehr |zwingend |unbedingt |notwendigerweise |gesondert |eigens |erneut |zusätzlich )*(?:(?:in|im|von|vom|an|am|auf|bei|zu|als|durch|mit|dem|der|den|das|die|jedem|jeder|fall|nochmals|schriftlich) ){0,4}(?:[\wäöüß-]+ ){0,2}(?:werden|sein|haben|[\wäöüß]{3,}(?:en|eln|ern))(?:[.,;!)]|$)",
     r"\b(?:nicht|keine?[rsnm]?|nie|weder) (?:[\wäöüß]+ ){0,2}?(?:<bound>|verboten|untersagt|unzulässig|ausgeschlossen|haftbar|verantwortlich)\b(?:, [^;.]*?<zu>)?",
     r"\b(?:bedarf|bedürfen)\b[^,;.]*?\b(?:keine[rsnm]?|nicht)\b|\b(?:besteht|bestehen|gibt es|trifft|treffen|hat|haben)\b[^,;.]*?\bkeine? (?:[\wäöüß]+ )?(?:[\wäöüß]*pflicht|verpflichtung|notwendigkeit|zwang|anspruch)(?:en)?\b|\bohne (?:dazu )?(?:verpflichtet|gezwungen) zu sein\b",
     r"\b(?:entfällt|entfallen) (?:die|diese|eine) [\wäöüß]*(?:pflicht|verpflichtung)\b|\bbrauch(?:t|en)\b[^,;.]*? nicht\b",
-    // Where something is required is another matter.
+    // "where required" is not an obligation.
     r"\b(?:soweit|sofern|wenn|falls|wo|wie|insoweit|ob|als)(?: [\wäöüß]+){0,4}? (?:<bound>|untersagt|verboten)(?: (?:ist|sind|wird|werden|erscheint))?\b",
-    // What had to be done once.
+    // Past obligations.
     r"\b(?:war|waren|wurde|wurden|hatte|hatten|wäre|wären)\b[^,;.]*?\b(?:<bound>|verboten|untersagt|<zu>)\b",
-    // Guesses, and what is only said so.
+    // Guesses and phrases.
     r"\b(?:muss|müssen) (?:[\wäöüß]+ )*?(?:wohl|offenbar|anscheinend|vermutlich)\b|\b(?:muss|müssen|soll|sollen)\b[^;.]*?(?:gewesen|worden) sein(?:[.,;!]|$)|\b(?:soll|sollen|er|sie|es|da|jemand) (?:muss )?[^;.,]*?[\wäöüß]+(?:t|en) haben[.!]?$",
     r"\bmuss (?:sich )?(?:um )?(?:ein|eine|einen) (?:irrtum|missverständnis|fehler|versehen|verwechslung)\b|\b(?:man|ich|wir) (?:muss|müssen|musste|soll|sollte) (?:[\wäöüß]+ )?(?:sagen|zugeben|wissen|bedenken|gestehen|einräumen)\b|\bich (?:muss|soll)\b",
     r"^sollten? |[,;] sollten? (?:die|der|das|dies|es|sie|ein|eine|hier)\b|\bes soll(?:te)? [^,.;]*?(?:regnen|schneien|geben)\b|\bsollte (?:das|es|dies) (?:kein|reichen|genügen|klappen)",
-    // An infinitive that belongs to something else.
+    // An infinitive that depends on another word.
     r"\b(?:ist|sind|war|waren|hat|haben)\b[^,;.]*?\b(?:leicht|schwer|einfach|kaum|gut|schlecht|noch|nur schwer|schwierig|deutlich|viel|nichts|etwas|wenig) <zu>\b",
     r"\b(?:ist|sind|war|waren|hat|haben|habe|hatte|hatten)\b[^;.]*?\b(?:möglich|unmöglich|bereit|berechtigt|befugt|frei|gern|in der lage|dabei|möglichkeit|recht|befugnis|anspruch|absicht|chance|ziel|zeit|lust|mühe|gelegenheit|glück|versuch|versucht|vergessen|begonnen|angefangen|beschlossen|entschieden|bestreben|grund|anlass|zweck|idee|wunsch|schön|sinnvoll|hilfreich|spannend|freigestellt|vorbehalten|überlassen)\b,? [^;.]*?<zu>\b",
     r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|erklären|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen)\b",
@@ -106,7 +106,7 @@ const BINDING: &[Binding] = &[
     Binding {
         reason: "hat zu",
         says: &[
-            // Between the verb and the infinitive may lie enclosed clauses and enumerations; a comma otherwise means that the
+            // Enclosed clauses and enumerations may separate verb and infinitive; any other comma means that the
             // infinitive belongs to another clause.
             r"\b(?:hat|haben|habe)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b|$| hat\b| haben\b)",
             r"\b<zu> (?:hat|haben)\b",

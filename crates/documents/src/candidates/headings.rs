@@ -1,4 +1,4 @@
-//! Headings that are sentences: rules set in bold, requirements with a number of their own.
+//! Headings that are sentences: rules in bold, numbered requirements.
 
 use super::Scan;
 use super::blocks::{Block, Kind};
@@ -7,10 +7,10 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// With fewer words a heading is no sentence.
+/// A heading with fewer words is not a sentence.
 const SENTENCE_WORDS: usize = 5;
 
-/// Titles begin so: `What every operator must know`.
+/// Beginnings of titles: `What every operator must know`.
 const TITLE_WORDS: [&str; 16] = [
     "what",
     "how",
@@ -30,8 +30,8 @@ const TITLE_WORDS: [&str; 16] = [
     "requirements",
 ];
 
-/// By what a heading is known: titles only look like instructions, but what has a number of its own and reads like a
-/// sentence is one.
+/// The rule by which a heading is a candidate: titles only look like instructions, but a numbered heading that reads
+/// like a sentence is one.
 pub(super) fn reason(heading: &str, scan: &Scan) -> Option<&'static str> {
     let words = without_number(heading);
     if !is_sentence(words) {
@@ -41,14 +41,15 @@ pub(super) fn reason(heading: &str, scan: &Scan) -> Option<&'static str> {
     if numbered || ends(words) { scan.reason(words, numbered) } else { scan.by_language(words) }
 }
 
-/// By what the first sentence of a paragraph or an entry is known: `3.1.1 Limit access …` is one, however it is set.
+/// The rule by which the first sentence of a paragraph or an entry is a candidate: `3.1.1 Limit access …` is one in any
+/// layout.
 pub(super) fn reason_of_paragraph(block: &Block, text: &str, scan: &Scan) -> Option<&'static str> {
     let words = without_number(text);
     let numbered = words.len() < text.len() || matches!(block.kind, Kind::Item { mark, .. } if mark.is_section());
     scan.reason(text, false).or_else(|| scan.reason(words, true).filter(|_| numbered))
 }
 
-/// A heading without the number that a clause or a requirement has: `3.1.1 `, `AC-5 `, `R-12: `.
+/// A heading without the number of its clause or requirement: `3.1.1 `, `AC-5 `, `R-12: `.
 pub(super) fn without_number(heading: &str) -> &str {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         pattern::own(
@@ -58,12 +59,12 @@ pub(super) fn without_number(heading: &str) -> &str {
     NUMBER.find(heading).map_or(heading, |number| &heading[number.end()..])
 }
 
-/// Whether it ends like a sentence, the number of a footnote left out.
+/// Whether it ends like a sentence, ignoring a footnote number.
 fn ends(heading: &str) -> bool {
     heading.trim_end_matches(|sign: char| sign.is_ascii_digit()).ends_with('.')
 }
 
-/// Whether what is set like a heading reads like a sentence.
+/// Whether a text with the layout of a heading reads like a sentence.
 fn is_sentence(heading: &str) -> bool {
     let first = heading.split_whitespace().next().unwrap_or_default().to_lowercase();
     let enough = heading.split_whitespace().count() >= SENTENCE_WORDS;

@@ -1,4 +1,4 @@
-//! Instructions: sentences that tell whoever reads them to do something, without a subject.
+//! Instructions: imperative sentences, without a subject.
 
 use super::rules::{Binding, Lists, Rules};
 use super::wording::Wording;
@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
 static NUMBERED: LazyLock<Rules> = LazyLock::new(|| Rules::of(&OF_NUMBERED));
 
-/// Longer ones are hardly instructions of a procedure.
+/// Longer sentences are unlikely to be instructions of a procedure.
 const MOST_WORDS: usize = 60;
 
-/// By what an instruction is known; `numbered` is one that has a number of its own, as requirements have.
+/// The rule by which an instruction is a candidate; `numbered`: it has its own number, like a requirement.
 pub(super) fn reason(wording: &Wording, numbered: bool) -> Option<&'static str> {
     if !(2..=MOST_WORDS).contains(&wording.words) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn reason(wording: &Wording, numbered: bool) -> Option<&'static str> 
 
 const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
 
-/// What has a number of its own and ends like a sentence says what to do with fewer signs of it: `Monitor security alerts.`
+/// A numbered sentence needs fewer signs of an instruction: `Monitor security alerts.`
 const OF_NUMBERED: Lists = Lists {
     names: NAMES,
     never: NEVER,
@@ -37,17 +37,17 @@ const OF_NUMBERED: Lists = Lists {
 };
 
 const NAMES: &[(&str, &str)] = &[
-    // What may stand before the verb: a label, a condition, an adverb.
+    // Text that may precede the verb: a label, a condition, an adverb.
     (
         "start",
         r"^(?:step \d+[:.] |note: |notes: |warning[:!] |caution[:!] |important: |danger[:!] |\d+ |\d+(?:\.\d+)+\.? |[a-z]{1,5}[.-]?\d+(?:[.-]\d+)*(?:\(\d+\))?[:.]? |[a-z\d]{1,3}[.)] )?(?:(?:if|when|before|after|where|once|unless|in case|during|for|at|in|upon|on|prior to|while|until|to|following|as soon as|with|within|every|at the end of|by) [^,;.]{3,140}, (?:then )?)?(?:then |please |always |immediately |never |first, |finally, |next, |also |periodically |regularly |promptly |only )?",
     ),
-    // Verbs that are hardly nouns at the beginning of a sentence.
+    // Verbs that are unlikely to be nouns at the beginning of a sentence.
     (
         "verb",
         r"(?:abide|adapt|adhere|adjust|administer|advise|affix|align|allocate|allow|analy[sz]e|anonymi[sz]e|appoint|apply|approve|archive|arrange|ask|assemble|assess|assign|attach|attest|authenticate|authori[sz]e|automate|avoid|bring|build|calculate|calibrate|carry|cease|certify|choose|clarify|classify|clean|clear|close|collect|combine|communicate|compare|compile|complete|comply|conduct|configure|confirm|connect|consolidate|consult|contain|convene|convert|cooperate|coordinate|correct|correlate|create|deactivate|declare|decommission|decrypt|dedicate|define|delete|deliver|demonstrate|deny|deploy|derive|describe|designate|destroy|detect|determine|develop|disable|disapprove|discard|disclose|disconnect|discontinue|dispose|disseminate|distribute|drain|draw up|educate|eliminate|employ|enable|encourage|encrypt|enforce|engage|enhance|enrol|ensure|enter|erase|escalate|escort|establish|evacuate|evaluate|examine|exclude|execute|extract|facilitate|fasten|fill|finali[sz]e|fit|follow|formali[sz]e|forward|gather|generate|give|govern|grant|guarantee|handle|harden|hold|identify|implement|include|incorporate|inform|initiate|insert|inspect|install|integrate|investigate|invoke|involve|isolate|justify|keep|label|load|loosen|lower|lubricate|maintain|make|manage|maximi[sz]e|measure|meet|merge|migrate|minimi[sz]e|mitigate|modify|mount|negotiate|nominate|notify|obfuscate|obscure|observe|obtain|open|operate|optimi[sz]e|organi[sz]e|oversee|partition|pay|perform|permit|preclude|prepare|preserve|press|prevent|prioriti[sz]e|procure|prohibit|promote|propose|protect|prove|provide|provision|publish|purge|put|quarantine|raise|read|reassess|reconcile|recover|reduce|refrain|refuse|register|reject|remediate|remind|remove|render|renew|repair|replace|require|resolve|respond|restrict|resume|retain|reuse|revoke|rinse|rotate|run|safeguard|sanitize|secure|segregate|select|send|separate|serve|set|shut|solicit|specify|standardi[sz]e|stop|strengthen|strive|submit|substantiate|summari[sz]e|supervise|suppress|suspend|sustain|switch|synchroni[sz]e|tailor|take|terminate|tighten|train|translate|transmit|turn|uninstall|unlock|unplug|update|use|utili[sz]e|vacate|validate|verify|vet|wait|warn|wash|wear|wipe|withdraw|withhold|write)",
     ),
-    // Verbs that may be nouns: only with what a noun would not be followed by.
+    // Verbs that may be nouns: only if followed by something that cannot follow a noun.
     (
         "noun",
         r"(?:access|acquire|address|alert|answer|assume|attend|audit|back up|block|change|charge|check|claim|commission|conserve|contact|contract|control|copy|count|cover|date|delay|demand|design|direct|display|divide|document|download|drill|estimate|exchange|exercise|exit|expand|expose|extend|file|filter|fix|flag|focus|freeze|guard|guide|handle|hash|host|import|export|increase|index|influence|interface|invite|issue|leave|limit|link|list|locate|lock|log|map|mark|mask|monitor|name|number|offer|order|outline|pack|patch|permit|place|plan|plug|post|practi[cs]e|present|process|produce|program|pump|purchase|question|rank|rate|reboot|record|refresh|release|report|request|reserve|reset|restore|return|review|route|sample|save|scale|scan|schedule|screen|seal|search|segment|share|ship|show|sign|signal|sort|stamp|start|state|store|structure|subject|supply|support|tag|target|test|time|trace|track|transfer|treat|trigger|upgrade|upload|view|visit|walk|weigh)",
@@ -85,7 +85,7 @@ const BINDING: &[Binding] = &[
     Binding {
         reason: "instruction",
         says: &[
-            // "Prüfen Sie", "Stellen Sie sicher"; a clause may stand before it.
+            // "Prüfen Sie", "Stellen Sie sicher"; a clause may precede it.
             r"(?:^|, |: |\d )(?:bitte )?(?:prüfen|verwenden|stellen|tragen|achten|beachten|halten|lassen|entfernen|öffnen|schließen|schalten|reinigen|trennen|melden|informieren|dokumentieren|bewahren|speichern|löschen|füllen|geben|ziehen|setzen|legen|wählen|warten|führen|nehmen|vermeiden|unterlassen|sichern|verschlüsseln|ändern|kontrollieren|überprüfen|benachrichtigen|senden|notieren|erfassen|unterschreiben|sorgen|beauftragen|verständigen|unterbrechen|nutzen|bringen|ersetzen|lesen|befolgen|hinterlegen|reichen|vergewissern|drücken|installieren|starten|wenden|protokollieren|sperren|archivieren|vernichten|messen|verlassen|tauschen|bestätigen|lagern|montieren|betreiben|betreten|befestigen|lösen|berühren|\w{3,}ieren) sie\b",
             // "Vor der Wartung den Netzstecker ziehen.": no finite verb, an infinitive at the end.
             r"^(?:[^ ,]+ ){1,14}?(?:nicht |sofort |unverzüglich |sorgfältig |regelmäßig |täglich |wöchentlich |jährlich |immer |niemals |vollständig |schriftlich )*(?:(?:ab|an|auf|aus|bei|dar|durch|ein|fest|frei|her|hin|los|mit|nach|sicher|über|um|unter|vor|weg|weiter|wieder|zurück|zusammen|zu|bereit|bekannt|offen|nieder|heraus|hinzu)(?:b|d|f|g|h|k|l|m|n|p|r|s|t|v|w|z)\w{2,}(?:en|eln|ern)|prüfen|verwenden|tragen|beachten|einhalten|entfernen|öffnen|schließen|reinigen|trennen|melden|informieren|dokumentieren|speichern|löschen|füllen|ziehen|vermeiden|sichern|verschlüsseln|kontrollieren|überprüfen|benachrichtigen|notieren|erfassen|unterschreiben|befolgen|protokollieren|sperren|archivieren|vernichten|messen|lagern|montieren|betreten|befestigen|lösen|berühren|schütteln|spülen|waschen|halten|wechseln|ersetzen|sicherstellen|verständigen|kalibrieren|installieren|unterrichten|schulen|verlassen|aufsuchen|benutzen|benützen|lüften|abkühlen|kühlen|schmieren|ölen|fetten|desinfizieren|laden|fahren|treten|greifen|verstellen|verändern|legen|stellen|setzen|tauchen|erwärmen|kippen|rütteln|rufen|bringen|leisten|bewahren|vernehmen|ausfüllen|einsenden)[.!]$",

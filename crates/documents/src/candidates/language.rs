@@ -1,13 +1,14 @@
-//! The language of a sentence, as far as it takes to know whether there are rules for it.
+//! The language of a sentence, to the extent needed to know whether the scan has rules for it.
 //!
-//! By small words that nearly every sentence of a language has. Which of the other languages it is does not matter, and
-//! what has no small words of any language, a name or a line of figures, is no sentence that could be missed.
+//! Detected by stop words, which nearly every sentence of a language has. It does not matter which of the other
+//! languages it is, and a text without stop words of any language, such as a name or a line of figures, is not a
+//! sentence that could be missed.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Small words of the languages that there are rules for, and then of others, a line a language: French, Spanish, Italian,
-/// Portuguese, Dutch, Swedish, Danish and Norwegian, Polish, Czech, Hungarian, Romanian, Finnish, Turkish.
+/// Stop words of the languages with rules, then of others, one line per language: French, Spanish, Italian, Portuguese,
+/// Dutch, Swedish, Danish and Norwegian, Polish, Czech, Hungarian, Romanian, Finnish, Turkish.
 const SMALL_WORDS: [&str; 15] = [
     "the of and to is are be been was were by for with shall must that this which or not as on it its from at has have \
      had may any each if all an will should can no when where their they than under such other only into who within \
@@ -37,11 +38,11 @@ const SMALL_WORDS: [&str; 15] = [
 /// How many of the lines above are languages with rules.
 const WITH_RULES: usize = 2;
 
-/// The languages that a word is a small one of, a bit each.
+/// The languages of which a word is a stop word, one bit each.
 static LANGUAGES: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
     let mut words = HashMap::new();
     for (language, list) in SMALL_WORDS.iter().enumerate() {
-        // One letter may stand for anything in a list or a formula.
+        // A single letter can mean anything in a list or a formula.
         for word in list.split_whitespace().filter(|word| word.chars().count() > 1 || language < WITH_RULES) {
             *words.entry(word).or_default() |= 1u16 << language;
         }
@@ -51,30 +52,30 @@ static LANGUAGES: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
 
 /// In bytes.
 const LONGEST_SMALL_WORD: usize = 12;
-/// With fewer words a line is a name more often than a sentence.
+/// A line with fewer words is more often a name than a sentence.
 const LEAST_WORDS: usize = 5;
-/// A sentence of so many words in small letters without a small one that is known is of a language that is not.
+/// A sentence with this many lower-case words and no known stop word is in an unknown language.
 const WORDS_WITHOUT: usize = 10;
-/// With fewer letters of another script a line is a formula or a name.
+/// A line with fewer letters of another script is a formula or a name.
 const LEAST_LETTERS: usize = 4;
-/// Of a text in another language, one small word in so many may be one of this language too.
+/// In a text in another language, one in this many stop words may also be one of this language.
 const STRANGE: usize = 3;
-/// Parts of a text that were not decoded: one in so many letters stands for none.
+/// Undecoded parts of a text: at least one in this many characters is a replacement character.
 const MOST_UNKNOWN: usize = 5;
 
-/// Small words that a text has, by language, and how much of it there is.
+/// Counts of stop words of a text by language, and its size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Words {
     hits: [usize; SMALL_WORDS.len()],
     words: usize,
-    /// Words in small letters, which are no names.
+    /// Words in lower case, which are not names.
     lower: usize,
     letters: usize,
-    /// Letters of other scripts than the Latin one.
+    /// Letters of scripts other than Latin.
     foreign: usize,
-    /// Characters that stand for what could not be decoded.
+    /// Replacement characters for text that could not be decoded.
     replaced: usize,
-    /// Characters that mean something in one font alone.
+    /// Characters that have a meaning only in one font.
     private: usize,
 }
 
@@ -108,7 +109,7 @@ impl Words {
         }
     }
 
-    /// Takes in those of a further text.
+    /// Adds the counts of another text.
     pub(super) fn add(&mut self, other: &Self) {
         self.hits.iter_mut().zip(other.hits).for_each(|(own, more)| *own += more);
         self.words += other.words;
@@ -117,17 +118,17 @@ impl Words {
         self.foreign += other.foreign;
     }
 
-    /// Whether the rules for English may say anything of it.
+    /// Whether the rules for English apply.
     pub(super) fn may_be_english(&self) -> bool {
         self.hits[0] > 0 || self.hits[1] == 0
     }
 
-    /// Whether the rules for German may say anything of it.
+    /// Whether the rules for German apply.
     pub(super) fn may_be_german(&self) -> bool {
         self.hits[1] > 0 || self.hits[0] == 0
     }
 
-    /// Whether there are no rules for it: it is of another language or script.
+    /// Whether there are no rules for it: it is in another language or script.
     pub(super) fn is_foreign(&self) -> bool {
         let (own, others) = self.hits.split_at(WITH_RULES);
         let own = own.iter().max().copied().unwrap_or_default();
@@ -137,7 +138,7 @@ impl Words {
         by_script || by_words || (self.lower >= WORDS_WITHOUT && own == 0)
     }
 
-    /// Whether it is in another language than another text. What has no small words of any language is of each.
+    /// Whether it is in a different language than another text. A text without stop words matches every language.
     pub(super) fn is_of_another_language(&self, other: &Self) -> bool {
         if self.letters >= LEAST_LETTERS
             && other.letters >= LEAST_LETTERS
@@ -155,7 +156,7 @@ impl Words {
         self.foreign * 2 > self.letters
     }
 
-    /// The language of most of its small words; one is enough only for a language with rules.
+    /// The language of most of its stop words; a single one suffices only for a language with rules.
     fn language(&self) -> Option<usize> {
         let most = self.hits.iter().max().copied()?;
         let language = self.hits.iter().position(|hits| *hits == most)?;
@@ -169,7 +170,7 @@ impl Words {
 }
 
 fn is_latin(sign: char) -> bool {
-    // Latin with its extensions, and signs for sounds that are letters to Unicode: ª, º, µ.
+    // Latin with its extensions, and signs that Unicode counts as letters: ª, º, µ.
     matches!(sign, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
 }
 

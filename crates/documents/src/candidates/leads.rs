@@ -1,4 +1,4 @@
-//! What a sentence stands under: the lead of its list or table, the page before.
+//! The context of a sentence: the lead of its list or table, the previous page.
 
 use super::blocks::{Block, Kind, Mark, Reading, is_left_open};
 use super::wording::Wording;
@@ -6,15 +6,15 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// More words in a lead state something themselves.
+/// A lead with more words makes a statement of its own.
 const MOST_OF_A_BARE_LEAD: usize = 4;
-/// More words are no title of a list.
+/// A text with more words is not a list's title.
 const MOST_OF_A_TITLE: usize = 8;
 
-/// A sentence that entries complete, `The operator shall:`, and how far its list has come.
+/// A sentence that entries complete, `The operator shall:`, and the state of its list.
 #[derive(Clone, Debug)]
 struct Lead {
-    /// Its own place in a list; none where it is a paragraph.
+    /// Its own place in a list; none if it is a paragraph.
     own: Option<Entry>,
     is_normative: bool,
     /// Its number.
@@ -32,7 +32,8 @@ struct Entry {
 }
 
 impl Lead {
-    /// As what an entry begins the list under this lead, if none has begun it: in another style, or further right.
+    /// How an entry can begin the list under this lead, if no entry has begun it: in another style, or with a larger
+    /// indent.
     fn begins_with(&self, indent: usize, mark: Mark) -> Option<Reading> {
         let below = |reading: &Reading| {
             self.own.is_none_or(|own| {
@@ -43,7 +44,7 @@ impl Lead {
         self.latest.is_none().then(|| mark.readings().find(|reading| reading.begins() && below(reading))).flatten()
     }
 
-    /// Whether an entry stands beside the lead, and not under it.
+    /// Whether an entry is a sibling of the lead, not a child.
     fn is_beside(&self, indent: usize, mark: Mark) -> bool {
         self.own.is_some_and(|own| {
             mark.readings().any(|reading| {
@@ -54,16 +55,16 @@ impl Lead {
     }
 }
 
-/// What the blocks so far say about the next one.
+/// What the previous blocks imply for the next one.
 #[derive(Default)]
 pub(super) struct Leads {
-    /// The leads that the next entry may stand under, the innermost last.
+    /// The leads that the next entry may belong to, innermost last.
     open: Vec<Lead>,
-    /// Those of a list that something else stands in the middle of; its next number goes on with it.
+    /// Leads of an interrupted list, which its next number continues.
     interrupted: Vec<Lead>,
-    /// Whether the latest entry says that more follow.
+    /// Whether the latest entry announces more entries.
     unfinished: bool,
-    /// A block without an end, which an entry may complete.
+    /// An unfinished block, which an entry may complete.
     loose: Option<Lead>,
     /// Whether a table that comes next states obligations: `the information in the following table`.
     above_table: bool,
@@ -71,19 +72,19 @@ pub(super) struct Leads {
     table_lead: Option<u32>,
     /// The beginning of a sentence that a page ended.
     unended: Option<String>,
-    /// Whether the block at hand is an entry of a list, with a mark or without one.
+    /// Whether the current block is a list entry, with or without a mark.
     is_entry: bool,
 }
 
 impl Leads {
-    /// Takes in where the next block stands.
+    /// Processes the position of the next block.
     pub(super) fn enter(&mut self, block: &Block, text: &str) {
         let loose = self.loose.take();
         match &block.kind {
             Kind::Heading => self.enter_heading(),
             Kind::Item { indent, mark } => self.enter_item(*indent, *mark, loose),
             Kind::Row { .. } => {}
-            // Entries without a mark begin with a small letter, for they go on with the lead.
+            // Entries without a mark begin with a lower-case letter, because they continue the lead.
             Kind::Paragraph if begins_small(text) => self.is_entry = !self.open.is_empty(),
             Kind::Paragraph if is_note(text) => self.is_entry = false,
             Kind::Paragraph | Kind::Verbatim => self.interrupt(),
@@ -93,7 +94,7 @@ impl Leads {
     fn enter_heading(&mut self) {
         let unfinished = self.unfinished;
         self.interrupt();
-        // A line of a page's edge that looks like a heading ends no list.
+        // A line at the edge of a page that looks like a heading does not end a list.
         let interrupted = if unfinished { std::mem::take(&mut self.interrupted) } else { Vec::new() };
         *self = Self { interrupted, unfinished, ..Self::default() };
     }
@@ -106,7 +107,7 @@ impl Leads {
         }
     }
 
-    /// An entry begins the list under the innermost lead, or goes on with an open list or one that was interrupted.
+    /// An entry begins the list under the innermost lead, or continues an open or interrupted list.
     fn enter_item(&mut self, indent: usize, mark: Mark, loose: Option<Lead>) {
         self.is_entry = true;
         if let Some(reading) = self.open.last().and_then(|lead| lead.begins_with(indent, mark)) {
@@ -121,7 +122,7 @@ impl Leads {
         }
         let beside = self.open.iter().position(|lead| lead.is_beside(indent, mark));
         self.open.truncate(beside.unwrap_or(self.open.len()));
-        // A section stands in no list that is marked in another way.
+        // A section is not part of a list with other marks.
         if mark.is_section() && self.open.last().is_some_and(|lead| lead.latest.is_some()) {
             self.open.clear();
         }
@@ -139,7 +140,7 @@ impl Leads {
         self.open[at].latest = Some(entry);
     }
 
-    /// The lead whose list an entry goes on with, the next number before the same kind of mark.
+    /// The lead whose list an entry continues; a matching next number takes precedence over the same kind of mark.
     fn list_of(&self, indent: usize, mark: Mark) -> Option<(usize, Reading)> {
         let lists = || self.open.iter().enumerate().rev().filter_map(|(at, lead)| Some((at, lead.latest?)));
         let next = |latest: Entry| mark.readings().find(|reading| reading.follows(latest.reading));
@@ -159,12 +160,12 @@ impl Leads {
         self.interrupted.iter().enumerate().rev().find_map(|(at, lead)| Some((at, goes_on(lead.latest?)?)))
     }
 
-    /// Whether the block is an entry that goes on with a lead which binds nobody: `The operator may:`.
+    /// Whether the block is an entry under a lead without an obligation: `The operator may:`.
     pub(super) fn completes_a_harmless_lead(&self, text: &str) -> bool {
         self.is_entry && begins_small(text) && self.open.last().is_some_and(|lead| !lead.is_normative)
     }
 
-    /// The sentences that the block at hand stands under as an entry of their lists, the nearest first.
+    /// The sentences whose lists contain the current block as an entry, nearest first.
     pub(super) fn above(&self) -> Vec<u32> {
         let open = if self.is_entry { &self.open[..] } else { &[] };
         open.iter().rev().map(|lead| lead.sentence).collect()
@@ -175,7 +176,8 @@ impl Leads {
         self.above_table || self.open.last().is_some_and(|lead| lead.is_normative && lead.latest.is_none())
     }
 
-    /// By what the first sentence of a block is known beside its own words; `judge` says it of a whole sentence.
+    /// The rule, other than its own wording, by which the first sentence of a block is a candidate; `judge` decides for
+    /// a whole sentence.
     pub(super) fn reason(
         &self,
         block: &Block,
@@ -191,7 +193,7 @@ impl Leads {
         judge(&format!("{before} {text}")).map(|_| "continued")
     }
 
-    /// Takes in the last sentence of a block, and whether it and the one before it in the block are candidates.
+    /// Records the last sentence of a block, and whether it and the previous one in the block are candidates.
     pub(super) fn leave(
         &mut self,
         block: &Block,
@@ -229,7 +231,7 @@ impl Leads {
         }
     }
 
-    /// How the mark of the entry at hand was read.
+    /// The reading of the current entry's mark.
     fn reading_of(&self, mark: Mark) -> Reading {
         let latest = self.open.last().and_then(|lead| lead.latest);
         latest
@@ -238,19 +240,19 @@ impl Leads {
             .unwrap_or(mark.first)
     }
 
-    /// The same of the rows of a table that begins here.
+    /// The same for the rows of a table that begins here.
     pub(super) fn above_rows(&self) -> Vec<u32> {
         let lead = self.open.last().filter(|lead| lead.is_normative && lead.latest.is_none());
         self.table_lead.or(lead.map(|lead| lead.sentence)).into_iter().collect()
     }
 
-    /// A table is over.
+    /// Ends a table.
     pub(super) fn leave_table(&mut self) {
         (self.above_table, self.table_lead) = (false, None);
     }
 }
 
-/// A sentence that demands what a list or a table below it names, whatever its verb.
+/// A sentence that requires the items of a list or table below it, with any verb.
 fn demands_list(text: &str) -> bool {
     static DEMANDS: LazyLock<Regex> = LazyLock::new(|| {
         pattern::own(
@@ -266,7 +268,7 @@ fn is_caption(text: &str) -> bool {
     ["table", "tabelle", "tab."].contains(&first.as_str())
 }
 
-/// Whether a sentence says that a table comes.
+/// Whether a sentence announces a table.
 fn announces_table(text: &str) -> bool {
     static TABLE: LazyLock<Regex> = LazyLock::new(|| {
         pattern::own(r"(?i)\b(?:following|below|table|schedule|matrix|folgende\w*|nachstehend\w*|tabelle|übersicht)\b")
@@ -274,7 +276,7 @@ fn announces_table(text: &str) -> bool {
     TABLE.is_match(text)
 }
 
-/// Whether a title says that what stands below it is obligations.
+/// Whether a title announces obligations.
 fn names_duties(title: &str) -> bool {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
         pattern::own(

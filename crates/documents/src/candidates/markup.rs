@@ -1,4 +1,4 @@
-//! Text that is data: the elements of XML and the values of JSON are sentences each, however many stand on a line.
+//! Data: each element of XML and each value of JSON is a sentence, even if a line has several.
 
 use super::tables::says_something;
 use plumbline_bounds::pattern;
@@ -6,18 +6,18 @@ use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Tags that stand within a sentence.
+/// Inline tags within a sentence.
 const INLINE: [&str; 16] =
     ["a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "span", "strong", "sub", "sup", "u", "wbr"];
 
-/// The last tag of a text may be open: where it ends on a line of its own, that line has no words.
+/// The last tag of a text may be open: if it ends on a separate line, that line has no words.
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)(?:[^<>]*>|\s[^<>]*$)")
 });
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"=\s*(?:"([^"]*)"|'([^']*)')"#));
 static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#));
 
-/// The parts of a paragraph that sentences are looked for in: all of it, or, where it is data, its values.
+/// The parts of a paragraph that are searched for sentences: all of it, or, for data, its values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let has_tag = || text.contains("</") || text.contains("/>");
     let has_attributes = || text.trim_start().starts_with('<') && (text.contains("=\"") || text.contains("='"));
@@ -31,7 +31,7 @@ pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     found.unwrap_or_else(|| std::iter::once(0..text.len()).collect())
 }
 
-/// What stands between tags, and attributes that say something; none where there are no tags but those of emphasis.
+/// The text between tags, and attributes with text; none if the only tags are for emphasis.
 fn of_xml(text: &str) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     let (mut begin, mut tags) = (0, 0);
@@ -56,7 +56,7 @@ fn of_xml(text: &str) -> Option<Vec<Range<usize>>> {
     (tags > 1).then_some(found)
 }
 
-/// The strings that are no keys; none where the text has too few keys to be JSON.
+/// The strings that are not keys; none if the text has too few keys to be JSON.
 fn of_json(text: &str) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     let mut keys = 0;

@@ -1,17 +1,17 @@
 //! Candidates: which sentences of a text probably state an obligation.
 //!
-//! The scan cuts a page-marked text into sentences, numbers them, and says for each whether it is a candidate and by what
-//! it is known: normative language in English and German, items and table rows under a normative lead, instructions. It is
-//! help for whoever reads, not a filter, so it would rather name a sentence too many than one too few. It decides by fixed
-//! rules alone: the same text gives the same answer.
+//! The scan splits a page-marked text into sentences, numbers them, and decides for each whether it is a candidate and
+//! by which rule: normative language in English and German, items and table rows under a normative lead, instructions.
+//! It assists the reader and is not a filter, so it prefers false positives over misses. It uses only fixed rules: the
+//! same text gives the same answer.
 //!
 //! ```text
 //! text ──blocks──▶ paragraphs, items, rows, headings ──sentences──▶ sentences ──leads, rules──▶ candidates
 //! ```
 //!
-//! No candidates are permissions (`may`), negated obligations (`is not required to`), definitions, questions, examples,
-//! titles in quotation marks, what once had to be done, and `must` as a guess (`it must have been`). Recommendations
-//! (`should`, `soll`) are candidates: regulators and specifications bind by them.
+//! Permissions (`may`), negated obligations (`is not required to`), definitions, questions, examples, titles in
+//! quotation marks, past obligations, and `must` as a guess (`it must have been`) are not candidates. Recommendations
+//! (`should`, `soll`) are candidates, because regulators and specifications use them for obligations.
 
 mod blocks;
 mod english;
@@ -44,23 +44,23 @@ use wording::Wording;
 pub struct Sentence {
     /// Its place in the text, from 1 without gaps.
     pub number: u32,
-    /// The page that it begins on, where the text has page marks.
+    /// The page on which it begins, if the text has page marks.
     pub page: Option<u32>,
-    /// Where it stands in the text, in bytes; a page mark may lie within.
+    /// Its byte range in the text; it may contain a page mark.
     pub range: Range<usize>,
     /// Its words on one line, without page marks and without the mark of its list.
     pub text: String,
-    /// The sentences that it stands under as an entry of their lists, the nearest first.
+    /// The sentences whose lists contain it as an entry, nearest first.
     pub leads: Vec<u32>,
-    /// By what it is known as a candidate, a word or two that never change; none if it is no candidate.
+    /// The name of the rule by which it is a candidate, a stable word or two; none if it is not a candidate.
     pub reason: Option<&'static str>,
-    /// Whether the scan has rules for it. It has none for other languages than English and German, for verbatim text, and
-    /// for text that could not be decoded: that such a sentence is no candidate says nothing.
+    /// Whether the scan has rules for it. It has none for languages other than English and German, for verbatim text,
+    /// and for text that could not be decoded: that such a sentence is not a candidate means nothing.
     pub judged: bool,
 }
 
-/// Where the sentences of a page-marked text stand, in bytes, in their order: the first is number 1. It is where
-/// [`Scan::sentences`] finds them, for a small part of the cost, since nothing is asked about what they say.
+/// The byte ranges of the sentences of a page-marked text, in order: the first is number 1. The same ranges as in
+/// [`Scan::sentences`], at a fraction of the cost, because the wording is not examined.
 pub fn cut(marked: &str) -> Vec<Range<usize>> {
     let places = |block: &Block| {
         let flat = Flat::of(marked, block);
@@ -73,7 +73,7 @@ pub fn cut(marked: &str) -> Vec<Range<usize>> {
     blocks::of(marked).iter().flat_map(places).collect()
 }
 
-/// Whether a text is in another language than another one.
+/// Whether two texts are in different languages.
 pub fn is_translated(text: &str, other: &str) -> bool {
     Words::of(text).is_of_another_language(&Words::of(other))
 }
@@ -83,17 +83,17 @@ pub fn is_foreign(text: &str) -> bool {
     Words::of(text).is_foreign()
 }
 
-/// How documents say that something has to be.
+/// How documents express obligations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// By words of obligation: regulation, contracts, specifications.
+    /// By normative words: regulation, contracts, specifications.
     #[default]
     Normative,
-    /// By the present passive as well, as policies do: `Access rights are reviewed every quarter.`
+    /// Also by the present passive, as in policies: `Access rights are reviewed every quarter.`
     Policy,
 }
 
-/// The scan, with what a configuration adds.
+/// The scan, with the additions of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
     patterns: Patterns,
@@ -101,11 +101,11 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A scan of documents in a style that takes for candidates, besides what it knows itself, all sentences that one of
-    /// these regular expressions matches.
+    /// A scan for documents of a style, which also treats each sentence that matches one of these regular expressions
+    /// as a candidate.
     ///
     /// # Errors
-    /// When one is no regular expression or too costly, or there are too many.
+    /// If one is not a regular expression or too costly, or there are too many.
     pub fn new(patterns: &[String], style: Style) -> Result<Self, PatternError> {
         Ok(Self { patterns: Patterns::new(patterns)?, style })
     }
@@ -118,7 +118,7 @@ impl Scan {
         walk.found
     }
 
-    /// By what a sentence that stands alone is known as a candidate.
+    /// The rule by which a sentence without context is a candidate.
     pub fn judge(&self, sentence: &str) -> Option<&'static str> {
         let text = headings::without_number(blocks::without_marker(sentence));
         let numbered = text.len() < sentence.trim().len();
@@ -126,13 +126,13 @@ impl Scan {
         ranges.into_iter().find_map(|(at, range)| self.reason(&text[range], numbered && at == 0))
     }
 
-    /// By what a sentence is known; `numbered` is one with a number of its own before it.
+    /// The rule by which a sentence is a candidate; `numbered`: it has its own number before it.
     fn reason(&self, sentence: &str, numbered: bool) -> Option<&'static str> {
         let by_instruction = || instructions::reason(&Wording::of(sentence)?, numbered);
         self.by_language(sentence).or_else(by_instruction)
     }
 
-    /// By its normative language alone: titles and what goes on with a harmless lead look like instructions.
+    /// Only by its normative language: titles and continuations of a lead without an obligation look like instructions.
     fn by_language(&self, sentence: &str) -> Option<&'static str> {
         if self.patterns.matches(sentence) {
             return Some("pattern");
@@ -145,13 +145,13 @@ impl Scan {
     }
 }
 
-/// The way through a text, block by block.
+/// Traverses a text block by block.
 struct Walk<'a> {
     scan: &'a Scan,
     marked: &'a str,
     leads: Leads,
     found: Vec<Sentence>,
-    /// The small words of all sentences.
+    /// The stop words of all sentences.
     words: Words,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
         1
     }
 
-    /// The rows of a table are a sentence each.
+    /// Each row of a table is a sentence.
     fn table(&mut self, blocks: &[Block]) -> usize {
         let length = tables::length(blocks);
         let flat: Vec<Flat> = blocks[..length].iter().map(|block| Flat::of(self.marked, block)).collect();
@@ -209,8 +209,8 @@ impl<'a> Walk<'a> {
         length
     }
 
-    /// A row, parted at the entries of the lists in its cells. The entries are of the row's kind; what follows them is judged by its
-    /// own words.
+    /// A row, split at the entries of the lists in its cells. The entries have the row's kind; the text after them is
+    /// judged by its own words.
     fn row(&mut self, flat: &Flat, of_row: Option<&'static str>, above: &[u32]) {
         let mut lead = None;
         for tables::Part { range, kind } in tables::parts(&flat.text) {
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
         self.found.push(Sentence { number, page, range, text, leads, reason, judged });
     }
 
-    /// Lines that are too short to tell are of the language of the others.
+    /// Lines that are too short for detection have the language of the others.
     fn judge_as_a_whole(&mut self) {
         if self.words.is_foreign() {
             self.found
@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A row is known by the words of a cell, by the names of the columns, or by what the table stands under.
+    /// A row is a candidate by the words of a cell, by the names of the columns, or by the lead of the table.
     fn reason_of_row(&self, table: &Table, row: &str, stands_under_duty: bool) -> Option<&'static str> {
         if table.is_header(row) || table.is_optional(row) {
             return None;
@@ -266,14 +266,15 @@ impl<'a> Walk<'a> {
         by_words().or_else(|| says_it().then_some("table row"))
     }
 
-    /// A sentence is known by its own words, or by what it stands under.
+    /// A sentence is a candidate by its own words or by its lead.
     fn reason(&self, block: &Block, place: usize, text: &str) -> Option<&'static str> {
         match block.kind {
             Kind::Verbatim => None,
             Kind::Heading => headings::reason(text, self.scan),
             _ if place > 0 => self.scan.reason(text, false),
             _ => {
-                // What goes on with a harmless lead, `The operator may:`, only looks like an instruction.
+                // The continuation of a lead without an obligation, `The operator may:`, only looks like an
+                // instruction.
                 let own = match self.leads.completes_a_harmless_lead(text) {
                     true => self.scan.by_language(text),
                     false => headings::reason_of_paragraph(block, text, self.scan),

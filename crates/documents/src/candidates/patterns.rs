@@ -3,12 +3,12 @@
 use plumbline_bounds::pattern::of_configuration;
 use regex::RegexSet;
 
-/// Most patterns of a configuration.
+/// Maximum number of patterns of a configuration.
 pub const MOST_PATTERNS: usize = 100;
-/// Most characters of a pattern.
+/// Maximum number of characters of a pattern.
 const LONGEST: usize = 1000;
 
-/// Why patterns are not taken.
+/// Why patterns are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// More than [`MOST_PATTERNS`].
@@ -17,10 +17,10 @@ pub enum PatternError {
     /// Longer than 1,000 characters.
     #[error("the pattern {0} has more than {LONGEST} characters; make two of it")]
     TooLong(usize),
-    /// It matches a text without words, and so every sentence.
+    /// It matches an empty text, and so every sentence.
     #[error("the pattern {0} matches an empty text, and so every sentence; say what must stand there")]
     Empty(usize),
-    /// No regular expression, or one that takes too much memory.
+    /// Not a regular expression, or one that needs too much memory.
     #[error("the pattern {0} is none that can be used: {1}")]
     Invalid(usize, String),
 }
@@ -36,10 +36,10 @@ impl Default for Patterns {
 }
 
 impl Patterns {
-    /// Reads the patterns; capital and small letters are alike to them.
+    /// Compiles the patterns, case-insensitively.
     ///
     /// # Errors
-    /// When one is no regular expression or too costly, or there are too many.
+    /// If one is not a regular expression or too costly, or there are too many.
     pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
         if patterns.len() > MOST_PATTERNS {
             return Err(PatternError::TooMany(patterns.len()));

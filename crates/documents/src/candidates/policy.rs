@@ -1,5 +1,5 @@
-//! The present passive of policies: `Access rights are reviewed every quarter.` Elsewhere it describes more often than it
-//! binds, so that it counts where a configuration says that the documents are policies.
+//! The present passive of policies: `Access rights are reviewed every quarter.` In other documents it is usually
+//! descriptive, so it counts only if a configuration declares the documents to be policies.
 
 use super::language::Words;
 use super::rules::{Binding, Lists, Rules, in_capitals};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&IN_ENGLISH));
 static GERMAN: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&IN_GERMAN));
 
-/// By what a sentence of a policy is known.
+/// The rule by which a sentence of a policy is a candidate.
 pub(super) fn reason(wording: &Wording, words: &Words) -> Option<&'static str> {
     let in_english = words.may_be_english().then(|| ENGLISH.reason(&wording.text)).flatten();
     in_english.or_else(|| words.may_be_german().then(|| GERMAN.reason(&in_capitals(&wording.text))).flatten())
@@ -22,7 +22,7 @@ const IN_ENGLISH: Lists = Lists {
             "done",
             r"(?:[a-z-]*[a-z]{2}ed|begun|brought|built|chosen|done|drawn up|driven|given|handed over|held|kept|laid down|led|made|overseen|paid|put|read|run|sent|set|shown|shut|signed off|sought|spent|split|taken|taught|told|withdrawn|written)",
         ),
-        // What something is, not what is done with it.
+        // Participles that describe a state, not an action.
         (
             "state",
             r"(?:based|called|caused|concerned|composed|connected|considered|defined|derived|described|designed|discussed|divided|entitled|exempted|explained|expressed|illustrated|interested|intended|involved|known|limited to|listed|located|mentioned|named|needed|numbered|organi[sz]ed in|outlined|pleased|presented in|published in|referred to|related|shown|situated|structured|summari[sz]ed|supposed|tired|used in many|written in)",

@@ -3,23 +3,23 @@
 use plumbline_bounds::pattern;
 use regex::Regex;
 
-/// What a language's rules are made of. `<name>` in an expression stands for what `names` says.
+/// The sources of a language's rules. `<name>` in an expression is replaced from `names`.
 pub(super) struct Lists {
-    /// Parts that many expressions have.
+    /// Shared parts of expressions.
     pub(super) names: &'static [(&'static str, &'static str)],
-    /// Sentences that state no obligation, whatever else they say.
+    /// Sentences that state no obligation, regardless of their other words.
     pub(super) never: &'static [&'static str],
-    /// Parts of a sentence that are read before all others, for they would make these look harmless.
+    /// Parts of a sentence that are matched first, because they would make other parts look harmless.
     pub(super) aside: &'static [&'static str],
-    /// Parts of a sentence that say nothing of an obligation although they look it.
+    /// Parts of a sentence that look like an obligation and are not.
     pub(super) harmless: &'static [&'static str],
-    /// By what candidates are known, the first that fits.
+    /// The rules of candidates; the first match counts.
     pub(super) binding: &'static [Binding],
 }
 
-/// One way in which a sentence is known as a candidate.
+/// A rule by which a sentence is a candidate.
 pub(super) struct Binding {
-    /// The word for it.
+    /// Its name.
     pub(super) reason: &'static str,
     /// One of these occurs,
     pub(super) says: &'static [&'static str],
@@ -27,7 +27,7 @@ pub(super) struct Binding {
     pub(super) unless: &'static [&'static str],
 }
 
-/// The rules of a language, ready for use.
+/// The compiled rules of a language.
 pub(super) struct Rules {
     never: Regex,
     aside: Regex,
@@ -36,14 +36,14 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Makes the rules ready.
+    /// Compiles the rules.
     pub(super) fn of(lists: &Lists) -> Self {
         Self::with(lists, str::to_owned)
     }
 
-    /// The same for words of ASCII letters and the four others of German, which are capitals here, in the rules as in
-    /// [`in_capitals`]. Where a word ends is much cheaper to find then: the fast engine of the library gives up on a text
-    /// with any other character when it has to know all letters there are.
+    /// The same for words of ASCII letters and the four other letters of German, which are capitals here and in
+    /// [`in_capitals`]. Word boundaries are much cheaper then: the fast engine of the library cannot handle Unicode
+    /// word boundaries in non-ASCII text.
     pub(super) fn of_ascii(lists: &Lists) -> Self {
         Self::with(lists, |pattern| {
             let words = pattern.replace(r"[\w", "[A-Za-z0-9_").replace(r"\w", "[A-Za-z0-9_]");
@@ -53,7 +53,7 @@ impl Rules {
 
     fn with(lists: &Lists, ready: impl Fn(&str) -> String) -> Self {
         let any = |patterns: &[&str]| {
-            // Nothing is in both classes, and so no text is like a list without patterns.
+            // No character is in both classes, so this matches nothing, like an empty list of patterns.
             let patterns = if patterns.is_empty() { &["[a&&b]"] } else { patterns };
             let mut whole = patterns.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
             for (name, part) in lists.names {
@@ -69,9 +69,9 @@ impl Rules {
         Self { never: any(lists.never), aside: any(lists.aside), harmless: any(lists.harmless), binding }
     }
 
-    /// By what the wording is known.
+    /// The rule that matches the wording.
     pub(super) fn reason(&self, text: &str) -> Option<&'static str> {
-        // What is taken out of a sentence makes none a candidate, so most sentences need no more than this.
+        // Removing parts never creates a candidate, so most sentences need only this check.
         if !self.binding.iter().any(|(_, says, _)| says.is_match(text)) || self.never.is_match(text) {
             return None;
         }

@@ -1,12 +1,12 @@
-//! Where the sentences of a paragraph end.
+//! Sentence boundaries within a paragraph.
 //!
-//! A full stop ends a sentence unless it belongs to an abbreviation, an initial, a date or the number of a clause. After a
-//! semicolon a sentence goes on, for the rest often lacks its subject.
+//! A full stop ends a sentence unless it belongs to an abbreviation, an initial, a date or the number of a clause. A
+//! sentence continues after a semicolon, because the rest often lacks a subject.
 
 use std::ops::Range;
 
-/// Abbreviations after which a sentence goes on, without their full stop and in lower case. Those with a full stop inside,
-/// and single letters, are known without being listed.
+/// Abbreviations that do not end a sentence, in lower case without their full stop. Abbreviations with an inner full
+/// stop, and single letters, need no entry.
 const ABBREVIATIONS: [&str; 104] = [
     "abb", "abl", "abs", "abschn", "al", "allg", "anh", "anl", "anm", "approx", "apr", "art", "arts", "aufl", "aug",
     "bd", "begr", "bes", "bspw", "buchst", "bzgl", "bzw", "ca", "cf", "ch", "chap", "cl", "co", "corp", "dec", "dept",
@@ -64,7 +64,7 @@ const MONTHS: [&str; 12] = [
     "dezember",
 ];
 
-/// After these a single letter is a name and not an initial: `see Annex A. The …`.
+/// After these a single letter is a name, not an initial: `see Annex A. The …`.
 const BEFORE_LETTERS: [&str; 17] = [
     "annex", "appendix", "schedule", "part", "class", "option", "type", "table", "category", "group", "anhang",
     "anlage", "teil", "klasse", "tabelle", "typ", "stufe",
@@ -91,7 +91,7 @@ pub(super) fn cut(line: &str) -> Vec<Range<usize>> {
 fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
     let text = line[range.clone()].trim_end();
     let start = range.start + text.len() - text.trim_start().len();
-    // What has no letters, such as a number by itself, is a part of the sentence before it.
+    // A part without letters, such as a single number, belongs to the sentence before it.
     match found.last_mut() {
         Some(last) if !text.trim().is_empty() && !text.contains(char::is_alphabetic) => {
             last.end = range.start + text.len()
@@ -101,7 +101,7 @@ fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
     }
 }
 
-/// The end of what closes a sentence with its stop: more stops, quotation marks, brackets, the number of a footnote.
+/// The end of the closing characters of a sentence: further stops, quotation marks, brackets, a footnote number.
 fn behind(line: &str, after: usize) -> usize {
     let closing = ['.', '!', '?', '"', '\'', '”', '“', '’', '»', '›', ')', ']', '*', '_'];
     let rest = line[after..].trim_start_matches(closing);
@@ -129,7 +129,7 @@ fn ends_here(line: &str, start: usize, at: usize, stop: char, end: usize) -> boo
     begins && (stop != '.' || !belongs_to_a_word(&line[start..at], next))
 }
 
-/// Whether the full stop behind `before` is no end.
+/// Whether the full stop after `before` does not end a sentence.
 fn belongs_to_a_word(before: &str, next: &str) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let earlier = before[..before.len() - word.len()].trim_end();

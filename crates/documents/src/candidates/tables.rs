@@ -1,4 +1,4 @@
-//! Tables: which rows name the columns, and what the columns say of the others.
+//! Tables: which rows are column names, and what the columns imply for the other rows.
 
 use super::blocks::{Block, Kind, inline};
 use std::ops::Range;
@@ -23,7 +23,7 @@ const DUTIES: [&str; 16] = [
     "soll",
 ];
 
-/// Words in the name of a column that says whether a row binds.
+/// Words in the name of a column that states whether a row is binding.
 const BINDING: [&str; 22] = [
     "mandatory",
     "obligat",
@@ -49,10 +49,10 @@ const BINDING: [&str; 22] = [
     "notwendig",
 ];
 
-/// Names of columns that are all there is to them.
+/// Complete names of columns.
 const BINDING_NAMES: [&str; 6] = ["required", "m", "status", "need", "type", "art"];
 
-/// Cells by which a row binds nobody, in a column that says whether it does.
+/// Cells that mark a row as not binding, in such a column.
 const OPTIONAL: [&str; 16] = [
     "optional",
     "may",
@@ -72,7 +72,7 @@ const OPTIONAL: [&str; 16] = [
     "wünschenswert",
 ];
 
-/// Of a table that holds one requirement, the names of the rows with its words.
+/// In a table with one requirement, the names of the rows with its text.
 const STATEMENTS: [&str; 16] = [
     "requirement",
     "requirement text",
@@ -92,7 +92,7 @@ const STATEMENTS: [&str; 16] = [
     "auflage",
 ];
 
-/// The same, where other rows show that the table holds a requirement.
+/// The same, if other rows show that the table describes a requirement.
 const DESCRIPTIONS: [&str; 10] = [
     "description",
     "statement",
@@ -140,31 +140,31 @@ const PROPERTIES: [&str; 30] = [
     "verantwortlich",
 ];
 
-/// With fewer words a row states nothing.
+/// A row with fewer words makes no statement.
 const LEAST_WORDS: usize = 3;
 
-/// With so many words a cell is no name of a column.
+/// A cell with this many words is not a column name.
 const WORDS_OF_A_STATEMENT: usize = 6;
 
-/// One table of a text: what is known of it as a whole.
+/// One table of a text, and its properties.
 pub(super) struct Table {
-    /// The names of its columns in lower case; none where no row names them.
+    /// The names of its columns in lower case; none if no row names them.
     columns: Option<Vec<String>>,
-    /// Whether a column's name says that its cells are obligations.
+    /// Whether a column's name marks its cells as obligations.
     names_duties: bool,
-    /// Whether it holds one requirement, a property a row.
+    /// Whether it describes one requirement, one property per row.
     is_card: bool,
 }
 
-/// A row of it.
+/// A row of the table.
 pub(super) struct Row<'a> {
     pub(super) text: &'a str,
-    /// Whether the format says that it names the columns.
+    /// Whether the format marks it as the row of column names.
     pub(super) header: bool,
 }
 
 impl Table {
-    /// Looks at a table; `states` says of a cell whether it states an obligation by its words.
+    /// Analyses a table; `states` decides whether a cell states an obligation by its words.
     pub(super) fn of(rows: &[Row<'_>], states: impl Fn(&str) -> bool) -> Self {
         let is_card = is_card(rows);
         let header = rows.first().filter(|first| first.header && rows.len() > 1 && !is_card);
@@ -174,13 +174,13 @@ impl Table {
         Self { columns, names_duties, is_card }
     }
 
-    /// Whether a row names the columns: what begins a table does, and the same again on its next page.
+    /// Whether a row is the column names: the first row of a table, and its repetition on the next page.
     pub(super) fn is_header(&self, row: &str) -> bool {
         let names = || cells(row).map(str::to_lowercase);
         self.columns.as_ref().is_some_and(|columns| names().eq(columns.iter().cloned()))
     }
 
-    /// Whether a row states an obligation for what the table says, not its own words.
+    /// Whether a row states an obligation because of the table, not its own words.
     pub(super) fn states_duty(&self, row: &str) -> bool {
         match self.is_card {
             true => names_and_values(row).any(|(name, value)| is_statement(name) && says_something(value)),
@@ -192,14 +192,14 @@ impl Table {
         }
     }
 
-    /// Whether a row says, in a column that is about it, that it binds nobody.
+    /// Whether a row is marked as not binding, in a column for this purpose.
     pub(super) fn is_optional(&self, row: &str) -> bool {
         let columns = self.columns.iter().flatten();
         columns.zip(cells(row)).any(|(name, cell)| decides(name) && OPTIONAL.contains(&cell.to_lowercase().as_str()))
     }
 }
 
-/// The tables that the rows at the beginning of some blocks belong to: how many blocks the first one has.
+/// The number of blocks that belong to the table at the beginning of these blocks.
 pub(super) fn length(blocks: &[Block]) -> usize {
     let is_more = |block: &&Block| matches!(block.kind, Kind::Row { first: false, .. });
     1 + blocks.iter().skip(1).take_while(is_more).count()
@@ -217,18 +217,18 @@ pub(super) struct Part {
     pub(super) kind: PartKind,
 }
 
-/// What a part of a row is.
+/// The kind of a part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartKind {
     /// The row, up to the entries of the first list in its cells.
     Row,
     /// An entry of a list.
     Entry,
-    /// What stands behind a list.
+    /// The text after a list.
     Rest,
 }
 
-/// A row, parted at the entries of the lists in its cells.
+/// A row, split at the entries of the lists in its cells.
 pub(super) fn parts(row: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut begin, mut kind, mut at) = (0, PartKind::Row, 0);
@@ -249,7 +249,7 @@ pub(super) fn parts(row: &str) -> Vec<Part> {
     parts
 }
 
-/// Adds what of a row stands between lists, if that says anything.
+/// Adds the text of a row between lists, if it has words.
 fn add(parts: &mut Vec<Part>, row: &str, range: Range<usize>, kind: PartKind) {
     let is_edge = |sign: char| sign.is_whitespace() || sign == '|';
     let text = row[range.clone()].trim_end_matches(is_edge);
@@ -259,18 +259,18 @@ fn add(parts: &mut Vec<Part>, row: &str, range: Range<usize>, kind: PartKind) {
     }
 }
 
-/// A cell without the quotation marks that a spreadsheet sets around it.
+/// A cell without the quotation marks that a spreadsheet adds.
 pub(super) fn unquoted(cell: &str) -> &str {
     let inner = cell.strip_prefix('"').map(|rest| rest.strip_suffix('"').unwrap_or(rest));
     inner.filter(|inner| !inner.contains('"')).unwrap_or(cell)
 }
 
-/// Whether a text says enough to be an obligation.
+/// Whether a text is long enough to be an obligation.
 pub(super) fn says_something(text: &str) -> bool {
     text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= LEAST_WORDS
 }
 
-/// Whether what is set like the names of columns is a row: a cell of it is a statement.
+/// Whether a row with the layout of column names is an ordinary row: one of its cells is a statement.
 fn says_by_itself(row: &str, states: impl Fn(&str) -> bool) -> bool {
     cells(row).any(|cell| {
         let words = cell.split_whitespace().count();
@@ -278,13 +278,13 @@ fn says_by_itself(row: &str, states: impl Fn(&str) -> bool) -> bool {
     })
 }
 
-/// Whether a column of this name decides whether a row binds.
+/// Whether a column of this name decides whether a row is binding.
 fn decides(name: &str) -> bool {
     let name = name.trim();
     BINDING_NAMES.contains(&name) || BINDING.iter().any(|word| name.contains(word))
 }
 
-/// The names of properties and their values, which stand side by side in a row.
+/// The names and values of properties that are side by side in a row.
 fn names_and_values(row: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut cells = cells(row);
     std::iter::from_fn(move || Some((cells.next()?, cells.next()?)))
@@ -298,12 +298,12 @@ fn is_statement(name: &str) -> bool {
     is_one_of(&STATEMENTS, name) || is_one_of(&DESCRIPTIONS, name)
 }
 
-/// Whether a table holds one requirement, with its properties below or beside each other.
+/// Whether a table describes one requirement, with its properties below or beside each other.
 fn is_card(rows: &[Row<'_>]) -> bool {
     let pairs = || rows.iter().flat_map(|row| names_and_values(row.text));
     let even = rows.iter().all(|row| cells(row.text).count().is_multiple_of(2));
     let known = pairs().filter(|(name, _)| is_statement(name) || is_one_of(&PROPERTIES, name)).count();
-    // Of a table that lists many things by columns, one line alone begins with such a name.
+    // In a table with one thing per row, only one line begins with such a name.
     even && known >= 2
         && known * 2 >= pairs().count()
         && pairs().any(|(name, _)| is_statement(name))

@@ -1,4 +1,4 @@
-//! The wording of a sentence, as the rules read it: in lower case, with plain signs, without what it only quotes.
+//! The wording of a sentence as the rules see it: in lower case, with plain signs, without quotations.
 
 use plumbline_bounds::pattern;
 use regex::{Captures, Regex};
@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 
 /// A sentence that may be a candidate.
 pub(super) struct Wording {
-    /// In lower case; words apart by single spaces.
+    /// In lower case, words separated by single spaces.
     pub(super) text: String,
     /// How many words it has.
     pub(super) words: usize,
 }
 
-/// A title or a word in quotation marks; single ones only where no apostrophe is.
+/// A title or a word in quotation marks; single ones only if they are not apostrophes.
 static QUOTED: LazyLock<Regex> =
     LazyLock::new(|| pattern::own(r#""[^"]*"|(?P<before>^|[ (])'[^']*'(?P<after>[ ,.;:)]|$)"#));
 
-/// Cells of a spreadsheet in quotation marks, which are none of the sentence.
+/// Quotation marks around spreadsheet cells, which are not part of the sentence.
 static CELLS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"(?:^|[,;|])"[^"]*"(?:[,;|]|$)"#));
 
-/// With fewer words around it, a quotation is the sentence.
+/// If a quotation has fewer words around it, it is the sentence.
 const LEAST_AROUND: usize = 3;
 
 impl Wording {
@@ -44,19 +44,19 @@ fn plain(sentence: &str) -> String {
     let mut out = String::with_capacity(sentence.len());
     for sign in sentence.chars().flat_map(char::to_lowercase) {
         match sign {
-            // Emphasis of Markdown, and hyphens that only a line end would show.
+            // Emphasis of Markdown, and soft hyphens.
             '*' | '`' | '_' | '\u{ad}' | '\u{200b}' | '\u{307}' => {}
             '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' => out.push('\''),
             '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ab}' | '\u{bb}' => out.push('"'),
             '\u{2010}' | '\u{2011}' => out.push('-'),
-            // Letters with their dots apart, of full width, and those that only look like Latin ones.
+            // Decomposed letters, full-width letters, and look-alikes of Latin letters.
             '\u{308}' => compose(&mut out),
             '\u{ff01}'..='\u{ff5e}' => out.extend(char::from_u32(u32::from(sign) - 0xfee0)),
             '\u{430}'..='\u{45f}' if out.ends_with(|before: char| before.is_ascii_alphabetic()) => {
                 out.push(latin(sign))
             }
             _ if sign.is_whitespace() => {
-                // A full stop within a sentence is one of an abbreviation or an ordinal.
+                // A full stop within a sentence belongs to an abbreviation or an ordinal.
                 if out.ends_with('.') {
                     out.pop();
                 }
@@ -71,7 +71,7 @@ fn plain(sentence: &str) -> String {
     out
 }
 
-/// Puts the dots of an umlaut on the letter before them.
+/// Combines the dots of an umlaut with the letter before them.
 fn compose(out: &mut String) {
     let letter = match out.pop() {
         Some('a') => 'ä',
@@ -83,7 +83,7 @@ fn compose(out: &mut String) {
     out.push(letter);
 }
 
-/// The Latin letter that a Cyrillic one within a Latin word stands for.
+/// The Latin letter that a Cyrillic look-alike within a Latin word replaces.
 fn latin(sign: char) -> char {
     const ALIKE: [(char, char); 10] = [
         ('а', 'a'),
@@ -100,10 +100,10 @@ fn latin(sign: char) -> char {
     ALIKE.iter().find(|(cyrillic, _)| *cyrillic == sign).map_or(sign, |(_, latin)| *latin)
 }
 
-/// Fewer letters in capitals are a name.
+/// A line with fewer capitals is a name.
 const LEAST_CAPITALS: usize = 6;
 
-/// Whether a line is set in capitals.
+/// Whether a line is in capitals.
 pub(super) fn is_capitals(line: &str) -> bool {
     !line.contains(char::is_lowercase) && line.chars().filter(|sign| sign.is_uppercase()).count() >= LEAST_CAPITALS
 }

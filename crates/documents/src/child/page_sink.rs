@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
-/// Whom the pages go to.
+/// The consumer of the pages.
 pub(crate) struct PageSink<'a> {
     pub(crate) pages: mpsc::Sender<Page>,
     pub(crate) waited: &'a BlockedTime,
 }
 
-/// How long the child was kept waiting for somebody to take its pages, and whether it is now.
+/// How long the child has been blocked on the consumer, and whether it is blocked now.
 #[derive(Default)]
 pub(crate) struct BlockedTime(Mutex<(Duration, Option<Instant>)>);
 
@@ -29,7 +29,7 @@ impl BlockedTime {
 }
 
 impl PageSink<'_> {
-    /// Whether the page was taken.
+    /// Whether the consumer accepted the page.
     pub(crate) async fn take(&self, page: Page) -> bool {
         let page = match self.pages.try_send(page) {
             Ok(()) => return true,
@@ -43,7 +43,7 @@ impl PageSink<'_> {
     }
 }
 
-/// What a future gives within a time that stands still while the child is kept waiting.
+/// The result of a future within a timeout that is suspended while the child is blocked on the consumer.
 pub(crate) async fn within<T>(limit: Duration, waited: &BlockedTime, work: impl Future<Output = T>) -> Option<T> {
     let began = Instant::now();
     let mut work = std::pin::pin!(work);

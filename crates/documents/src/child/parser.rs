@@ -1,4 +1,4 @@
-//! The parent's side: starts the parser child, feeds it, and puts an end to it.
+//! The parent's side: starts the parser child, feeds it, and stops it.
 
 use crate::child::page_sink::{BlockedTime, PageSink, within};
 use crate::child::protocol::{Line, Trailer};
@@ -15,19 +15,19 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteEx
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 
-/// What a parser child may use up.
+/// Resource limits of a parser child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Address space, in bytes; the child sets it on itself.
     pub memory: u64,
-    /// CPU time for any document; the child sets it on itself, so it ends even when its parent is gone.
+    /// CPU time for any document; the child sets the limit on itself, so it ends even if its parent is gone.
     pub cpu: Duration,
-    /// CPU time beyond that for each MiB of the document.
+    /// Additional CPU time for each MiB of the document.
     pub cpu_per_mib: Duration,
-    /// Time from its start to its last word, kept by the parent. It ends a child that waits for ever: one that computes on
-    /// a machine with other work to do may take many times its CPU time.
+    /// Wall time from start to final message, enforced by the parent. It ends a child that waits forever; on a busy
+    /// machine, a computing child may need many times its CPU time.
     pub wall: Duration,
-    /// Bytes of text it may give.
+    /// Maximum bytes of output text.
     pub output: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Seconds of CPU time for a document of so many bytes.
+    /// Seconds of CPU time for a document of this many bytes.
     fn cpu_secs(&self, bytes: usize) -> u64 {
         let mib = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
         let whole = self.cpu.saturating_add(self.cpu_per_mib.saturating_mul(mib));
@@ -54,33 +54,33 @@ impl Limits {
     }
 }
 
-/// Most CPU time of a child, however large its document is: meanwhile it has one of the few permits.
+/// Maximum CPU time of a child for any document: meanwhile it holds one of the few permits.
 const MOST_CPU: Duration = Duration::from_secs(600);
 
-/// Most address space of a child.
+/// Maximum address space of a child.
 const MOST_MEMORY: u64 = 2 << 30;
-/// With less, ordinary documents are refused.
+/// Minimum address space: with less, ordinary documents fail.
 const LEAST_MEMORY: u64 = 512 << 20;
 
-/// How many children may run at once on so many processors, and the address space of each, under what a container allows all
-/// its processes together: half of it is theirs, the other half the worker's.
+/// How many children may run at once on this many processors, and the address space of each, within the memory limit of
+/// the container: half of it is for them, the other half for the worker.
 fn shares(processors: usize, container: Option<u64>) -> (usize, u64) {
     let Some(theirs) = container.map(|bytes| bytes / 2) else { return (processors, MOST_MEMORY) };
     let permits = usize::try_from(theirs / LEAST_MEMORY).unwrap_or(processors).clamp(1, processors);
     (permits, (theirs / permits as u64).clamp(LEAST_MEMORY, MOST_MEMORY))
 }
 
-/// What the container allows, in bytes, where it allows less than everything: version 2 of control groups, then version 1.
+/// The container's memory limit in bytes, if there is one: cgroup v2, then v1.
 fn container_memory() -> Option<u64> {
     let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
     let text = files.into_iter().find_map(|file| std::fs::read_to_string(file).ok())?;
-    // `max`, or a number beyond any memory, is no limit.
+    // `max`, or a number larger than any memory, means no limit.
     text.trim().parse().ok().filter(|bytes| *bytes < 1 << 50)
 }
 
-/// Reads documents, each in a child process of its own; cheap to clone.
+/// Reads each document in a separate child process; cheap to clone.
 ///
-/// No more children run at once than there are processors, or than a container has memory for: the others wait for a
+/// At most as many children run at once as there are processors, or as a container has memory for. Others wait for a
 /// [`ParserPermit`], which does not count against their time.
 #[derive(Clone, Debug)]
 pub struct Parser {
@@ -89,28 +89,28 @@ pub struct Parser {
     permits: Arc<Semaphore>,
 }
 
-/// A permit for one parser process. Who takes it before loading the document holds no bytes while waiting.
+/// A permit for one parser process. Acquire it before loading the document, so that no bytes are held while waiting.
 pub struct ParserPermit<'a> {
     parser: &'a Parser,
     lines: bool,
     _permit: SemaphorePermit<'a>,
 }
 
-/// Bytes of stdout to a byte of text, at most: quotes and line ends are written with a backslash. The child keeps the
-/// text's own limit, so only one that has gone mad comes up to this.
+/// Maximum bytes of stdout per byte of text: quotes and line ends are escaped with a backslash. The child enforces the
+/// limit on the text itself, so only a misbehaving child reaches this one.
 const OUTPUT_PER_TEXT: u64 = 2;
-/// Bytes of stdout beside the text: what stands around each page.
+/// Bytes of stdout besides the text: the framing of each page.
 const OUTPUT_BESIDE: u64 = 16 << 20;
-/// What a byte of plain text may become at most, written as UTF-8.
+/// Maximum size of a byte of plain text after conversion to UTF-8.
 const MOST_GROWTH: u64 = 3;
-/// Pages, or pieces of long ones, that the child may be ahead of whoever takes them.
+/// How many pages, or pieces of long ones, the child may be ahead of the consumer.
 const PAGES_AHEAD: usize = 8;
-/// Enough of a dying child's last words to tell why it died.
+/// Enough of a dying child's stderr to determine the cause.
 const STDERR_BYTES: u64 = 8 << 10;
 
 impl Parser {
-    /// A parser that runs `program __extract …`, ordinarily the running binary itself, under the default limits, and less
-    /// memory where a container has less.
+    /// A parser that runs `program __extract …`, usually the running binary itself, under the default limits, with less
+    /// memory if the container has less.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (permits, memory) = shares(processors, container_memory());
@@ -125,7 +125,7 @@ impl Parser {
         self
     }
 
-    /// The text of a document, of a paged one only the pages asked for.
+    /// The text of a document; of a paged one, only the requested pages.
     ///
     /// # Errors
     /// See [`DocumentError`]; the document is called `the document` in it, see [`DocumentError::with_name`].
@@ -141,11 +141,11 @@ impl Parser {
         Ok(Extracted { kind, title: about.title, pages: read, paged, unread: about.unread, warnings: about.warnings })
     }
 
-    /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
-    /// time is held here. A very long page comes in pieces of whole lines, one after the other under its number.
+    /// The same, but each page is passed on as soon as the child has sent it, so that only one page is in memory at a
+    /// time. A very long page comes in pieces of whole lines, consecutively under its number.
     ///
     /// # Errors
-    /// As [`Parser::extract`]. Pages given away before an error are worth nothing.
+    /// As [`Parser::extract`]. Discard pages that were passed on before an error.
     pub async fn extract_each(
         &self,
         kind: Kind,
@@ -168,7 +168,7 @@ impl Parser {
         ParserPermit { parser: self, lines: false, _permit: permit }
     }
 
-    /// The main article of a web page, or the whole page where none stands out.
+    /// The main article of a web page, or the whole page if there is none.
     ///
     /// # Errors
     /// As [`Parser::extract`].
@@ -186,10 +186,10 @@ impl Parser {
         Ok(Extracted { kind: Kind::Html, title, pages, paged: false, unread, warnings })
     }
 
-    /// What the document `name` is, and whether it can be opened at all, without extracting it.
+    /// The kind of the document `name`, and whether it can be opened, without extracting it.
     ///
     /// # Errors
-    /// As [`kind_of`]; for a PDF also that it is encrypted or broken, for plain text that it is more than is taken in.
+    /// As [`kind_of`]; for a PDF also if it is encrypted or broken, for plain text if it exceeds the limit.
     pub async fn probe(&self, name: &str, bytes: &[u8]) -> Result<Probe, DocumentError> {
         let kind = kind_of(name, bytes)?;
         let may_be_too_long = bytes.len() as u64 > self.limits.output / MOST_GROWTH;
@@ -212,7 +212,7 @@ impl Parser {
             .args(["--cpu".to_owned(), self.limits.cpu_secs(bytes).to_string()])
             .args(["--output".to_owned(), self.limits.output.to_string()])
             .args(extra)
-            // Nothing of ours to read: no secrets in the environment, no files by a relative path.
+            // The child inherits nothing: no secrets in the environment, no files by a relative path.
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -229,14 +229,14 @@ impl Parser {
 }
 
 impl ParserPermit<'_> {
-    /// Whether the text of a PDF keeps its line ends, and everything else as the pages have it.
+    /// Whether the text of a PDF keeps its line ends and all other content of the pages.
     #[must_use]
     pub fn keeping_lines(mut self, lines: bool) -> Self {
         self.lines = lines;
         self
     }
 
-    /// The pages asked for of a PDF, line by line as they are set: nothing is joined or left out.
+    /// The requested pages of a PDF, line by line as printed: nothing is joined or omitted.
     ///
     /// # Errors
     /// As [`Parser::extract`].
@@ -253,9 +253,8 @@ impl ParserPermit<'_> {
         about.map(|_| read)
     }
 
-    /// The text of a document, each page sent to somebody who may take his time: that does not count against the child's.
-    /// When nobody listens any more, the child is stopped. The document is given away, and gone from here when the child
-    /// has it.
+    /// Streams the pages of a document to the consumer; back-pressure is not charged to the child's time limit. If the
+    /// consumer is gone, the child is stopped. The document's bytes are dropped when the child has read them.
     ///
     /// # Errors
     /// As [`Parser::extract_each`].
@@ -299,7 +298,7 @@ impl ParserPermit<'_> {
         let waited = BlockedTime::default();
         let talk = converse(&mut child, bytes, output, PageSink { pages, waited: &waited });
         let Some(talk) = within(limits.wall, &waited, talk).await else {
-            // A child that cannot be killed has ended by itself.
+            // If a child cannot be killed, it has already ended.
             let _ = child.kill().await;
             return Err(died(Ending::OutOfTime));
         };
@@ -320,13 +319,13 @@ impl ParserPermit<'_> {
     }
 }
 
-/// What a child said.
+/// The output of a child.
 struct Talk {
     heard: Heard,
     stderr: Vec<u8>,
 }
 
-/// What came through its stdout, besides the pages.
+/// The output on stdout, besides the pages.
 struct Heard {
     bytes: u64,
     last_word: Option<Line>,
@@ -340,22 +339,22 @@ fn join(pages: &mut Vec<Page>, page: Page) {
     }
 }
 
-/// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
+/// Writes to the child and reads from it concurrently: either alone would deadlock once a pipe is full.
 async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, sink: PageSink<'_>) -> std::io::Result<Talk> {
     let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
     let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
     let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
     let feed = async {
-        // A child that ends early closes its end; what it has to say about that is on the other pipes.
+        // A child that ends early closes its end; the reason is on the other pipes.
         let _ = stdin.write_all(&bytes).await;
         drop((stdin, bytes));
     };
-    // One byte over the limit is read, to tell a full output from one that is too large.
+    // One byte more than the limit is read, to distinguish a full output from one that is too large.
     let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, sink), last_words(stderr));
     Ok(Talk { heard: heard?, stderr: stderr? })
 }
 
-/// Hands the pages on as they come, until the last word or a line that is none of ours.
+/// Passes the pages on as they arrive, until the final message or an invalid line.
 async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: PageSink<'_>) -> std::io::Result<Heard> {
     let mut lines = BufReader::new(pipe.take(limit));
     let mut heard = Heard { bytes: 0, last_word: None };
@@ -364,7 +363,7 @@ async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: PageSink<'_>) -> s
         line.clear();
         heard.bytes += lines.read_until(b'\n', &mut line).await? as u64;
         match serde_json::from_slice(&line) {
-            // When nobody wants the rest, there is no last word, and the child is taken for dead.
+            // If the consumer is gone, there is no final message, and the child counts as dead.
             Ok(Line::Page(page)) => match sink.take(page).await {
                 true => {}
                 false => return Ok(heard),
@@ -388,7 +387,7 @@ fn died(ending: Ending) -> DocumentError {
     DocumentError::ParserDied { name: UNNAMED.to_owned(), ending }
 }
 
-/// Why a child died: the signal of the CPU limit, the allocator's last words, or anything else.
+/// Why a child died: the signal of the CPU limit, the allocator's message, or anything else.
 fn why(status: ExitStatus, stderr: &[u8]) -> Ending {
     let words = String::from_utf8_lossy(stderr);
     if status.signal() == Some(rustix::process::Signal::XCPU.as_raw()) {

@@ -1,7 +1,7 @@
 //! The child's side: the body of the hidden command `plumbline __extract`.
 //!
-//! It limits itself before it reads a byte of the document, does one thing, and is not trusted by its parent to end
-//! well. Its arguments are an internal matter between two copies of the same binary.
+//! It limits itself before it reads a byte of the document and does one thing; its parent does not rely on it to end
+//! properly. Its arguments are internal to the binary.
 
 use crate::child::protocol::{Failure, Line, Parsed, Trailer, pieces};
 use crate::{
@@ -13,11 +13,11 @@ use std::io::{BufWriter, Read as _, Write as _};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
-/// Parsers recurse as deep as a document is nested; with this much stack an ordinary deep document still passes.
-/// It is address space, counted against the memory limit and not used before it is needed.
+/// Parsers recurse as deep as a document is nested; this stack is enough for ordinary deep documents. It is address
+/// space, counted against the memory limit and committed only on use.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What the parent asks for.
+/// The request of the parent.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     kind: Kind,
@@ -34,7 +34,7 @@ struct Request {
 /// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] [--lines] --memory BYTES --cpu SECONDS
 /// --output BYTES`.
 ///
-/// The exit code is 0 when a last word was said, be it an error about the document, and 1 otherwise.
+/// The exit code is 0 if a final message was sent, including an error about the document, and 1 otherwise.
 pub fn run_child() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     match Request::from_arguments(&arguments).ok_or_else(|| "wrong arguments".to_owned()).and_then(serve) {
@@ -73,7 +73,8 @@ impl Request {
 
     /// Sets the process's limits; they can only be lowered from then on.
     fn limit_self(&self) -> Result<(), String> {
-        // One second more to the hard limit, so that the soft one's signal, which says why, comes first.
+        // The hard limit is one second higher, so that the soft limit's signal, which identifies the cause, comes
+        // first.
         let limits = [
             (Resource::Core, 0, 0),
             (Resource::As, self.memory_bytes, self.memory_bytes),
@@ -86,8 +87,8 @@ impl Request {
         Ok(())
     }
 
-    /// What the parent gets. Text beyond the limit is refused as a whole and before the first of it is said: the parent
-    /// stores it as it comes.
+    /// The response to the parent. A text beyond the limit is refused as a whole before any of it is sent, because the
+    /// parent stores it as it arrives.
     fn answer(&self, bytes: &[u8]) -> Parsed {
         let (pages, trailer) = warnings::settle(self.parse(bytes))?;
         let bytes = pages.iter().map(|page| page.text.len() as u64).sum();

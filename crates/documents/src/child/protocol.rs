@@ -1,16 +1,16 @@
-//! What the parser child says to its parent: JSON lines on stdout, a page a line and then one last word. A long page, which
-//! is the whole of a document without pages, comes in pieces: several lines of one number.
+//! The protocol from the parser child to its parent: JSON lines on stdout, one page per line and then one final
+//! message. A long page, or the whole text of a document without pages, comes in pieces: several lines with one number.
 //!
-//! Without a last word the child did not finish, however its output looks.
+//! Without the final message the child did not finish, whatever its output.
 
 use crate::error::UNNAMED;
 use crate::{DocumentError, Page};
 use serde::{Deserialize, Serialize};
 
-/// What a parser gives back: pages in order and what is to be said of the document as a whole.
+/// The result of a parser: pages in order, and properties of the whole document.
 pub(crate) type Parsed = Result<(Vec<Page>, Trailer), Failure>;
 
-/// Longer pages come in pieces of at most this size, so that nobody has to hold a long document in one.
+/// Longer pages are sent in pieces of at most this size, so that a long document is never in memory as a whole.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// One line from the child.
@@ -21,18 +21,18 @@ pub(crate) enum Line {
     Page(Page),
     /// Everything was sent.
     End(Trailer),
-    /// The document cannot be had; nothing follows.
+    /// The document cannot be read; nothing follows.
     Error(Failure),
 }
 
-/// What is known of the document as a whole.
+/// Properties of the whole document.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trailer {
     /// The title the format states.
     pub(crate) title: Option<String>,
-    /// How many pages the document has, whichever were asked for; absent where there are none.
+    /// Total number of pages, independent of the request; absent if the document has no pages.
     pub(crate) pages: Option<u32>,
-    /// The pages that show something most of which is not in their text.
+    /// The pages with visible content that is mostly missing from their text.
     #[serde(default)]
     pub(crate) unread: Vec<u32>,
     /// One sentence each.
@@ -50,27 +50,27 @@ pub(crate) enum Failure {
         /// Why, without a full stop.
         reason: String,
     },
-    /// No page asked for has any words.
+    /// No requested page has any words.
     NoText {
         /// How many pages that are.
         pages: u32,
         /// The first of them.
         first: u32,
-        /// Those of them that show something.
+        /// Those of them with visible content.
         #[serde(default)]
         unread: Vec<u32>,
-        /// What is known of it besides, one sentence each.
+        /// Further findings, one sentence each.
         #[serde(default)]
         why: Vec<String>,
     },
-    /// Pages were asked for that there are not.
+    /// Requested pages do not exist.
     NoSuchPage {
-        /// The first page asked for.
+        /// The first requested page.
         asked: u32,
         /// How many pages there are.
         count: u32,
     },
-    /// More text than was asked for at most.
+    /// More text than the requested maximum.
     TooLong {
         /// How much there is, in bytes.
         bytes: u64,
@@ -79,7 +79,7 @@ pub(crate) enum Failure {
     },
 }
 
-/// A page's text in pieces, one for an empty page: each but the last ends with a paragraph, else with a line, else
+/// A page's text in pieces, one for an empty page: each piece except the last ends at a paragraph, else at a line, else
 /// anywhere.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);

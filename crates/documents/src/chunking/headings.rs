@@ -1,6 +1,6 @@
-//! The headings of a Markdown text, and which of them a place stands under.
+//! The headings of a Markdown text, and the headings above a position.
 
-/// The headings that a text stands under which is a part of another, outermost first.
+/// The headings above a part of a text, outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing(Vec<(usize, String)>);
 
@@ -17,7 +17,7 @@ struct Heading {
 }
 
 impl Outline {
-    /// Finds the `#` headings outside fenced code; `under` are those that the text as a whole stands under.
+    /// Finds the `#` headings outside fenced code; `under` are the headings above the whole text.
     pub(crate) fn of(text: &str, under: &Standing) -> Self {
         let above =
             under.0.iter().map(|(level, text)| Heading { offset: 0, end: 0, level: *level, text: text.clone() });
@@ -38,8 +38,8 @@ impl Outline {
         Self { headings }
     }
 
-    /// The headings that the first words of the part from `start` to `end` stand under, outermost first. Headings the
-    /// part begins with are its own.
+    /// The headings above the first words of the part from `start` to `end`, outermost first. Headings at the beginning
+    /// of the part are included.
     pub(crate) fn path_at(&self, start: usize, end: usize) -> Vec<String> {
         let mut count = self.headings.partition_point(|heading| heading.offset < start);
         let mut place = start;
@@ -48,7 +48,7 @@ impl Outline {
             && next.offset < end
         {
             place = next.end.max(place);
-            // Blank lines between a heading and the one below it are no text of their own.
+            // Blank lines between two headings do not count as text.
             if let Some(after) = self.headings.get(count + 1)
                 && after.offset <= place + 2
             {
@@ -59,13 +59,13 @@ impl Outline {
         path(&self.headings[..count]).map(|heading| heading.text.clone()).collect()
     }
 
-    /// The headings that what follows the text stands under.
+    /// The headings above the text that follows.
     pub(super) fn at_end(&self) -> Standing {
         Standing(path(&self.headings).map(|heading| (heading.level, heading.text.clone())).collect())
     }
 }
 
-/// Of headings one after the other those that are still open after the last.
+/// Of consecutive headings, those that are still open after the last.
 fn path(headings: &[Heading]) -> impl Iterator<Item = &Heading> {
     let mut path: Vec<&Heading> = Vec::new();
     for heading in headings {
@@ -103,7 +103,7 @@ mod tests {
             ("Text one", vec!["Policy", "1 Scope"]),
             ("```", vec!["Policy", "1 Scope"]),
             ("Text two", vec!["Policy", "2 Duties", "2.1 Records"]),
-            // A chunk that begins with headings stands under them already.
+            // A chunk that begins with headings counts as below them.
             ("# Policy", vec!["Policy", "1 Scope"]),
             ("## 2 Duties", vec!["Policy", "2 Duties", "2.1 Records"]),
         ] {

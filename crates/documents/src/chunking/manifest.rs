@@ -1,13 +1,13 @@
-//! `chunks/manifest.json`: which chunks there are and what each is a part of.
+//! `chunks/manifest.json`: the list of chunks with the origin of each.
 
 use super::Chunk;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The list of all chunks of a job, over all its documents.
+/// All chunks of a job, from all its documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// One entry a chunk file, in the order of their numbers.
+    /// One entry per chunk file, in the order of their numbers.
     pub chunks: Vec<Entry>,
 }
 
@@ -20,7 +20,7 @@ pub struct Entry {
     pub source: String,
     /// Its pages; null for a document without pages.
     pub pages: Option<PageSpan>,
-    /// The headings it stands under, outermost first.
+    /// The headings above it, outermost first.
     pub headings: Vec<String>,
     /// Its size in tokens, without the line that names its source.
     pub tokens: u32,
@@ -41,13 +41,12 @@ fn number(file: &str) -> Option<u32> {
 }
 
 impl Manifest {
-    /// Enters the chunks of a document and returns the files they go to, in order, and the files that are no longer
-    /// wanted.
+    /// Enters the chunks of a document and returns their files in order, and the files that are no longer needed.
     ///
-    /// Cutting a document anew replaces its entries: it takes its former numbers again, as many as it needs, and new
-    /// ones after the highest of all documents; those it no longer needs are the second list. Entries of other
-    /// documents stay as they are. `taken` are numbers that are not free though the list may not have them, each with its
-    /// document: the passages of the ledger.
+    /// Chunking a document again replaces its entries: it reuses as many of its former numbers as it needs, then new
+    /// ones after the highest of all documents; numbers it no longer needs are in the second list. Entries of other
+    /// documents do not change. `taken` are numbers that are in use even if the list does not contain them, each with
+    /// its document: the passages of the ledger.
     pub fn merge<'a>(
         &mut self,
         source: &str,

@@ -1,9 +1,9 @@
 //! A quick measure of tokens for any part of one text.
 //!
-//! The splitter asks for the size of thousands of overlapping parts of the same text. Counting each anew would take
-//! many times as long as counting the text once, so the text is counted once, word by word, and the size of a part is
-//! a difference of two sums. Words are counted with the white space the tokenizer joins to them, which makes the sum
-//! of the words the count of the text, or a little more.
+//! The splitter requests the size of thousands of overlapping parts of the same text. Counting each part would take
+//! many times as long as counting the text once, so the text is counted once, word by word, and the size of a part is a
+//! difference of two prefix sums. Words are counted with the white space that the tokenizer joins to them, so the sum
+//! of the words is the count of the text, or slightly more.
 
 use super::text::Whole;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    /// Counts a part of the text; sizes of anything in it can be asked for.
+    /// Counts a part of the text, after which the size of any range in it is available.
     pub(super) fn of(whole: &'a Whole, part: Range<usize>) -> Self {
         let mut measure = Self { whole, ends: Vec::new(), sums: Vec::new() };
         let (mut start, mut sum) = (part.start, 0);
@@ -57,7 +57,8 @@ impl ChunkSizer for Measure<'_> {
     }
 }
 
-/// Ends of the words of a text: before a space that follows a word, and after line ends. The last is the text's end.
+/// Ends of the words of a text: before a space that follows a word, and after line ends. The last one is the end of the
+/// text.
 fn word_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::with_capacity(text.len() / 5);
     let mut start = 0;

@@ -1,9 +1,9 @@
-//! Chunks: a document cut into pieces that a model can work through one at a time.
+//! Chunks: a document split into pieces that a model can process one at a time.
 //!
-//! The pages become one text again, so that a paragraph, and a sentence most of all, may run over the end of a page.
-//! That text is cut along its own structure, headings first, then paragraphs, then sentences, into pieces of a bounded
-//! number of tokens; nothing is dropped but white space. Each piece then gets back what it has lost by being cut out:
-//! the numbers of its pages as `[page N]` lines, and the headings it stands under.
+//! The pages are joined into one text, so that paragraphs and sentences may cross the end of a page. That text is split
+//! along its structure, headings first, then paragraphs, then sentences, into pieces of a bounded number of tokens;
+//! only white space is dropped. Each piece then gets the context that it lost: its page numbers as `[page N]` lines,
+//! and the headings above it.
 //!
 //! The same document and the same options give the same chunks, byte for byte.
 
@@ -24,9 +24,9 @@ use text_splitter::{ChunkConfig, ChunkSizer, MarkdownSplitter};
 /// How to cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkOptions {
-    /// Most tokens of a chunk, page marks included; at least 50 are used.
+    /// Maximum tokens of a chunk, including page marks; at least 50 are used.
     pub max_tokens: u32,
-    /// Tokens of the chunk before that a chunk repeats at most; at most half of `max_tokens` is used.
+    /// Maximum tokens of the previous chunk that a chunk repeats; at most half of `max_tokens` is used.
     pub overlap: u32,
 }
 
@@ -39,13 +39,13 @@ impl Default for ChunkOptions {
 /// A piece of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The text; in a paged document with a `[page N]` line at its top and wherever a page begins.
+    /// The text; in a paged document with a `[page N]` line at the top and at the beginning of each page.
     pub text: String,
-    /// The page its first word stands on, in a paged document.
+    /// The page of its first word, in a paged document.
     pub first_page: Option<u32>,
-    /// The page its last word stands on.
+    /// The page of its last word.
     pub last_page: Option<u32>,
-    /// The headings its first words stand under, outermost first, itself included.
+    /// The headings above its first words, outermost first, including one at its beginning.
     pub headings: Vec<String>,
     /// Tokens of `text`, in o200k_base.
     pub tokens: u32,
@@ -55,12 +55,12 @@ pub struct Chunk {
 
 /// Fewer tokens leave no room for a page mark and a sentence.
 const FEWEST_TOKENS: u32 = 50;
-/// The splitter needs several times the memory of what it splits, so it gets a large text in parts of about this size,
-/// each from the beginning of a page that begins no sentence's middle. An overlap has to reach over every border, so with
-/// one the text stays whole.
+/// The splitter needs several times the memory of its input, so it gets a large text in parts of about this size, each
+/// starting at a page that does not begin within a sentence. An overlap must cross every boundary, so with an overlap
+/// the text is not divided.
 const PART_BYTES: usize = 512 << 10;
 
-/// Cuts a document into chunks; `source`, its name, is not part of their text, see [`render_chunk`].
+/// Splits a document into chunks; `source`, its name, is not part of their text, see [`render_chunk`].
 ///
 /// Without overlap the words of the chunks are exactly the words of the pages, in order. A document without words has
 /// no chunks.
@@ -68,8 +68,8 @@ pub fn chunk(source: &str, pages: &[Page], paged: bool, options: ChunkOptions) -
     chunk_part(source, pages, paged, options, &mut Standing::default())
 }
 
-/// The same for a part of a longer text, which stands under the headings given; they become those that the next part
-/// stands under. No chunk and no overlap reaches from one part into the next.
+/// The same for a part of a longer text, below the given headings, which are updated for the next part. No chunk and no
+/// overlap crosses the boundary between parts.
 pub fn chunk_part(
     source: &str,
     pages: &[Page],
@@ -94,7 +94,7 @@ pub fn chunk_part(
                 chunks.push(found);
                 continue;
             }
-            // The quick measure was too low here, which takes text without words; the tokenizer itself has the last say.
+            // The quick measure was too low, which happens only with text without words; the tokenizer itself decides.
             let exact = Exact { whole: &whole };
             for (offset, part) in cut(piece, &exact, limit, overlap) {
                 chunks.push(finish(&whole, &outline, (start + offset, ended), part));
@@ -106,7 +106,7 @@ pub fn chunk_part(
     chunks
 }
 
-/// The chunk as the content of a file: a first line that says where it is from, and its text.
+/// The chunk as the content of a file: a first line with its origin, and its text.
 ///
 /// `<!-- source: input/policy.pdf | pages: 3-4 | section: 2 Scope > 2.1 Records -->`, the parts that are known.
 pub fn render_chunk(source: &str, chunk: &Chunk) -> String {

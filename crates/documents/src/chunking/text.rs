@@ -1,17 +1,17 @@
-//! The pages of a document as one text, and where each page begins in it.
+//! The pages of a document as one text, with the start of each page.
 
 use crate::Page;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Most tokens of a page mark with its blank line or line end.
+/// Maximum tokens of a page mark with its blank line or line end.
 const MARK_TOKENS: usize = 8;
 
 /// One text for the whole document.
 pub(super) struct Whole {
-    /// The pages' texts, one after the other.
+    /// The concatenated texts of the pages.
     pub(super) text: String,
-    /// Where each page begins, ascending; empty for a document without pages.
+    /// The start of each page, ascending; empty for a document without pages.
     starts: Vec<Start>,
 }
 
@@ -23,7 +23,7 @@ struct Start {
 }
 
 impl Whole {
-    /// Puts pages together: as paragraphs of their own, or within one paragraph where a sentence runs on.
+    /// Joins pages: as separate paragraphs, or within one paragraph if a sentence continues.
     pub(super) fn of(pages: &[Page], paged: bool) -> Self {
         let mut whole = Self { text: String::new(), starts: Vec::new() };
         for page in pages {
@@ -50,7 +50,7 @@ impl Whole {
         self.starts.get(after.checked_sub(1)?).map(|start| start.page)
     }
 
-    /// A piece of the text with its page marks: at its top, and where a page begins inside it.
+    /// A piece of the text with its page marks: at the top, and at the beginning of each page inside it.
     pub(super) fn with_marks(&self, offset: usize, piece: &str) -> String {
         let Some(first) = self.page_at(offset) else { return piece.to_owned() };
         let mut out = String::with_capacity(piece.len() + 32);
@@ -78,14 +78,14 @@ impl Whole {
         self.offset_of(piece).map_or(MARK_TOKENS, |offset| self.marks_tokens(offset, offset + piece.len()))
     }
 
-    /// Where a slice of the text begins in it; nothing for text from elsewhere.
+    /// The offset of a slice of the text; none for a slice of another text.
     pub(super) fn offset_of(&self, piece: &str) -> Option<usize> {
         let offset = (piece.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
         (offset + piece.len() <= self.text.len()).then_some(offset)
     }
 
-    /// The text in parts of at least so many bytes, the last one apart; a part begins with a page, and with no sentence's
-    /// middle.
+    /// The text in parts of at least this many bytes, except the last; a part begins with a page, and not within a
+    /// sentence.
     pub(super) fn parts(&self, bytes: usize) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut begin = 0;
@@ -107,8 +107,8 @@ impl Whole {
     }
 }
 
-/// Whether `next` goes on with a sentence that `before` leaves unfinished. When in doubt it does not: two paragraphs
-/// stay two.
+/// Whether `next` continues an unfinished sentence of `before`. In case of doubt it does not: two paragraphs stay
+/// separate.
 fn runs_on(before: &str, next: &str) -> bool {
     let last = before.rsplit('\n').next().unwrap_or_default().trim_end();
     let unfinished = last.ends_with(|c: char| c.is_alphanumeric() || ",;-–(".contains(c));

@@ -1,7 +1,7 @@
-//! ZIP archives of unknown origin, which is what ODT and EPUB files are. Runs in the parser child only.
+//! ZIP archives from untrusted sources, such as ODT and EPUB files. Runs in the parser child only.
 //!
-//! Nothing is unpacked that was not asked for, and what is asked for is held against its declared size and ratio before
-//! a byte is inflated, and against the same bounds while it is: a declaration can lie.
+//! Only requested entries are unpacked. Their declared size and ratio are checked before a byte is inflated, and the
+//! actual ones during inflation, because a declaration can lie.
 
 use crate::child::protocol::Failure;
 use crate::formats::text;
@@ -12,22 +12,22 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// An archive of more entries is refused; long books have some hundreds.
+/// An archive with more entries is refused; long books have some hundreds.
 const MAX_ENTRIES: usize = 10_000;
-/// Largest entry that is unpacked, in bytes.
+/// Maximum size of an entry that is unpacked, in bytes.
 const MAX_ENTRY_BYTES: u64 = 64 << 20;
-/// Most bytes unpacked from one archive.
+/// Maximum bytes unpacked from one archive.
 const MAX_TOTAL_BYTES: u64 = 256 << 20;
 /// An entry that grows by more than this factor is a bomb, unless it is small.
 const MAX_RATIO: u64 = 250;
 /// What counts as small, in bytes.
 const SMALL_BYTES: u64 = 8 << 20;
 
-/// An archive and what may still be unpacked from it.
+/// An archive and the remaining budget of bytes.
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
-    /// What could not be read of its texts, one sentence each.
+    /// Unreadable parts of its texts, one sentence each.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Archive<'a> {
         Ok(Some(content))
     }
 
-    /// An entry's text, in whichever encoding its mark of byte order names.
+    /// An entry's text, in the encoding of its byte order mark.
     pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
         let (text, warning) = text::decode(&bytes);
@@ -84,7 +84,7 @@ impl<'a> Archive<'a> {
         self.zip.file_names().flatten().map(Cow::into_owned).collect()
     }
 
-    /// The archive with other texts for some entries, and other names; what is not changed is not unpacked.
+    /// The archive with some texts and names replaced; unchanged entries are not unpacked.
     pub(crate) fn rewritten(
         &mut self,
         changed: &BTreeMap<String, String>,
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_declared_size_that_lies_is_found_out() {
         let mut bytes = archive(&[("a.xml", &vec![b'a'; (SMALL_BYTES + 1) as usize])]);
-        // The size before compression stands in the entry's own header and in the table of contents.
+        // The uncompressed size is in the entry's local header and in the central directory.
         let size = u32::try_from(SMALL_BYTES + 1).expect("a small number").to_le_bytes();
         let places: Vec<usize> = memchr::memmem::find_iter(&bytes, &size).collect();
         assert_eq!(places.len(), 2);

@@ -1,20 +1,20 @@
-//! How many attributes the elements of an HTML page have, found out before a parser reads it: a parser compares each with all
-//! that are before it, so that one element of a megabyte takes a minute.
+//! Counts the attributes of the elements of an HTML page before parsing: a parser compares each attribute with all
+//! before it, so that one element of a megabyte takes a minute.
 //!
-//! An element begins at `<` and a letter where the parser reads text. Whether it does at one of them only a parser knows, so
-//! that each is looked at as if it did, from there on and by the rules of the standard (13.2.5.6 to 13.2.5.40 of HTML's):
-//! what a script or a comment has more of is counted too.
+//! An element begins at `<` and a letter if the parser is in a text state. Only a parser knows that state, so every
+//! such position is treated as an element, by the rules of the HTML standard (13.2.5.6 to 13.2.5.40): positions within
+//! scripts and comments are counted too.
 
-/// Most attributes of an element.
+/// Maximum number of attributes of an element.
 const MOST: usize = 4_000;
-/// More than ordinary elements have; their comparisons are counted.
+/// More than ordinary elements have; above it, comparisons are counted.
 const ORDINARY: usize = 64;
-/// Most comparisons for the whole page, a second or two.
+/// Maximum comparisons for the whole page, a second or two.
 const MOST_COMPARISONS: usize = 1_000_000_000;
-/// Most looks at each byte, for `<a<a<a…` begins at each of them and goes on to the end.
+/// Maximum visits of each byte, because `<a<a<a…` begins an element at each position that continues to the end.
 const MOST_LOOKS: usize = 64;
 
-/// Whether a parser reads the page's elements in a time like its length.
+/// Whether parsing the page's elements takes time linear in its length.
 pub(crate) fn is_bounded(html: &str) -> bool {
     let bytes = html.as_bytes();
     let mut looks = MOST_LOOKS * bytes.len() + (1 << 20);
@@ -35,14 +35,14 @@ pub(crate) fn is_bounded(html: &str) -> bool {
     true
 }
 
-/// Where in an element its reader is.
+/// The state within an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// In its name, or in that of an attribute.
+    /// In its name, or in an attribute's name.
     Name,
     /// Where an attribute may begin.
     Between,
-    /// Behind an attribute's name and white space: `=` gives it a value.
+    /// After an attribute's name and white space: `=` starts its value.
     Named,
     /// Behind `=`.
     Equals,
@@ -50,7 +50,7 @@ enum State {
     Quoted(u8),
 }
 
-/// The attributes of an element up to its end; none where there are too many, or too much was looked at.
+/// The number of attributes of an element; none if there are too many, or too many bytes were visited.
 fn attributes(element: &[u8], looks: &mut usize) -> Option<usize> {
     let (mut state, mut found) = (State::Name, 0);
     for byte in element {
@@ -70,7 +70,7 @@ fn attributes(element: &[u8], looks: &mut usize) -> Option<usize> {
             (State::Name, _) if is_space => State::Named,
             (State::Name, _) => State::Name,
             (State::Between | State::Named, _) if is_space => state,
-            // An attribute's name, `=` as its first sign included.
+            // An attribute's name, including `=` as its first character.
             (State::Between | State::Named, _) => {
                 found += 1;
                 State::Name
@@ -80,7 +80,7 @@ fn attributes(element: &[u8], looks: &mut usize) -> Option<usize> {
             return None;
         }
     }
-    // An element that does not end is none, but its attributes were read.
+    // An unterminated element is not an element, but its attributes were read.
     Some(found)
 }
 

@@ -1,9 +1,9 @@
-//! Blocks of text, the common ground of the formats with structure, and how they are written as Markdown.
+//! Blocks of text, the common representation of structured formats, and their Markdown form.
 //!
-//! Emphasis is left out on purpose: a citation quotes words, and asterisks between them would make a true quote look
-//! false. For the same reason nothing is escaped.
+//! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
+//! For the same reason nothing is escaped.
 
-/// A stretch of a document that stands by itself.
+/// A self-contained part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Block {
     /// A heading, level 1 to 6.
@@ -21,12 +21,12 @@ pub(crate) enum Block {
     },
     /// Rows of cells; the first is the header.
     Table(Vec<Vec<String>>),
-    /// Text whose line ends and indents mean something.
+    /// Text with significant line ends and indents.
     Verbatim(String),
 }
 
 impl Block {
-    /// The block's words, for comparing it with others; a table has none that would repeat on other pages.
+    /// The block's words, for comparison with others; a table has none, because tables do not repeat on other pages.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Heading(_, text) | Self::Paragraph(text) | Self::Item { text, .. } | Self::Verbatim(text) => text,
@@ -34,7 +34,7 @@ impl Block {
         }
     }
 
-    /// Whether it says nothing.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Table(rows) => rows.iter().flatten().all(|cell| cell.trim().is_empty()),
@@ -78,7 +78,7 @@ fn write_block(out: &mut String, block: &Block) {
     }
 }
 
-/// Indented as Markdown wants it, so that a comment in a program, `# like this`, is not taken for a heading.
+/// Indented as Markdown code, so that a comment in a program, `# like this`, does not become a heading.
 fn write_verbatim(out: &mut String, text: &str) {
     for (index, line) in text.lines().enumerate() {
         if index > 0 {

@@ -1,28 +1,28 @@
-//! Words broken at a line end, and lines broken inside a paragraph, put together again.
+//! Dehyphenation: joins words that are split at a line end, and lines within a paragraph.
 //!
 //! `docu-\nment` is `document`, but `well-\nknown` is `well-known`: the document itself decides, by the form in which
-//! it uses the word elsewhere. Where it does not have the word again, its habits decide. Measured on a book of 61,000
-//! words that was set in two widths, with 1,239 and 1,974 words parted: of those wrong, 43 and 62 by the form alone and
-//! else without the hyphen, 14 and 17 by these rules.
+//! it uses the word elsewhere. If the word does not occur again, the document's habits decide. Measured on a book of
+//! 61,000 words in two widths, with 1,239 and 1,974 split words: 43 and 62 errors by the form alone, without the hyphen
+//! otherwise; 14 and 17 errors with these rules.
 
 use super::blocks::Block;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Words after a hyphen that stands for a word still to come, as in "short- and long-term".
+/// Words after a suspended hyphen, as in "short- and long-term".
 const SUSPENDING: [&str; 8] = ["and", "or", "to", "und", "oder", "bis", "sowie", "bzw"];
 
-/// Mends text by the words of one document.
+/// Dehyphenates text by the vocabulary of one document.
 #[derive(Default)]
 pub(crate) struct Dehyphenator {
     /// How often each word without a hyphen occurs, in lower case.
     words: BTreeMap<String, usize>,
-    /// The same of each two neighbouring parts of a compound, with the hyphen between them.
+    /// The same for each two neighbouring parts of a compound, with the hyphen between them.
     compounds: BTreeMap<String, usize>,
 }
 
 impl Dehyphenator {
-    /// Collects the words of a document. Those that a line end parts are no evidence: they are what is asked about.
+    /// Collects the words of a document. Words split at a line end are not evidence, because they are the question.
     pub(crate) fn of<'a>(blocks: impl Iterator<Item = &'a Block>) -> Self {
         let mut known = Self::default();
         for block in blocks {
@@ -57,7 +57,7 @@ impl Dehyphenator {
         }
     }
 
-    /// Mends the text of a block; of one whose lines mean something only the characters.
+    /// Dehyphenates the text of a block; if its line ends are significant, only characters are replaced.
     pub(crate) fn mend_block(&self, block: &mut Block) {
         match block {
             Block::Heading(_, text) | Block::Paragraph(text) | Block::Item { text, .. } => *text = self.mend(text),
@@ -85,7 +85,7 @@ impl Dehyphenator {
         out
     }
 
-    /// Adds the words of a line; the dots that lead to a page number become one sign.
+    /// Adds the words of a line; a dot leader becomes one character.
     fn push_line(&self, out: &mut String, line: &str) {
         let mut rest = line;
         let mut first = true;
@@ -95,7 +95,7 @@ impl Dehyphenator {
             let is_leader = word.starts_with('.') && rest[..leader].matches('.').count() >= 4;
             let (word, after) = if is_leader { ("\u{2026}", &rest[leader..]) } else { (word, after) };
             if !first {
-                // Within a line a hyphen before a space parts a word only if the document has that word.
+                // Within a line, a hyphen before a space splits a word only if the document contains that word.
                 match self.joint(out, rest) {
                     Joint::DropHyphen { known: true } => drop(out.pop()),
                     Joint::KeepHyphen { known: true } => {}
@@ -118,7 +118,7 @@ impl Dehyphenator {
         let is_compound = left.contains(HYPHENS);
         let left = left.rsplit(HYPHENS).next().unwrap_or(left);
         let right = right.split(HYPHENS).next().unwrap_or(right);
-        // `pages 3-` and `4`, `EU-` and `Regulation`: no program breaks a word there, nor in an address.
+        // `pages 3-` and `4`, `EU-` and `Regulation`: typesetting does not break words there, nor in an address.
         let capitals = left.len() > 1 && is_upper(left) && is_upper(right);
         let broken = left.ends_with(char::is_alphabetic) && (right.starts_with(char::is_lowercase) || capitals);
         if !broken || in_address(stem) {
@@ -127,8 +127,8 @@ impl Dehyphenator {
         self.judge(&left.to_lowercase(), &right.to_lowercase(), is_compound)
     }
 
-    /// Whether two parts, in lower case, are one word or a compound. First the forms that the document has elsewhere;
-    /// then its habits, which decide rightly more often than either answer for all.
+    /// Whether two parts, in lower case, are one word or a compound. First by the forms that occur elsewhere in the
+    /// document; then by its habits, which are right more often than a fixed answer.
     fn judge(&self, left: &str, right: &str, is_compound: bool) -> Joint {
         let count = |of: &BTreeMap<String, usize>, word: &str| of.get(word).copied().unwrap_or(0);
         let joined = count(&self.words, &format!("{left}{right}"));
@@ -148,7 +148,7 @@ impl Dehyphenator {
         }
     }
 
-    /// Whether the document begins more compounds with it than words: `non-`, but not `re-`.
+    /// Whether it begins more compounds than words in the document: `non-`, but not `re-`.
     fn is_prefix(&self, part: &str) -> bool {
         if part.chars().count() > LONGEST_PREFIX {
             return false;
@@ -161,14 +161,14 @@ impl Dehyphenator {
     }
 }
 
-/// Shorter words stand alone in any text and are syllables of others: `in`, `re`.
+/// Shorter words occur alone in any text and are syllables of others: `in`, `re`.
 const SHORTEST: usize = 3;
 /// Longer first parts are words: `inter`, `cross`.
 const LONGEST_PREFIX: usize = 5;
-/// Compounds of one first part that are counted; more prove nothing more.
+/// Maximum number of counted compounds per first part; more add no evidence.
 const ENOUGH: usize = 1000;
 
-/// Whether a text ends in an address or a name of a program, which has its hyphens for itself: `https://x.org/a-`.
+/// Whether a text ends in an address or a program's name, whose hyphens are its own: `https://x.org/a-`.
 fn in_address(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or(text);
     let alternatives = last.matches('/').count() == 1 && !last.ends_with('/') && !last.starts_with('/');
@@ -194,14 +194,14 @@ fn first_part(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches(word_part).len()]
 }
 
-/// What is between two pieces of text; `known`: whether the document has the word in this form.
+/// The separator between two pieces of text; `known`: whether the document has the word in this form.
 enum Joint {
     Space,
     KeepHyphen { known: bool },
     DropHyphen { known: bool },
 }
 
-/// Ligatures written out, soft hyphens, invisible and control characters dropped, odd spaces made plain.
+/// Expands ligatures, drops soft hyphens, invisible and control characters, and replaces unusual spaces.
 pub(crate) fn characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -270,7 +270,7 @@ mod tests {
             ("re-\nmains", "remains"),
             ("in-\ncluding", "including"),
             ("work-\nfor-hire", "work-for-hire"),
-            // Parted words are no evidence for themselves.
+            // Split words are not evidence for themselves.
             ("a sub-\nlicence", "a sublicence"),
             // Line ends that were lost.
             ("a non- exclusive right, pre- and post-audit", "a non-exclusive right, pre- and post-audit"),

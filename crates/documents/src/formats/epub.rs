@@ -1,4 +1,4 @@
-//! EPUB: an archive of web pages in a stated order. Runs in the parser child only.
+//! EPUB: an archive of web pages in a defined order. Runs in the parser child only.
 //!
 //! ```text
 //! META-INF/container.xml ─▶ the package file ─▶ manifest: id ─▶ page     spine: ids in reading order
@@ -13,19 +13,19 @@ use crate::{Page, formats::html};
 use quick_xml::events::Event;
 use std::collections::HashMap;
 
-/// What the package file says.
+/// The content of the package file.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Package {
     title: Option<String>,
     /// Addresses of the pages in reading order, relative to the package file.
     pages: Vec<String>,
-    /// Addresses of pages that the reading order leaves out, the table of contents among them.
+    /// Addresses of pages outside the reading order, including the table of contents.
     beside: Vec<String>,
-    /// What the reading order names and is no page, one sentence each.
+    /// Entries of the reading order that are not pages, one sentence each.
     told: Vec<String>,
 }
 
-/// What the manifest says of a part.
+/// A part's entry in the manifest.
 struct Item {
     id: String,
     href: String,
@@ -96,7 +96,7 @@ fn package_path(container: &str) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Books may come in more than one form, of which the first is read.
+/// A book may have several renditions; the first is read.
 fn other_renditions(container: &str) -> Result<Vec<String>, Failure> {
     let mut reader = xml::reader(container);
     let mut paths = Vec::new();
@@ -153,7 +153,7 @@ fn package(path: &str, text: &str) -> Result<Package, Failure> {
     Ok(package)
 }
 
-/// The book's table of contents repeats its headings and is left out, like a web page's navigation.
+/// The book's table of contents repeats its headings and is omitted, like a web page's navigation.
 fn item(item: &quick_xml::events::BytesStart<'_>) -> Option<Item> {
     let kind = xml::attribute(item, "media-type").unwrap_or_default();
     let is_html = kind == "text/html" || kind == "application/xhtml+xml";
@@ -163,7 +163,7 @@ fn item(item: &quick_xml::events::BytesStart<'_>) -> Option<Item> {
     Some(Item { id: xml::attribute(item, "id")?, href: xml::attribute(item, "href")?, is_page, is_html, is_contents })
 }
 
-/// The parts that are locked. Fonts often are, and no page ever is in a book that may be read.
+/// The encrypted parts. Fonts often are; pages never are in a readable book.
 fn encrypted_parts(list: &str) -> Result<Vec<String>, Failure> {
     let mut reader = xml::reader(list);
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Formats that cannot be read, by their right name and with advice: recognized before their bytes are taken for text.
+//! Unsupported formats, with their names and advice: recognized before their bytes are read as text.
 
 use memchr::memmem;
 
@@ -85,7 +85,7 @@ const SIGNATURES: [(&[u8], Foreign); 19] = [
     (b"BEGIN:VCARD", CONTACTS),
 ];
 
-/// By what stands in a ZIP archive, where entry names are not compressed.
+/// By the entry names of a ZIP archive, which are not compressed.
 const IN_ZIP: [(&str, Foreign); 7] = [
     ("xl/workbook", SPREADSHEET),
     ("ppt/presentation", PRESENTATION),
@@ -105,15 +105,15 @@ const IN_COMPOUND: [(&str, Foreign); 5] = [
     ("VisioDocument", DRAWING),
 ];
 
-/// Bytes in which a mail's header or a file's root element begins.
+/// Number of bytes within which a mail's header or a file's root element begins.
 const HEAD: usize = 4096;
 
-/// What an extension stands for, if it cannot be read.
+/// The unsupported format of an extension.
 pub(crate) fn by_extension(extension: &str) -> Option<Foreign> {
     EXTENSIONS.iter().find(|row| row.0.contains(&extension)).map(|row| row.1)
 }
 
-/// What the content is, by its signature.
+/// The format of the content, by its signature.
 pub(crate) fn by_signature(bytes: &[u8]) -> Option<Foreign> {
     let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
     let known = SIGNATURES.iter().find(|row| bytes.starts_with(row.0)).map(|row| row.1);
@@ -132,7 +132,7 @@ pub(crate) fn in_compound(bytes: &[u8]) -> Option<Foreign> {
     IN_COMPOUND.iter().find(|row| memmem::find(bytes, &wide(row.0)).is_some()).map(|row| row.1)
 }
 
-/// What a text is that is written for programs: a mail as it is sent, or an export of a requirements tool.
+/// The format of a text written for programs: a raw mail, or an export of a requirements tool.
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Foreign> {
     let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes));
     let head = head.trim_start_matches('\u{feff}').trim_start();
@@ -146,7 +146,7 @@ pub(crate) fn by_text(bytes: &[u8]) -> Option<Foreign> {
     is_mail.then_some(if is_page { WEB_ARCHIVE } else { MAIL })
 }
 
-/// The fields of a mail's header, which the text begins with: `Name: value`, longer values going on in lines that are set in.
+/// The header fields of a mail at the beginning of the text: `Name: value`, longer values continue in indented lines.
 fn mail_fields(head: &str) -> Option<Vec<(String, String)>> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for line in head.lines().skip_while(|line| line.starts_with("From ")).take_while(|line| !line.trim().is_empty()) {

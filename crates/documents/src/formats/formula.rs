@@ -1,7 +1,7 @@
-//! Formulas as text on one line: `t=200`, `(a+b)/c`, `x^2`. MathML, which web pages and OpenDocument have, and Word's own
-//! markup name their parts differently and build them alike.
+//! Formulas as text on one line: `t=200`, `(a+b)/c`, `x^2`. MathML, used by web pages and OpenDocument, and Word's own
+//! markup have different names and the same structure.
 
-/// Elements beside the formula: other forms of it, and how it is set.
+/// Elements outside the formula: alternative forms, and its layout.
 const BESIDE: [&str; 3] = ["annotation", "annotation-xml", "maction-type"];
 
 /// A formula that is being read, element by element.
@@ -10,17 +10,17 @@ pub(crate) struct Formula {
     open: Vec<Part>,
 }
 
-/// An element and what is read of it.
+/// An element and its content so far.
 #[derive(Default)]
 struct Part {
     name: String,
     parts: Vec<String>,
-    /// Signs that its properties name: of a sum, of brackets.
+    /// Characters defined by its properties, such as the sign of a sum, or brackets.
     signs: Vec<(String, String)>,
 }
 
 impl Formula {
-    /// An element begins, by its name without prefix; `value`: what its attribute `val` says.
+    /// Begins an element, by its name without prefix; `value`: its attribute `val`.
     pub(crate) fn begin(&mut self, name: &str, value: Option<String>) {
         if let (Some(value), Some(properties)) = (value, self.open.last_mut()) {
             properties.signs.push((name.to_owned(), value));
@@ -31,7 +31,7 @@ impl Formula {
     /// Words of the present element.
     pub(crate) fn text(&mut self, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Signs that are there for readers of the markup: apply, times, separate, add.
+        // Invisible operators: apply, times, separate, add.
         let text = text.replace(['\u{2061}', '\u{2062}', '\u{2063}', '\u{2064}'], "");
         if let Some(part) = self.open.last_mut().filter(|_| !text.is_empty()) {
             part.parts.push(text);
@@ -45,7 +45,7 @@ impl Formula {
         match part.name.as_str() {
             name if name.ends_with("Pr") => around.signs.extend(part.signs),
             name if BESIDE.contains(&name) => {}
-            // An empty element has its place among the others: the degree of a square root.
+            // An empty element keeps its position among the others, such as the degree of a square root.
             _ => around.parts.push(part.written()),
         }
         None
@@ -89,7 +89,7 @@ impl Part {
     }
 }
 
-/// In brackets where it is more than a number or a name.
+/// In brackets if it is more than a number or a name.
 fn grouped(text: &str) -> String {
     let whole = text.trim();
     match whole.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | ',')) {

@@ -1,7 +1,7 @@
-//! What a document is, from its name and its first bytes.
+//! The kind of a document, from its name and its first bytes.
 //!
-//! The name says what the user means and the content says what is there. Where they disagree about a format that has
-//! a signature, the user is told; where no format with a signature is involved, the content is text.
+//! The name shows the user's intent, the content is what is there. If they disagree about a format with a signature, it
+//! is an error; if no format with a signature is involved, the content is text.
 
 use super::foreign::{self, Foreign};
 use crate::{DocumentError, formats::text};
@@ -30,7 +30,7 @@ pub enum Kind {
     Text,
 }
 
-/// The names a kind goes by: the word for `--kind`, and the file name extensions.
+/// The names of a kind: the value of `--kind`, and the file name extensions.
 const TABLE: [(Kind, &str, &[&str]); 8] = [
     (Kind::Pdf, "pdf", &["pdf"]),
     (Kind::Docx, "docx", &["docx", "docm", "dotx"]),
@@ -42,7 +42,7 @@ const TABLE: [(Kind, &str, &[&str]); 8] = [
     (Kind::Text, "text", &["txt", "text", "log", "json", "yaml", "yml", "xml", "rst", "adoc"]),
 ];
 
-/// A PDF may begin with other bytes, a mail header or a mark of byte order; readers look this far.
+/// A PDF may begin with other bytes, such as a mail header or a byte order mark; readers search this far.
 const PDF_HEADER_WINDOW: usize = 1024;
 /// The first entry's header, its name and its content are within this many bytes.
 const MIMETYPE_WINDOW: usize = 256;
@@ -61,14 +61,14 @@ impl Kind {
         TABLE.iter().find(|row| row.1 == word).map(|row| row.0)
     }
 
-    /// The kind a file name's extension promises, whatever the case.
+    /// The kind of a file name's extension, case-insensitively.
     pub fn from_extension(extension: &str) -> Option<Self> {
         let extension = extension.to_ascii_lowercase();
         TABLE.iter().find(|row| row.2.contains(&extension.as_str())).map(|row| row.0)
     }
 }
 
-/// Whether a document has page numbers: every PDF, and plain text whose pages form feeds end.
+/// Whether a document has page numbers: every PDF, and plain text with form feeds.
 pub fn has_pages(kind: Kind, bytes: &[u8]) -> bool {
     match kind {
         Kind::Pdf => true,
@@ -92,7 +92,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// What the document `name` with the content `bytes` is.
+/// The kind of the document `name` with the content `bytes`.
 ///
 /// # Errors
 /// An empty file, content that contradicts the extension, and formats that cannot be read. A file without a known
@@ -124,14 +124,14 @@ fn is_pdf(bytes: &[u8]) -> bool {
     memmem::find(head, b"%PDF-").is_some()
 }
 
-/// Whether a text has the bytes that a PDF begins with among others, and is none: a PDF ends with `%%EOF`.
+/// Whether a text contains the signature of a PDF without being one: a PDF ends with `%%EOF`.
 fn speaks_of_pdf(bytes: &[u8]) -> bool {
     let tail = &bytes[bytes.len().saturating_sub(PDF_HEADER_WINDOW)..];
     is_text(bytes) && memmem::find(tail, b"%%EOF").is_none()
 }
 
-/// The document in a ZIP archive, found without unpacking anything: ODT and EPUB say it in their first entry, which is
-/// stored as it is, and entry names stand uncompressed.
+/// The kind of document in a ZIP archive, without unpacking: ODT and EPUB declare it in their first entry, which is
+/// stored uncompressed, as are entry names.
 fn in_archive(bytes: &[u8]) -> Option<Kind> {
     if !bytes.starts_with(ZIP) {
         return None;
@@ -158,7 +158,7 @@ fn is_encrypted_office(bytes: &[u8]) -> bool {
     bytes.starts_with(COMPOUND) && memmem::find(bytes, &name).is_some()
 }
 
-/// A NUL byte is in no text, except in UTF-16.
+/// Text contains no NUL byte, except in UTF-16.
 fn is_text(bytes: &[u8]) -> bool {
     let head = bytes.get(..8192).unwrap_or(bytes);
     encoding_rs::Encoding::for_bom(bytes).is_some()
@@ -210,8 +210,8 @@ fn of_text(name: &str, kind: Kind, bytes: &[u8]) -> Result<Kind, DocumentError> 
     }
 }
 
-/// By its content alone, but for a name that says what the content cannot tell: a `.doc` that is really plain text is still what
-/// its name says to the program that made it.
+/// By its content, except for names that say more than the content: a `.doc` that is really plain text still has the
+/// format of its name.
 fn of_content(name: &str, extension: &str, bytes: &[u8]) -> Result<Kind, DocumentError> {
     let named = foreign::by_extension(extension);
     if let Some(kind) = in_archive(bytes) {
@@ -231,7 +231,7 @@ fn of_content(name: &str, extension: &str, bytes: &[u8]) -> Result<Kind, Documen
     }
 }
 
-/// What is known by nothing.
+/// Unknown content.
 const BINARY: Foreign =
     Foreign { what: "a binary file", advice: "supply PDF, DOCX, ODT, EPUB, HTML, Markdown or text" };
 

@@ -1,8 +1,8 @@
-//! How deep the elements of an HTML page are nested, found out before anything holds the page as a tree.
+//! Measures the nesting of the elements of an HTML page before a tree is built.
 //!
-//! The time that a parser takes for each element grows with the elements that are open around it, and what walks the tree
-//! goes as deep as it is: some megabytes of `<div>` take minutes. So a first pass by the same parser, in pieces, keeps of
-//! each element its depth alone and stops at the bound. It sees what a browser would make of a page with missing ends.
+//! A parser's time per element grows with the number of open elements, and tree traversal recurses as deep as the tree:
+//! some megabytes of `<div>` take minutes. So a first pass with the same parser, in pieces, records only the depth of
+//! each element and stops at the bound. It handles missing end tags like a browser.
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink as _};
@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Most elements within each other. Browsers draw the line at the same number.
+/// Maximum nesting depth. Browsers have the same limit.
 pub(crate) const DEEPEST: usize = 512;
-/// Bytes that are parsed between two looks at the bounds.
+/// Bytes that are parsed between two checks of the bounds.
 const PIECE: usize = 16 << 10;
 
-/// Whether a page can be held as a tree: it is nested at most [`DEEPEST`] deep, and has no more elements than bytes, which
-/// only pages reach whose forgotten ends (`<b>`, `<font>`) make a parser repeat elements again and again.
+/// Whether a page can be parsed into a tree: it is nested at most [`DEEPEST`] deep, and has at most as many elements as
+/// bytes. More elements occur only if missing end tags (`<b>`, `<font>`) make a parser repeat elements again and again.
 pub(crate) fn is_bounded(html: &str) -> bool {
     let mut parser = parse_document(Depths::default(), html5ever::ParseOpts::default());
     let mut rest = html;
@@ -33,7 +33,7 @@ pub(crate) fn is_bounded(html: &str) -> bool {
     true
 }
 
-/// An element or the document, and in how many others it is.
+/// An element or the document, and its depth.
 struct Node {
     name: QualName,
     depth: Cell<usize>,

@@ -1,14 +1,15 @@
-//! Which numbers of a line at a page's edge may be the page's own. A number that counts along with the pages proves nothing where
-//! it is part of a name or of a sentence: `R-1 Login` on page 1, `R-2 Lockout` on page 2, `… kept for 3 years` on page 3.
+//! Which numbers of a line at a page's edge may be the page number. A number that increases with the pages proves
+//! nothing if it is part of a name or of a sentence: `R-1 Login` on page 1, `R-2 Lockout` on page 2, `… kept for 3
+//! years` on page 3.
 
 use std::ops::Range;
 
-/// Words that a page's number follows.
+/// Words before a page number.
 const PAGE: [&str; 12] =
     ["page", "pages", "pg", "p", "seite", "s", "blatt", "sheet", "slide", "folie", "página", "pagina"];
-/// Words between a page's number and how many there are.
+/// Words between a page number and the total.
 const OF: [&str; 5] = ["of", "von", "de", "sur", "/"];
-/// Words that a part's number follows.
+/// Words before a part's number.
 const PARTS: [&str; 38] = [
     "article",
     "art",
@@ -50,7 +51,7 @@ const PARTS: [&str; 38] = [
     "formular",
 ];
 
-/// The numbers of a line that may be its page's: they stand at its beginning or end, or beside a word such as `page`.
+/// The numbers of a line that may be the page number: at its beginning or end, or beside a word such as `page`.
 pub(crate) fn own_numbers(line: &str) -> Vec<(Range<usize>, i64)> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -84,8 +85,8 @@ fn is_own(before: &str, after: &str) -> bool {
     }
 }
 
-/// What stands before a number, without the letter of an annex whose pages it counts, `A-3`; none where the number is part of a
-/// name or of a larger number.
+/// The text before a number, without the letter of an annex in `A-3`; none if the number is part of a name or of a
+/// larger number.
 fn without_prefix<'a>(before: &'a str, after: &str) -> Option<&'a str> {
     let bare = before.trim_end_matches(['-', '.', '\u{2013}', '_', '/', ',', ':']);
     let glued = before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
@@ -100,7 +101,7 @@ fn without_prefix<'a>(before: &'a str, after: &str) -> Option<&'a str> {
     (is_annex && (outer.trim().is_empty() || PAGE.contains(&last_word(outer).as_str()))).then_some(outer)
 }
 
-/// Whether a number goes on behind its digits: `3a`, `3.1`, `3-7`, `3 %`.
+/// Whether a number continues after its digits: `3a`, `3.1`, `3-7`, `3 %`.
 fn is_glued_behind(after: &str) -> bool {
     let mut signs = after.chars();
     match signs.next() {

@@ -1,8 +1,8 @@
-//! Whether a line that repeats on many pages may oblige somebody.
+//! Whether a line that repeats on many pages may state an obligation.
 
 use crate::candidates::Scan;
 
-/// Parts of words without which only a whole sentence obliges anybody.
+/// Substrings of normative words; without one, only a whole sentence can state an obligation.
 const DUTY: [&str; 24] = [
     "shall",
     "must",
@@ -30,8 +30,8 @@ const DUTY: [&str; 24] = [
     "verbot",
 ];
 
-/// By the scan, whose rules take more memory than most documents: lines that are neither whole sentences nor have a word of duty
-/// are not asked about.
+/// By the scan, whose rules need more memory than most documents: lines that are neither whole sentences nor contain a
+/// normative word are skipped.
 pub(crate) fn obliges(line: &str) -> bool {
     let line = line.trim();
     let lower = line.to_lowercase();

@@ -1,14 +1,14 @@
-//! What a document has that is not in its text, one sentence each.
+//! Content of a document that is missing from its text, one sentence each.
 
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::Failure;
 
-/// Characters of a passage that a warning shows.
+/// Maximum characters of a passage in a warning.
 const SHOWN: usize = 80;
-/// Sentences that are kept; the others are counted.
+/// Maximum number of sentences; the others are counted.
 const MOST: usize = 200;
-/// Sentences that say why a document has no text.
+/// Maximum number of sentences that say why a document has no text.
 const MOST_REASONS: usize = 5;
 
 /// The first words of a text, in quotation marks.
@@ -43,7 +43,7 @@ pub(crate) fn pages_first(numbers: &[u32]) -> String {
     pages(numbers).replacen('p', "P", 1)
 }
 
-/// A sentence about pictures that nothing describes; none where there are none.
+/// A sentence about pictures without a description; none if there are none.
 pub(crate) fn pictures(count: usize, first: Option<&str>) -> Option<String> {
     let which = match (count, first.filter(|name| !name.trim().is_empty())) {
         (0, _) => return None,
@@ -55,8 +55,8 @@ pub(crate) fn pictures(count: usize, first: Option<&str>) -> Option<String> {
     Some(format!("Not in the text: {which}."))
 }
 
-/// What every document's text has in common, whatever its format: characters in composed form (NFC), so that what looks alike
-/// is alike, and each warning once.
+/// Post-processing for all formats: characters in composed form (NFC), so that equal-looking texts are equal, and each
+/// warning once.
 pub(crate) fn settle(parsed: Parsed) -> Parsed {
     let (pages, mut trailer) = parsed.map_err(|failure| match failure {
         Failure::NoText { pages, first, unread, why } => {

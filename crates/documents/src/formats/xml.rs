@@ -1,12 +1,12 @@
-//! Small helpers over the XML reader. Entities that a document declares itself are never expanded: such declarations
-//! are how a kilobyte becomes a gigabyte, and no word processor writes them.
+//! Helpers for the XML reader. Entities declared by a document are never expanded: they are how a kilobyte becomes a
+//! gigabyte, and no word processor writes them.
 
 use crate::child::protocol::Failure;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart};
 
-/// A reader that gives `<a/>` as a start and an end.
+/// A reader that reports `<a/>` as a start and an end.
 pub(crate) fn reader(xml: &str) -> Reader<&[u8]> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
@@ -20,7 +20,7 @@ pub(crate) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> 
     Some(unescape(&found.value))
 }
 
-/// What `&name;` or `&#10;` stands for; an unknown name stands for itself.
+/// The text of `&name;` or `&#10;`; an unknown name is kept.
 pub(crate) fn reference(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();
@@ -31,7 +31,7 @@ pub(crate) fn reference(reference: &BytesRef<'_>) -> String {
     }
 }
 
-/// An error of the reader as the document's.
+/// Converts an error of the reader.
 pub(crate) fn broken(part: &str, error: &quick_xml::Error) -> Failure {
     Failure::damaged(format!("its part {part} is no proper XML: {error}"))
 }

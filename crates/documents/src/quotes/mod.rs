@@ -1,11 +1,11 @@
-//! Quotes: does this passage occur in that source, and on which page?
+//! Quotes: whether a passage occurs in a source, and on which page.
 //!
-//! A citation stands or falls with its quote, so the answer must be right in both directions. What typesetting does to
-//! text is forgiven: white space, words broken at a line end, ligatures, typographic quotation marks and dashes, soft
-//! hyphens, page marks between two halves of a sentence. What an author or a model does to it is not: every word, every
-//! capital letter and every full stop counts, and a quote begins and ends where words do.
+//! A citation depends on its quote, so neither false positives nor false negatives are acceptable. Effects of
+//! typesetting are ignored: white space, words split at a line end, ligatures, typographic quotation marks and dashes,
+//! soft hyphens, page marks within a sentence. Changes by an author or a model are not: every word, every capital
+//! letter and every full stop counts, and a quote begins and ends at word boundaries.
 //!
-//! Source and quote are brought into the same [`normalize`] form, the source once; then finding is a search for bytes.
+//! Source and quote are converted into the same [`normalize`] form, the source once; the lookup is then a byte search.
 
 mod nearest;
 mod normalize;
@@ -15,97 +15,97 @@ use memchr::memmem;
 use normalize::Normal;
 use std::ops::Range;
 
-/// Bytes that are looked at before and behind a quote for the sentences around it.
+/// Bytes before and after a quote that are searched for the surrounding sentences.
 const AROUND: usize = 400;
 
-/// Most places that are looked at where a quote stands but for its hyphens.
+/// Maximum number of examined places where a quote occurs with different hyphens.
 const MOST_PLACES: usize = 20;
 
-/// Shorter quotes, in characters, prove nothing.
+/// Minimum length of a quote in characters.
 pub const SHORTEST: usize = 8;
 
-/// A document's text, prepared for being asked about quotes.
+/// A document's text, prepared for quote lookups.
 #[derive(Debug)]
 pub struct SourceText {
     normal: Normal,
-    /// As it was given, in composed form.
+    /// The original text, in composed form.
     text: String,
 }
 
-/// A place where a quote stands but for hyphens inside words: in one of the two only.
+/// A place where a quote occurs except for hyphens inside words that only one of the two has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ButForHyphens {
-    /// [`Match::Found`] or [`Match::OnOtherPage`], if the hyphens do not matter.
+    /// [`Match::Found`] or [`Match::OnOtherPage`], if the hyphens are ignored.
     pub answer: Match,
-    /// The pages it is on, where the source has pages.
+    /// Its pages, if the source has pages.
     pub pages: Option<(u32, u32)>,
     /// The two halves of each word in question.
     pub words: Vec<(String, String)>,
 }
 
-/// The answer to a quote.
+/// The result of a lookup.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Match {
     /// It occurs.
     Found(Found),
-    /// It occurs, but not on the page named.
+    /// It occurs, but not on the named page.
     OnOtherPage(Found),
     /// It does not occur.
     NotFound {
-        /// The passage most like it, if any is at all like it.
+        /// The most similar passage, if there is one.
         nearest: Option<Passage>,
     },
     /// It has fewer than [`SHORTEST`] characters.
     TooShort,
 }
 
-/// A text in the form in which quotes are searched: on one line, with plain signs, without the hyphens inside words.
+/// A text in the form used for search: on one line, with plain characters, without hyphens inside words.
 pub fn comparable(text: &str) -> String {
     Normal::of(&composed(text)).text
 }
 
-/// A quote where it stands in its source.
+/// An occurrence of a quote in its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The page it begins on, where the source has pages.
+    /// The page on which it begins, if the source has pages.
     pub page: Option<u32>,
     /// The page it ends on.
     pub page_to: Option<u32>,
-    /// Its characters as the source has them, on one line; a word that a line end parts is whole.
+    /// Its characters in the source, on one line; a word split at a line end is joined.
     pub text: String,
-    /// What stands before it, from the beginning of a sentence on where one is near, on one line.
+    /// The text before it, from the beginning of a sentence if one is near, on one line.
     pub before: String,
-    /// What follows it, to the end of a sentence where one is near.
+    /// The text after it, to the end of a sentence if one is near.
     pub after: String,
 }
 
 /// A passage of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
-    /// The page it begins on, where the source has pages.
+    /// The page on which it begins, if the source has pages.
     pub page: Option<u32>,
-    /// Its words on one line; quoting them as they are here is a quote that is found.
+    /// Its words on one line; quoting them exactly gives a quote that is found.
     pub text: String,
-    /// How alike, from 0 to 1: the share of words in common, long ones counting more.
+    /// Similarity from 0 to 1: the share of common words, weighted by length.
     pub similarity: f64,
 }
 
 impl SourceText {
-    /// Prepares a text; `[page N]` lines in it say where pages begin (see [`crate::to_text_file`]).
+    /// Prepares a text; `[page N]` lines mark the beginning of pages (see [`crate::to_text_file`]).
     pub fn new(marked: &str) -> Self {
         let text = composed(marked).into_owned();
         Self { normal: Normal::of(&text), text }
     }
 
-    /// Whether a quote occurs, on whatever page; one that does not costs no search for what is like it.
+    /// Whether a quote occurs, on any page, without searching for similar passages otherwise.
     pub fn contains(&self, quote: &str) -> bool {
         let quote = Normal::of(&composed(quote));
         let mut places = memmem::find_iter(self.normal.text.as_bytes(), quote.text.as_bytes());
         !quote.text.is_empty() && places.any(|start| self.normal.holds(start, &quote))
     }
 
-    /// Looks for a quote, on a page if one is named. A quote that runs over the end of a page is on both pages and
-    /// found on the one it begins on. In a source without pages the page named means nothing.
+    /// Looks up a quote, on a page if one is named. A quote that crosses the end of a page is on both pages and
+    /// reported on the first. In a source without pages the named page is ignored.
     pub fn find(&self, quote: &str, page: Option<u32>) -> Match {
         let quote = Normal::of(&composed(quote));
         if quote.text.chars().count() < SHORTEST {
@@ -130,8 +130,8 @@ impl SourceText {
         }
     }
 
-    /// The bytes of the text, as it was given, in which a quote stands: the first place on the page named, or in the whole
-    /// text where none is named or it has no pages.
+    /// The byte range of a quote in the original text: the first occurrence on the named page, or in the whole text if
+    /// no page is named or it has no pages.
     pub fn place(&self, quote: &str, page: Option<u32>) -> Option<Range<usize>> {
         let quote = Normal::of(&composed(quote));
         let within = match page {
@@ -150,8 +150,8 @@ impl SourceText {
         Some(self.normal.original(&self.text, start..start + quote.text.len()))
     }
 
-    /// The places where a quote stands but for hyphens inside words. Whether a line end parted those words in the document
-    /// this text was made from cannot be seen here any more.
+    /// The places where a quote occurs except for hyphens inside words. Whether those words were split at a line end in
+    /// the original document is no longer known here.
     pub fn find_but_for_hyphens(&self, quote: &str, page: Option<u32>) -> Vec<ButForHyphens> {
         let quote = Normal::of(&composed(quote));
         if quote.text.chars().count() < SHORTEST {
@@ -176,18 +176,19 @@ impl SourceText {
         places
     }
 
-    /// Whether a line end parts a word in this text, and where.
+    /// Whether a word is split at a line end in this text, and where.
     pub fn parts(&self, (left, right): &(String, String)) -> bool {
         self.normal.parted().any(|halves| halves == (left.as_str(), right.as_str()))
     }
 
-    /// Whether the hyphen of a word that a line end parts is its own: the text has the word so elsewhere, and not without.
+    /// Whether the hyphen of a word split at a line end is part of the word: the text has the word with it elsewhere,
+    /// and not without.
     fn keeps_hyphen(&self, left: &str, right: &str) -> bool {
         let occurs = |word: String| memmem::find(self.text.as_bytes(), word.as_bytes()).is_some();
         occurs(format!("{left}-{right}")) && !occurs(format!("{left}{right}"))
     }
 
-    /// A stretch of the normal form as the source has it, with what stands around it.
+    /// A range of the normal form in the source's characters, with its surroundings.
     fn found(&self, stretch: Range<usize>) -> Found {
         let (page, page_to) = (self.normal.page_at(stretch.start), self.normal.page_at(stretch.end - 1));
         let original = self.normal.original(&self.text, stretch);
@@ -204,7 +205,7 @@ impl SourceText {
         }
     }
 
-    /// Without page marks and line ends; the halves of a word that a line end parts are joined.
+    /// Without page marks and line ends; the halves of a word split at a line end are joined.
     fn on_one_line(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for line in text.lines().filter(|line| crate::page_mark(line).is_none()) {
@@ -232,7 +233,7 @@ fn ends_in_a_hyphen(text: &str) -> bool {
     matches!(last.next(), Some('-' | '\u{ad}' | '\u{2010}')) && last.next().is_some_and(char::is_alphanumeric)
 }
 
-/// The last whole sentence before a place, and what has begun since.
+/// The last whole sentence before a position, and the beginning of the current one.
 fn last_sentence(text: &str) -> &str {
     let body = text.trim_end_matches(['.', '!', '?', ' ']);
     let mut ends = body.match_indices(['.', '!', '?']).map(|(at, _)| at).filter(|at| ends_a_sentence(body, *at));

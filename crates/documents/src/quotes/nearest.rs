@@ -1,20 +1,20 @@
-//! The passage of a source most like a quote that does not occur in it, so that a refusal helps.
+//! The passage of a source most similar to a quote that does not occur in it, so that a refusal is helpful.
 //!
-//! A window of about the quote's length slides over the source; what it shares with the quote, as a bag of words, is
-//! kept up to date word by word, so the time is linear in the source. Long words count more than short ones: "records"
-//! and "retained" say more about a passage than "of" and "the".
+//! A window of about the quote's length slides over the source; its overlap with the quote, as a bag of words, is
+//! updated word by word, so the time is linear in the source. Long words count more than short ones: "records" and
+//! "retained" are more specific than "of" and "the".
 
 use super::Passage;
 use super::normalize::Normal;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Passages less alike than this would mislead.
+/// Less similar passages would mislead.
 const LEAST_SIMILARITY: f64 = 0.34;
-/// Beyond this many letters a word counts no more.
+/// Letters beyond this number add no weight to a word.
 const HEAVIEST: usize = 10;
 
-/// The passage most like `quote`, if one is like it at all; of equals the first.
+/// The passage most similar to `quote`, if there is one; of equals the first.
 pub(super) fn nearest(source: &Normal, quote: &Normal) -> Option<Passage> {
     let mut bag = Bag::of(quote);
     let words: Vec<Word> = words(&source.text).map(|range| bag.word(&source.text, range)).collect();
@@ -57,7 +57,7 @@ struct Bag {
     ids: HashMap<String, usize>,
     wanted: Vec<usize>,
     held: Vec<usize>,
-    /// Weight of what quote and window have in common.
+    /// Weight of the words common to quote and window.
     common: usize,
     /// Words of the quote.
     len: usize,
@@ -93,7 +93,7 @@ impl Bag {
         bag
     }
 
-    /// Words are compared without regard to case and to punctuation around them.
+    /// Words are compared ignoring case and surrounding punctuation.
     fn set_key(&mut self, word: &str) {
         self.key.clear();
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());

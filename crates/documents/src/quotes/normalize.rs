@@ -1,13 +1,13 @@
-//! The normal form of a text: what is left when typesetting is taken away.
+//! The normal form of a text: without effects of typesetting.
 //!
-//! White space becomes single spaces, typographic characters their plain forms. Hyphens inside words need more care.
-//! At a line end nobody can tell whether `re-` `sign` is "resign" or "re-sign", so hyphens inside words are taken out
-//! of the searched text and kept in a list beside it; a match is then held against both lists, where a hyphen at a line
-//! end may be there or not and any other must be in both.
+//! White space becomes single spaces, typographic characters become plain ones. Hyphens inside words need more care. At
+//! a line end it is ambiguous whether `re-` `sign` is "resign" or "re-sign", so hyphens inside words are removed from
+//! the searched text and kept in a separate list; a match is then checked against both lists: a hyphen at a line end is
+//! optional, any other must be in both.
 
 use std::ops::Range;
 
-/// Bytes of a line after which a stretch is found again from a word in it.
+/// Maximum distance in bytes between anchors within a line.
 const LONG_LINE: usize = 1024;
 
 /// A text in its normal form.
@@ -15,21 +15,21 @@ const LONG_LINE: usize = 1024;
 pub(super) struct Normal {
     /// The text without hyphens inside words.
     pub(super) text: String,
-    /// The hyphens taken out, by the offset of what follows them, ascending.
+    /// The removed hyphens, by the offset of the text after them, ascending.
     hyphens: Vec<(usize, Hyphen)>,
     /// The offset at which each page begins, ascending.
     pages: Vec<(usize, u32)>,
-    /// Where lines begin, and in long ones a word every now and then: the offset here and in the original, ascending. From one
-    /// of them on a stretch is found again.
+    /// Anchors: beginnings of lines, and of some words in long lines, with the offset here and in the original,
+    /// ascending. Positions are mapped back from the nearest anchor.
     lines: Vec<(usize, usize)>,
 }
 
 /// A hyphen between two halves of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hyphen {
-    /// Nothing else between the halves: `well-known`.
+    /// Only the hyphen between the halves: `well-known`.
     Inside,
-    /// A line ends between the halves: part of the word or of the typesetting.
+    /// A line end between the halves: the hyphen is part of the word or of the typesetting.
     AtLineEnd,
     /// A space between the halves: `pre- and post-audit`.
     BeforeSpace,
@@ -45,10 +45,10 @@ enum Gap {
 
 struct Writer {
     normal: Normal,
-    /// The offset in the original of the character at hand.
+    /// The offset of the current character in the original.
     at: usize,
     gap: Gap,
-    /// A hyphen after a letter or digit, not yet written: what follows decides what it is.
+    /// A hyphen after a letter or digit, not yet written: the following text decides its kind.
     hyphen: Option<Seen>,
     page: Option<u32>,
 }
@@ -60,7 +60,7 @@ enum Seen {
 }
 
 impl Normal {
-    /// Brings a text into normal form; `[page N]` lines are no part of the text.
+    /// Converts a text into normal form; `[page N]` lines are not part of the text.
     pub(super) fn of(text: &str) -> Self {
         let mut normal = Self::default();
         normal.text.reserve(text.len());
@@ -69,14 +69,14 @@ impl Normal {
         writer.finish()
     }
 
-    /// Where a stretch stands in the original.
+    /// The position of a range in the original.
     pub(super) fn original(&self, text: &str, stretch: Range<usize>) -> Range<usize> {
         let line = self.lines.partition_point(|(offset, _)| *offset <= stretch.start).saturating_sub(1);
         let (skipped, from) = self.lines.get(line).copied().unwrap_or_default();
         let (mut start, mut end) = (None, from);
         let mut writer = Writer::new(Self::default());
         writer.read(&text[from..], |writer| {
-            // What was just written, if anything, ends here.
+            // The end of the text written last, if any.
             let written = skipped + writer.normal.text.len();
             if written > stretch.start {
                 start.get_or_insert(from + writer.at);
@@ -98,7 +98,7 @@ impl Normal {
         self.pages.get(after.saturating_sub(1)).map(|(_, page)| *page)
     }
 
-    /// The offsets of a page; none where there is no such page, all where the text has no pages.
+    /// The offsets of a page; none if there is no such page, all if the text has no pages.
     pub(super) fn of_page(&self, page: u32) -> Option<Range<usize>> {
         if self.pages.is_empty() {
             return Some(0..self.text.len());
@@ -110,13 +110,13 @@ impl Normal {
         Some(start..end.map_or(self.text.len(), |(offset, _)| *offset))
     }
 
-    /// Whether `quote`, whose text stands at `start`, is really there: between whole words, with the same hyphens.
+    /// Whether `quote`, whose text matches at `start`, really occurs there: between whole words, with the same hyphens.
     pub(super) fn holds(&self, start: usize, quote: &Normal) -> bool {
         self.differing(start, quote).is_some_and(|differing| differing.is_empty())
     }
 
-    /// The places in words at which only one of the two has a hyphen, if `quote`, whose text stands at `start`, is there
-    /// between whole words and differs in nothing else.
+    /// The positions in words at which only one of the two has a hyphen, if `quote`, whose text matches at `start`,
+    /// occurs there between whole words without any other difference.
     pub(super) fn differing(&self, start: usize, quote: &Normal) -> Option<Vec<usize>> {
         let end = start + quote.text.len();
         let word_starts = !joined(&self.text, start) || self.real_hyphen_at(start);
@@ -124,7 +124,7 @@ impl Normal {
         (word_starts && word_ends).then(|| differing(self.hyphens_between(start, end), start, &quote.hyphens))?
     }
 
-    /// The letters before and after a place in a word, up to what is no letter; hyphens do not count.
+    /// The letters before and after a position in a word, ignoring hyphens.
     pub(super) fn halves(&self, offset: usize) -> (&str, &str) {
         let (before, after) = self.text.split_at(offset);
         let left = before.trim_end_matches(char::is_alphanumeric).len();
@@ -132,13 +132,13 @@ impl Normal {
         (&before[left..], &after[..after.len() - right])
     }
 
-    /// The halves of the words that line ends part.
+    /// The halves of words split at line ends.
     pub(super) fn parted(&self) -> impl Iterator<Item = (&str, &str)> {
         let parted = self.hyphens.iter().filter(|(_, hyphen)| *hyphen == Hyphen::AtLineEnd);
         parted.map(|(offset, _)| self.halves(*offset))
     }
 
-    /// A stretch of the text as it reads, with its hyphens.
+    /// A range of the text with its hyphens.
     pub(super) fn readable(&self, start: usize, end: usize) -> String {
         let mut out = String::with_capacity(end - start + 8);
         let mut done = start;
@@ -160,7 +160,7 @@ impl Normal {
         found.is_ok_and(|index| self.hyphens[index].1 != Hyphen::AtLineEnd)
     }
 
-    /// The hyphens strictly inside a stretch.
+    /// The hyphens strictly inside a range.
     fn hyphens_between(&self, start: usize, end: usize) -> &[(usize, Hyphen)] {
         let from = self.hyphens.partition_point(|(offset, _)| *offset <= start);
         let to = self.hyphens.partition_point(|(offset, _)| *offset < end);
@@ -174,8 +174,8 @@ fn joined(text: &str, offset: usize) -> bool {
     before && text[offset..].chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Compares the hyphens of a stretch of the source, which begins at `start`, with those of a quote: where only one of the
-/// two has one inside a word, or nothing if they differ in more than that.
+/// Compares the hyphens of a range of the source, which begins at `start`, with those of a quote: the positions inside
+/// words with a hyphen in only one of the two, or none if there are other differences.
 fn differing(source: &[(usize, Hyphen)], start: usize, quote: &[(usize, Hyphen)]) -> Option<Vec<usize>> {
     use Hyphen::{AtLineEnd, BeforeSpace, Inside};
     let (mut source, mut quote) = (source.iter().peekable(), quote.iter().peekable());
@@ -202,7 +202,7 @@ impl Writer {
         Self { normal, at: 0, gap: Gap::None, hyphen: None, page: None }
     }
 
-    /// Reads a text for as long as `goes_on` says so, which is asked behind each character.
+    /// Reads a text while `goes_on`, called after each character, returns true.
     fn read(&mut self, text: &str, mut goes_on: impl FnMut(&Self) -> bool) {
         let mut begins = 0;
         for line in text.split_inclusive('\n') {
@@ -257,7 +257,7 @@ impl Writer {
         self.normal.text.ends_with(char::is_alphanumeric)
     }
 
-    /// Writes what is pending, and then `text`.
+    /// Writes the pending characters, then `text`.
     fn put(&mut self, text: &str) {
         let goes_on = text.starts_with(char::is_alphanumeric);
         match (self.hyphen.take(), self.gap) {

@@ -1,43 +1,45 @@
-//! Lists that a running sentence holds: `The operator shall: (a) keep a log; (b) report each breach.`
+//! Lists within a running sentence: `The operator shall: (a) keep a log; (b) report each breach.`
 //!
-//! Each entry is a block of its own, as if it stood on a line: behind marks that count on, behind bullets, and, where a sentence has a
-//! lead with a colon, behind semicolons. `points (a) and (b)` is no list: there is nothing between the marks.
+//! Each entry becomes its own block, as if it were on its own line: after consecutive marks, after bullets, and, if a
+//! sentence has a lead with a colon, after semicolons. `points (a) and (b)` is not a list: there is nothing between the
+//! marks.
 
 use super::marks::{self, Mark, Reading};
 use super::{Block, Kind, is_left_open};
 use crate::candidates::{flat::Flat, markup, sentences};
 use std::ops::Range;
 
-/// By how many columns entries are indented more than their lead.
+/// Additional indent, in columns, of entries relative to their lead.
 const DEEPER: usize = 4;
-/// A longer text, in bytes, is searched for none: what that costs grows faster than it.
+/// Longer texts, in bytes, are not searched: the cost grows faster than the length.
 const LONGEST: usize = 10_000;
-/// Most levels of lists within a sentence.
+/// Maximum levels of lists within a sentence.
 const MOST_LEVELS: usize = 4;
 /// Longest mark, in bytes.
 const LONGEST_MARK: usize = 7;
-/// With fewer words before its colon a sentence only has a title: `Scope: this rule applies to banks; it does not bind funds.`
+/// With fewer words before the colon, they are only a title: `Scope: this rule applies to banks; it does not bind
+/// funds.`
 const LEAST_OF_A_LEAD: usize = 2;
-/// Words that join entries and say nothing by themselves.
+/// Words that join entries and have no meaning of their own.
 const JOINERS: [&str; 8] = ["and", "or", "to", "und", "oder", "sowie", "bis", "bzw."];
-/// Bullets that may be a dash of the sentence as well.
+/// Bullets that may also be a dash within the sentence.
 const DASHES: [char; 5] = ['-', '–', '—', '*', '+'];
 
-/// A list within a text: where it begins, each entry without its mark, and where it ends.
+/// A list within a text: its start, each entry without its mark, and its end.
 pub(in crate::candidates) struct List {
     pub(in crate::candidates) begin: usize,
     pub(in crate::candidates) entries: Vec<(Mark, Range<usize>)>,
     pub(in crate::candidates) end: usize,
 }
 
-/// A block, parted at the entries of the lists that it holds.
+/// Splits a block at the entries of its lists.
 pub(super) fn parted(marked: &str, block: Block) -> Vec<Block> {
     let mut parts = Vec::new();
     part(marked, block, MOST_LEVELS, &mut parts);
     parts
 }
 
-/// Adds the parts of a block, with so many levels of lists at most.
+/// Adds the parts of a block, with at most this many levels of lists.
 fn part(marked: &str, block: Block, levels: usize, parts: &mut Vec<Block>) {
     let mut rest = block;
     while levels > 0
@@ -53,7 +55,7 @@ fn part(marked: &str, block: Block, levels: usize, parts: &mut Vec<Block>) {
     parts.push(rest);
 }
 
-/// A block, parted at the entries of the first list in it.
+/// Splits a block at the entries of its first list.
 struct Parted {
     before: Block,
     entries: Vec<Block>,
@@ -106,7 +108,7 @@ pub(in crate::candidates) fn list(text: &str) -> Option<List> {
     is_short.then(|| marked_list(text).or_else(|| list_by_semicolons(text))).flatten()
 }
 
-/// A mark within a text, and where the entry behind it begins.
+/// A mark within a text, and the start of the entry after it.
 struct Found {
     at: usize,
     behind: usize,
@@ -125,7 +127,7 @@ fn marked_list(text: &str) -> Option<List> {
     })
 }
 
-/// Where words begin, but for the first.
+/// The starts of all words except the first.
 fn words(text: &str) -> impl Iterator<Item = usize> {
     let begins = |(at, sign): &(usize, char)| !sign.is_whitespace() && text[..*at].ends_with(char::is_whitespace);
     text.char_indices().filter(begins).map(|(at, _)| at)
@@ -140,7 +142,7 @@ fn found(text: &str, at: usize) -> Option<Found> {
     Some(Found { at, behind: at + length, mark })
 }
 
-/// The marks that count on from the first of these, read so; none where they make no list.
+/// The consecutive marks from the first of these on, in this reading; none if they do not form a list.
 fn chain<'f>(text: &str, found: &'f [Found], first: Reading) -> Option<Vec<&'f Found>> {
     let (begin, rest) = found.split_first()?;
     let lead = text[..begin.at].trim_end();
@@ -166,7 +168,7 @@ fn chain<'f>(text: &str, found: &'f [Found], first: Reading) -> Option<Vec<&'f F
         {
             break;
         }
-        // Without a lead that says so, only semicolons make a list of marks.
+        // Without such a lead, marks form a list only with semicolons.
         if !is_announced && !bare.ends_with(';') {
             return None;
         }
@@ -181,7 +183,7 @@ fn sign(text: &str, at: usize) -> char {
     text[at..].chars().next().unwrap_or_default()
 }
 
-/// A text without the word at its end that joins it to the next entry, and whether it had one.
+/// Removes the final word that joins a text to the next entry, and says whether there was one.
 fn without_joiner(text: &str) -> (&str, bool) {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     match JOINERS.contains(&last.to_lowercase().as_str()) {

@@ -1,18 +1,18 @@
-//! The marks that entries of lists begin with.
+//! The marks at the beginning of list entries.
 
 use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// How the entries of one list are marked.
+/// The style of marks of one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::candidates) struct Style {
-    /// What stands around the number.
+    /// The characters around the number.
     enclosed: Enclosed,
     numbered: Numbered,
 }
 
-/// What stands around a number. `1.` and `(1)` are two levels of a list: statutes are set so.
+/// The characters around a number. `1.` and `(1)` are two levels of a list, as in statutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Enclosed {
     /// `-`, `4.2.1`, `§ 5`
@@ -25,12 +25,12 @@ enum Enclosed {
     Both,
 }
 
-/// How a list counts.
+/// The numbering of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbered {
     /// It does not.
     Bullet,
-    /// `4.2.1`, by how many numbers; `§ 5`, by none
+    /// `4.2.1`, with the number of parts; `§ 5` has none
     Section(usize),
     /// 1, 2
     Digits,
@@ -44,10 +44,10 @@ enum Numbered {
     UpperRoman,
 }
 
-/// A mark as it can be read: `(i)` is the ninth letter or the first Roman number.
+/// The possible readings of a mark: `(i)` is the ninth letter or the first Roman numeral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::candidates) struct Mark {
-    /// How it is most likely meant, if nothing before it says otherwise.
+    /// The most likely reading, unless an earlier mark decides otherwise.
     pub(in crate::candidates) first: Reading,
     /// The other way.
     pub(in crate::candidates) second: Option<Reading>,
@@ -57,15 +57,15 @@ pub(in crate::candidates) struct Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::candidates) struct Reading {
     pub(in crate::candidates) style: Style,
-    /// From 1; 0 where the style does not count.
+    /// From 1; 0 if the style has no numbers.
     pub(in crate::candidates) place: u32,
 }
 
 impl Mark {
-    /// That of an entry which only a semicolon parts from the others.
+    /// The mark of an entry that is separated from the others only by a semicolon.
     pub(super) const BULLET: Self = Self { first: reading(Enclosed::Bare, Numbered::Bullet, 0), second: None };
 
-    /// The ways in which it can be read, the likely one first.
+    /// All readings, the most likely first.
     pub(in crate::candidates) fn readings(self) -> impl Iterator<Item = Reading> {
         std::iter::once(self.first).chain(self.second)
     }
@@ -91,20 +91,20 @@ impl Reading {
         matches!((self.style.numbered, other.style.numbered), (Numbered::Section(own), Numbered::Section(of)) if own <= of)
     }
 
-    /// Whether it comes right behind another of its list.
+    /// Whether it directly follows another mark of its list.
     pub(in crate::candidates) fn follows(self, last: Self) -> bool {
         self.style == last.style && self.place == last.place + 1 && last.place > 0
     }
 }
 
-/// The mark of an entry. Three digits are a number of an entry, four a year.
+/// The mark of an entry. Up to three digits are an entry's number, four are a year.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(
         r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.))[ \t]+",
     )
 });
 
-/// The mark that a line begins with, and its length with the white space behind it.
+/// The mark at the beginning of a line, and its length including the following white space.
 pub(super) fn mark(line: &str) -> Option<(Mark, usize)> {
     let found = MARK.captures(line)?;
     let sign = found[0].trim_end();
@@ -143,13 +143,13 @@ fn enclosed(sign: &str) -> Mark {
     let letter = letter(inner).map(|place| read(letters, place));
     let roman = roman(inner).map(|place| read(romans, place));
     match (letter, roman) {
-        // `(i)` is a first Roman number more often than a ninth letter, `(v)` a fifth one; `(x)` is either.
+        // `(i)` is more often the first Roman numeral than the ninth letter, `(v)` a fifth one; `(x)` is either.
         (Some(letter), Some(roman)) => Mark { first: roman, second: Some(letter) },
         (letter, roman) => Mark { first: letter.or(roman).unwrap_or(read(letters, 0)), second: None },
     }
 }
 
-/// The place of a letter in the alphabet; `aa` comes behind `z`.
+/// The place of a letter in the alphabet; `aa` follows `z`.
 fn letter(text: &str) -> Option<u32> {
     let first = text.bytes().next()?.to_ascii_lowercase();
     let doubled = text.len() == 2 && text.bytes().all(|byte| byte.eq_ignore_ascii_case(&first));
@@ -161,7 +161,7 @@ fn letter(text: &str) -> Option<u32> {
     }
 }
 
-/// The value of a Roman number up to 39, and no other way of writing it.
+/// The value of a Roman numeral up to 39, in canonical form only.
 fn roman(text: &str) -> Option<u32> {
     const UNITS: [&str; 10] = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"];
     let text = text.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! A text as blocks: paragraphs, items of lists, rows of tables, headings.
 //!
-//! Both what the document parser writes and plain text with lines of one width are read. A paragraph or an item that a page
-//! ends in the middle of goes on after the page mark.
+//! Reads the output of the document parser and plain text with fixed line width. A paragraph or an item that is
+//! interrupted by the end of a page continues after the page mark.
 
 pub(super) mod inline;
 mod marks;
@@ -15,28 +15,28 @@ use marks::mark;
 use std::ops::Range;
 use titles::{heading, heading_goes_on, is_numbered_title, is_title, words};
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The title of what follows, or a sentence that is set like one.
+    /// A title, or a sentence with the layout of one.
     Heading,
-    /// Running text, a footnote too.
+    /// Running text, including footnotes.
     Paragraph,
     /// An entry of a list.
     Item {
-        /// Columns before its mark.
+        /// The indent of its mark in columns.
         indent: usize,
-        /// What it begins with.
+        /// Its mark.
         mark: Mark,
     },
     /// A row of a table.
     Row {
-        /// Whether the format says that it names the columns.
+        /// Whether the format marks it as the row of column names.
         header: bool,
         /// Whether it is the first one of its table.
         first: bool,
     },
-    /// Fenced text that is no prose.
+    /// Fenced text that is not prose.
     Verbatim,
 }
 
@@ -45,15 +45,15 @@ pub(super) enum Kind {
 pub(super) struct Block {
     /// What they are.
     pub(super) kind: Kind,
-    /// Its lines, without indents, marks and line ends, and the page of each.
+    /// Its lines without indents, marks and line ends, each with its page.
     pub(super) parts: Vec<(Range<usize>, Option<u32>)>,
     /// Whether it is the first one of its page.
     pub(super) opens_page: bool,
-    /// Whether it goes on behind a list that stands within a sentence: none of its sentences is the first of its block.
+    /// Whether it continues after a list within a sentence: none of its sentences is the first of its block.
     pub(super) goes_on: bool,
 }
 
-/// A sentence without the mark of the list that it was taken from.
+/// A sentence taken from a list, without its mark.
 pub(super) fn without_marker(sentence: &str) -> &str {
     let text = sentence.trim().trim_start_matches('#').trim_start();
     mark(text).map_or(text, |(_, length)| &text[length..])
@@ -85,13 +85,13 @@ struct Reader<'a> {
     blocks: Vec<Block>,
     /// The block that the next line may belong to.
     open: Option<Block>,
-    /// Whether a blank line, or a page's end, lies between it and the next line.
+    /// Whether a blank line or the end of a page separates it from the next line.
     gap: bool,
     page_ended: bool,
     page: Option<u32>,
     /// Whether the next line is the first one of its page.
     opens_page: bool,
-    /// What closes the fenced text that the next line is a part of.
+    /// The closing fence of the fenced text that contains the next line.
     fence: Option<&'static str>,
 }
 
@@ -132,7 +132,7 @@ impl Reader<'_> {
 
     /// Whether a line opens or closes fenced text.
     fn fences(&mut self, text: &str) -> bool {
-        // Right below a line, a row of tildes underlines a title.
+        // Directly below a line, a row of tildes underlines a title.
         let underlines = self.open.is_some() && !self.gap && self.fence.is_none();
         let marks = ["```", "~~~"].into_iter().filter(|mark| !underlines || *mark == "```");
         let mark = marks.into_iter().find(|mark| text.starts_with(mark));
@@ -144,7 +144,7 @@ impl Reader<'_> {
         is_fence
     }
 
-    /// A line of signs alone underlines a heading, or says that the row above names the columns.
+    /// A line that consists only of signs underlines a heading, or marks the row above as column names.
     fn rule(&mut self, text: &str) {
         match self.open.as_mut() {
             Some(Block { kind: Kind::Row { header, .. }, .. }) if text.starts_with('|') => *header = true,
@@ -161,9 +161,9 @@ impl Reader<'_> {
         let text = &marked[range.clone()];
         self.add(Kind::Paragraph, range, |open| match open.kind {
             Kind::Paragraph | Kind::Item { .. } if gap => page_ended && goes_on(marked, open, text),
-            // As data is written: a key and a value a line.
+            // Data with one key and value per line.
             Kind::Paragraph | Kind::Item { .. } if is_value(last_line(marked, open)) && key(text).is_some() => false,
-            // A title in capitals stands on lines of its own.
+            // A title in capitals is on separate lines.
             Kind::Paragraph => is_title(marked, open) == is_capitals(text),
             Kind::Item { .. } => true,
             Kind::Heading => heading_goes_on(marked, open, text),
@@ -191,7 +191,7 @@ impl Reader<'_> {
         }
         if let Some(open) = &mut self.open {
             open.parts.push((range, self.page));
-            // What goes on in the next line is a sentence that is only set like a title.
+            // If the next line continues it, it is a sentence with the layout of a title.
             if open.kind == Kind::Heading && open.parts.len() > 1 {
                 open.kind = Kind::Paragraph;
             }
@@ -208,7 +208,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands behind a line's key, `text: The operator shall log it.`
+/// The value after a line's key: `text: The operator shall log it.`
 fn key(line: &str) -> Option<&str> {
     let (key, value) = line.split_once(':')?;
     let key = key.trim_matches(['"', '\'']);
@@ -218,7 +218,7 @@ fn key(line: &str) -> Option<&str> {
     is_key.then_some(value)
 }
 
-/// Whether a line is a key and a value of some words.
+/// Whether a line is a key and a value of several words.
 fn is_value(line: &str) -> bool {
     key(line).is_some_and(|value| value.split_whitespace().count() > LEAST_WORDS)
 }
@@ -233,16 +233,17 @@ const LEFT_OPEN: [&str; 14] = [
     "ist",
 ];
 
-/// Whether a line ends with what a list goes on with.
+/// Whether the end of a line announces a list.
 pub(super) fn is_left_open(line: &str) -> bool {
     let last = line.rsplit(char::is_whitespace).next().unwrap_or_default();
     LEFT_OPEN.contains(&last.to_lowercase().as_str())
 }
 
-/// Fewer words before a page's end are hardly the beginning of a sentence.
+/// Fewer words before the end of a page are unlikely to begin a sentence.
 const LEAST_WORDS: usize = 3;
 
-/// Whether a block that a page ended goes on with this line. The entries of many lists have no full stop.
+/// Whether a block interrupted by the end of a page continues with this line. The entries of many lists have no full
+/// stop.
 fn goes_on(marked: &str, open: &Block, next: &str) -> bool {
     let last = last_line(marked, open).trim_end_matches(['"', '”', '“', ')', '»', '’']);
     let lower = next.starts_with(|first: char| first.is_lowercase());

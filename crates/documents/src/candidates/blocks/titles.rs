@@ -1,4 +1,4 @@
-//! What is set like a title, and whether it is one.
+//! Text with the layout of a title, and whether it is one.
 
 use super::{Block, Kind, last_line};
 use crate::candidates::wording::is_capitals;
@@ -20,26 +20,26 @@ pub(super) fn is_title(marked: &str, block: &Block) -> bool {
         && !last_line(marked, block).ends_with(['.', ';', '!'])
 }
 
-/// More words are no title.
+/// A text with more words is not a title.
 const MOST_TITLE_WORDS: usize = 10;
 
-/// Whether what begins with the number of a section is its title.
+/// Whether a text that begins with a section number is the section's title.
 pub(super) fn is_numbered_title(marked: &str, block: &Block) -> bool {
     matches!(block.kind, Kind::Item { mark, .. } if mark.is_section())
         && words(marked, block) <= MOST_TITLE_WORDS
         && last_line(marked, block).ends_with(|last: char| last.is_alphanumeric() || last == ')')
 }
 
-/// With fewer words a heading that the next line goes on with is a heading above a line of code.
+/// A heading with fewer words that the next line continues is a heading above a line of code.
 const LEAST_OF_A_SENTENCE: usize = 4;
 
-/// Words that no title ends with.
+/// Words that do not end a title.
 const JOINING: [&str; 32] = [
     "a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "shall", "that", "the",
     "to", "which", "with", "und", "oder", "der", "die", "das", "den", "dem", "des", "von", "mit", "für", "zu",
 ];
 
-/// Whether a sentence that is set like a heading goes on in the next line: `3.1.1 Limit access to users and`.
+/// Whether a sentence with the layout of a heading continues in the next line: `3.1.1 Limit access to users and`.
 pub(super) fn heading_goes_on(marked: &str, heading: &Block, next: &str) -> bool {
     let last = last_line(marked, heading);
     let word = last.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();

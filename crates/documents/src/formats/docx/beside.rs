@@ -1,5 +1,5 @@
-//! What a DOCX file has beside its text, one sentence each: running headers, comments, charts and diagrams, attached files,
-//! descriptions of pictures and tables, texts of other files.
+//! Content of a DOCX file outside its text, one sentence each: running headers, comments, charts and diagrams, attached
+//! files, descriptions of pictures and tables, texts of other files.
 
 use super::markup::words;
 use super::package::{relations_in, relations_of, resolve};
@@ -11,7 +11,7 @@ use memchr::memmem;
 use quick_xml::events::Event;
 use std::collections::BTreeMap;
 
-/// Beginnings of attributes that say something of what is not text, and what that is.
+/// Prefixes of attributes that describe non-text content, and its kind.
 const DESCRIPTIONS: [(&str, &str); 5] = [
     (" descr=\"", "a picture"),
     (" alt=\"", "a picture"),
@@ -22,16 +22,16 @@ const DESCRIPTIONS: [(&str, &str); 5] = [
 /// Notes that the parser reads, by their part's names.
 const NOTES: [&str; 2] = ["footnotes.xml", "endnotes.xml"];
 
-/// What a part beside the text is.
+/// The kind of a part outside the text.
 #[derive(Clone, Copy)]
 enum What {
-    /// Its paragraphs are named, with this before them.
+    /// Its paragraphs are reported, with this prefix.
     Text(&'static str),
     /// Its name is.
     File,
 }
 
-/// The parts that are no text of the document, by their names and by the relations of the text to them.
+/// The parts outside the document's text, by their names and by the relations of the text to them.
 pub(super) fn parts(archive: &mut Archive<'_>, main: &str, folder: &str) -> Result<Vec<String>, Failure> {
     let mut found: BTreeMap<String, What> = BTreeMap::new();
     let mut told = Vec::new();
@@ -88,7 +88,7 @@ fn of_name(own: &str) -> Option<What> {
     }
 }
 
-/// What the text's markup says that is none: descriptions, files to include, pictures.
+/// Content of the text's markup that is not text: descriptions, files to include, pictures.
 pub(super) fn of_text(xml: &str) -> Vec<String> {
     let mut told = Vec::new();
     for (mark, what) in DESCRIPTIONS {
@@ -106,7 +106,7 @@ pub(super) fn of_text(xml: &str) -> Vec<String> {
     told
 }
 
-/// What stands between a mark and a sign.
+/// The text between a mark and a character.
 fn values(xml: &str, mark: &str, end: char) -> impl Iterator<Item = String> {
     let places = memmem::find_iter(xml.as_bytes(), mark.as_bytes()).map(move |at| at + mark.len());
     let value = |from: usize| xml[from..].split(end).next().unwrap_or_default();

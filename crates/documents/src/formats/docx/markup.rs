@@ -1,5 +1,5 @@
-//! The markup of a DOCX part before it is parsed: what readers see and the parser does not know is written as runs of text
-//! (formulas, chosen entries of forms), and what readers do not see is taken out and named (hidden, struck, deleted, moved).
+//! Preprocesses the markup of a DOCX part: visible content that the parser does not support becomes runs of text
+//! (formulas, chosen entries of forms), and invisible content is removed and reported (hidden, struck, deleted, moved).
 
 use crate::child::protocol::Failure;
 use crate::formats::formula::Formula;
@@ -11,7 +11,7 @@ use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
-/// What makes a part worth a look: most have none of it.
+/// Markers of parts that need preprocessing: most parts have none.
 const MARKS: [&str; 11] = [
     ":vanish",
     ":strike",
@@ -31,14 +31,14 @@ const NAMESPACES: [&str; 2] = [
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
 ];
 
-/// Why a run is not shown.
+/// Why a run is invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unshown {
     Hidden,
     Struck,
 }
 
-/// Styles whose text is not shown.
+/// Styles of invisible text.
 pub(super) type UnshownStyles = HashMap<String, Unshown>;
 
 /// A part as it is to be parsed.
@@ -46,18 +46,18 @@ pub(super) type UnshownStyles = HashMap<String, Unshown>;
 pub(super) struct Settled {
     /// Its markup.
     pub(super) xml: String,
-    /// What was taken out of it, one sentence each.
+    /// The removed content, one sentence each.
     pub(super) told: Vec<String>,
     /// The relations that pieces of other documents have, in the order of their places: see [`chunk_mark`].
     pub(super) chunks: Vec<String>,
 }
 
-/// What stands in the text for a piece of another document.
+/// The placeholder in the text for a piece of another document.
 pub(super) fn chunk_mark(number: usize) -> String {
     format!("\u{f8ff}chunk {number}\u{f8ff}")
 }
 
-/// Whether a part has anything to settle.
+/// Whether a part needs preprocessing.
 pub(super) fn is_to_settle(xml: &str) -> bool {
     MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some()) || !other_prefixes(xml).is_empty()
 }
@@ -71,12 +71,12 @@ pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles) -> Result<Se
     Ok(walk.settled)
 }
 
-/// The styles of a document whose text is hidden or struck, by their own properties or those of the style they build on.
+/// The styles of hidden or struck text, by their own properties or those of their base style.
 pub(super) fn unshown_styles(xml: &str) -> UnshownStyles {
     let mut reader = xml::reader(xml);
     let (mut own, mut built_on): (UnshownStyles, HashMap<String, String>) = Default::default();
     let mut style = String::new();
-    // A part that is no proper XML is refused by the parser.
+    // The parser rejects a part that is not well-formed XML.
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(start) => match start.local_name().as_ref() {
@@ -119,7 +119,7 @@ pub(super) fn words(xml: &str) -> String {
     out
 }
 
-/// What a property says of how text is shown.
+/// The effect of a property on the visibility of text.
 fn unshown(property: &str) -> Option<Unshown> {
     match property {
         "vanish" => Some(Unshown::Hidden),
@@ -128,12 +128,12 @@ fn unshown(property: &str) -> Option<Unshown> {
     }
 }
 
-/// Whether a property that may be switched is on.
+/// Whether a toggle property is on.
 fn is_on(property: &BytesStart<'_>) -> bool {
     !xml::attribute(property, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off"))
 }
 
-/// The prefixes that a part has for word processing where the usual one is `w`; an empty one where it has none.
+/// The namespace prefixes of word processing in a part, usually `w`; empty for a default namespace.
 fn other_prefixes(xml: &str) -> Vec<String> {
     let head = &xml[..xml.floor_char_boundary(16 << 10)];
     let found = NAMESPACES.iter().flat_map(|namespace| head.match_indices(namespace));
@@ -180,15 +180,15 @@ fn with_usual_prefix(xml: &str, prefix: &str) -> String {
     out
 }
 
-/// The way through a part: what is not changed is copied as it stands.
+/// Traverses a part; unchanged markup is copied verbatim.
 struct Walk<'a> {
     xml: &'a str,
-    /// Up to here it was copied or left out.
+    /// The position up to which it was copied or omitted.
     copied: usize,
     styles: &'a UnshownStyles,
-    /// Words that are not shown, one behind the other.
+    /// Invisible words, concatenated.
     unshown: Option<(Unshown, String)>,
-    /// What a field of a form shows, until the field ends.
+    /// The displayed value of a form field, until the field ends.
     chosen: Option<String>,
     settled: Settled,
 }
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Leaves an element out, and gives what stood there.
+    /// Omits an element and returns its markup.
     fn leave_out(
         &mut self,
         reader: &mut Reader<&'a [u8]>,
@@ -360,7 +360,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What a field of a form shows stands behind the run that ends it.
+    /// The displayed value of a form field follows the run that ends it.
     fn run_ends(&mut self, reader: &Reader<&'a [u8]>) {
         let end = reader.buffer_position() as usize;
         let run = &self.xml[self.xml[..end].rfind("<w:r").unwrap_or(0)..end];
@@ -373,7 +373,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a field of a form shows that its text does not say: a ticked box, the entry that was chosen.
+/// The value of a form field that is not in its text: a ticked box, the chosen entry.
 fn chosen(field: &str) -> Option<String> {
     let mut reader = xml::reader(field);
     let (mut is_box, mut ticked, mut entries, mut at) = (false, false, Vec::new(), 0);

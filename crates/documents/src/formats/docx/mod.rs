@@ -13,7 +13,7 @@ use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, Revis
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
-    // What is no archive, such as a document with a password, the parser knows better.
+    // The parser reports files that are not archives better, such as a document with a password.
     let (document, mut told, chunks, charts) = match bytes.starts_with(ZIP) {
         true => {
             let package = package::open(bytes)?;
@@ -45,7 +45,7 @@ fn parse(bytes: &[u8]) -> Result<undoc::model::Document, Failure> {
     })
 }
 
-/// Puts the texts of pieces of other documents, which are Markdown already, at their places.
+/// Inserts the texts of pieces of other documents, which are already Markdown, at their places.
 fn with_chunks(text: String, chunks: &[String]) -> String {
     let placed =
         |text: String, (number, chunk): (usize, &String)| text.replace(&markup::chunk_mark(number), chunk.trim());
@@ -78,7 +78,7 @@ fn paragraph_block(paragraph: &Paragraph) -> Block {
     }
 }
 
-/// Word's built-in list styles carry their bullets and numbers in the style, where the parser does not look.
+/// Word's built-in list styles define bullets and numbers in the style, which the parser does not read.
 fn styled(paragraph: &Paragraph, text: String) -> Block {
     let style = paragraph.style_name.as_deref().unwrap_or_default().to_ascii_lowercase();
     let depth = style.chars().next_back().and_then(|c| c.to_digit(10)).map_or(0, |level| level.saturating_sub(1));
@@ -90,7 +90,7 @@ fn styled(paragraph: &Paragraph, text: String) -> Block {
     Block::Item { depth: depth as usize, marker: marker.to_owned(), text }
 }
 
-/// Stands for a number that only the position in the list tells.
+/// Placeholder for a number that depends on the position in the list.
 const NUMBERED: &str = "#.";
 
 /// Counts the entries of numbered lists, each depth by itself, from 1 after anything that is no entry.
@@ -109,7 +109,7 @@ fn number(blocks: &mut [Block]) {
     }
 }
 
-/// The words without what a tracked change deleted; a break of the line is kept, one of the page is a space.
+/// The words without tracked deletions; a line break is kept, a page break becomes a space.
 fn plain_text(paragraph: &Paragraph) -> String {
     let mut text = String::new();
     for run in paragraph.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {
@@ -124,7 +124,7 @@ fn plain_text(paragraph: &Paragraph) -> String {
     text
 }
 
-/// The table's cells, each in the column it stands in; a table inside a cell is read as the cell's text.
+/// The table's cells, each in its column; a table inside a cell becomes the cell's text.
 fn rows(table: &Table) -> Vec<Vec<String>> {
     let width = table.column_count();
     let mut rows = Vec::with_capacity(table.rows.len());

@@ -1,5 +1,5 @@
-//! The package that a DOCX file is: which part is the document, what its other parts hold, and the package as the parser
-//! wants it, with the document where it looks for it.
+//! The package of a DOCX file: which part is the document, the content of its other parts, and the package in the form
+//! that the parser expects, with the document at the expected path.
 
 use super::beside;
 use super::markup::{self, Settled, UnshownStyles};
@@ -12,22 +12,22 @@ use quick_xml::events::Event;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Where the parser looks for the document.
+/// The path at which the parser expects the document.
 const MAIN_PART: &str = "word/document.xml";
 
-/// A package that was looked through.
+/// An analysed package.
 pub(super) struct Package<'a> {
     /// As it is to be parsed.
     pub(super) bytes: Cow<'a, [u8]>,
-    /// What is not in its text, one sentence each.
+    /// Content missing from its text, one sentence each.
     pub(super) told: Vec<String>,
     /// The texts of pieces of other documents, in the order of their places.
     pub(super) chunks: Vec<String>,
-    /// What its charts say: some of it becomes text.
+    /// The words of its charts, some of which become text.
     pub(super) charts: Vec<String>,
 }
 
-/// Looks a package through.
+/// Analyses a package.
 pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
     let mut archive = Archive::open(bytes)?;
     let main = main_part(&mut archive)?;
@@ -75,7 +75,7 @@ fn main_part(archive: &mut Archive<'_>) -> Result<String, Failure> {
     Ok(named.unwrap_or_else(|| MAIN_PART.to_owned()))
 }
 
-/// A part with what is to be changed in it; none where it may stay as it is.
+/// A part with its changes; none if it needs no change.
 fn settled(archive: &mut Archive<'_>, part: &str, styles: &UnshownStyles) -> Result<Option<Settled>, Failure> {
     let Some(bytes) = archive.read(part)? else { return Ok(None) };
     let (xml, damage) = text::decode(&bytes);
@@ -147,7 +147,7 @@ fn chunks(
     Ok(texts)
 }
 
-/// The text of a piece by its name's extension; none where it is in a format that is not read within others.
+/// The text of a piece by its name's extension; none for a format that cannot be embedded.
 fn chunk(name: &str, bytes: &[u8], told: &mut Vec<String>) -> Option<String> {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     let (text, warnings) = match extension.as_str() {

@@ -1,5 +1,5 @@
-//! What a page has beside its text: navigation, text for browsers without scripts, templates, pictures, comments. None of it is
-//! text; what says something is named.
+//! Content of a page outside its text: navigation, text for browsers without scripts, templates, pictures, comments. It
+//! is not part of the text; meaningful content is reported.
 
 use super::page_tree::{attribute, elements, node_name, words};
 use crate::formats::warnings::first_words;
@@ -7,12 +7,12 @@ use htmd::Node;
 use markup5ever_rcdom::NodeData;
 use std::rc::Rc;
 
-/// With as many words a label, a link or a comment says more than what it is for.
+/// A label, a link or a comment with this many words is meaningful.
 const WORDS_OF_A_TEXT: usize = 4;
 /// The beginning of the sentence about a picture without a description.
 const PICTURE: &str = "\u{0}picture ";
 
-/// Whether a text says something, as code and single labels do not.
+/// Whether a text is meaningful, unlike code and single labels.
 pub(super) fn is_prose(text: &str) -> bool {
     let (letters, others) =
         text.chars().filter(|c| !c.is_whitespace()).fold((0, 0), |(letters, others), c| match c.is_alphanumeric() {
@@ -23,7 +23,7 @@ pub(super) fn is_prose(text: &str) -> bool {
         && letters > 5 * others
 }
 
-/// What is said of an element that is no text.
+/// The report about an element that is not text.
 pub(super) fn said(node: &Rc<Node>) -> Vec<String> {
     let left_out = |why: &str, text: &str| {
         text.contains(char::is_alphanumeric).then(|| format!("Left out as {why}: {}.", first_words(text)))
@@ -43,7 +43,7 @@ pub(super) fn said(node: &Rc<Node>) -> Vec<String> {
     one.into_iter().collect()
 }
 
-/// Entries of a list that was not chosen from, where they say something.
+/// Meaningful entries of a list without a choice.
 pub(super) fn not_chosen<'a>(options: impl Iterator<Item = &'a Rc<Node>>) -> Vec<String> {
     let text = |option: &Rc<Node>| match words(option) {
         words if words.is_empty() => {
@@ -55,7 +55,7 @@ pub(super) fn not_chosen<'a>(options: impl Iterator<Item = &'a Rc<Node>>) -> Vec
     texts.map(|text| format!("Left out as not chosen: {}.", first_words(&text))).collect()
 }
 
-/// What is shown only to who points at an element or has not filled it in.
+/// Tooltips and placeholders.
 pub(super) fn of_attributes(node: &Rc<Node>) -> Option<String> {
     let text =
         ["title", "placeholder"].into_iter().filter_map(|name| attribute(node, name)).find(|text| is_prose(text))?;
@@ -63,22 +63,22 @@ pub(super) fn of_attributes(node: &Rc<Node>) -> Option<String> {
     (!own.contains(text.trim())).then(|| format!("Left out as a hint: {}.", first_words(&text)))
 }
 
-/// A comment that says something, without the markup in it.
+/// A meaningful comment, without its markup.
 pub(super) fn comment(text: &str) -> Option<String> {
-    // What one old browser shows begins with a condition.
+    // Conditional comments, which one old browser shows, begin with a condition.
     let shown = text.strip_prefix("[if ").and_then(|text| text.split_once("]>")).map(|(_, shown)| shown);
     let text = without_tags(shown.or_else(|| text.strip_prefix("[CDATA[")).unwrap_or(text));
     let text = text.trim().trim_end_matches("]]");
     is_prose(text).then(|| format!("Left out as a comment: {}.", first_words(text)))
 }
 
-/// What a template holds.
+/// The content of a template.
 pub(super) fn template(node: &Rc<Node>) -> Option<Rc<Node>> {
     let NodeData::Element { template_contents, .. } = &node.data else { return None };
     template_contents.borrow().clone()
 }
 
-/// A script's text where it is a template of one.
+/// A script's text if it is a template.
 fn script(node: &Rc<Node>) -> Option<String> {
     let kind = attribute(node, "type")?.to_ascii_lowercase();
     let is_template = ["template", "html", "handlebars", "mustache"].iter().any(|word| kind.contains(word));
@@ -93,7 +93,7 @@ fn refresh(node: &Rc<Node>) -> Option<String> {
     Some(page.trim().trim_matches(['"', '\'']).to_owned()).filter(|page| !page.is_empty())
 }
 
-/// One that its page calls an ornament is none.
+/// A decorative picture does not count.
 fn picture(node: &Rc<Node>) -> Option<String> {
     let text = attribute(node, "alt");
     if text.as_deref().is_some_and(is_prose) {
@@ -108,14 +108,14 @@ fn picture(node: &Rc<Node>) -> Option<String> {
     }
 }
 
-/// Makes one sentence of those about pictures without a description.
+/// Combines the sentences about pictures without a description into one.
 pub(super) fn count_pictures(told: &mut Vec<String>) {
     let pictures: Vec<String> = told.iter().filter_map(|line| line.strip_prefix(PICTURE)).map(str::to_owned).collect();
     told.retain(|line| !line.starts_with(PICTURE));
     told.extend(crate::formats::warnings::pictures(pictures.len(), pictures.first().map(String::as_str)));
 }
 
-/// Of navigation what says more than where a link leads to.
+/// The meaningful parts of navigation.
 fn navigation(node: &Rc<Node>) -> Vec<String> {
     fn read(node: &Rc<Node>, found: &mut Vec<String>) {
         match &node.data {

@@ -15,16 +15,16 @@ use htmd::{Element, HtmlToMarkdown, options};
 /// Larger pages are refused: the tree of a page takes many times its size in memory.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What is not the page's text.
+/// Elements outside the page's text.
 const NOT_TEXT: [&str; 8] = ["head", "script", "style", "noscript", "template", "nav", "svg", "img"];
 
-/// Marks of emphasis and link targets: left out, see [`super::blocks`].
+/// Emphasis and link targets are omitted, see [`super::blocks`].
 const UNMARKED: [&str; 10] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp"];
 
-/// An article that has less than this share of the page's words is not what the page is about: a list, an index.
+/// An article with less than this share of the page's words is not its main content: the page is a list or an index.
 const ARTICLE_SHARE: usize = 5;
 
-/// A text and what is not in it.
+/// A text and the content missing from it.
 pub(crate) type Told = (String, Vec<String>);
 
 /// The page as Markdown, without scripts, styles and navigation.
@@ -41,7 +41,7 @@ pub(crate) fn markdown(bytes: &[u8]) -> Result<Told, Failure> {
     Ok((text, warning.into_iter().chain(warnings).collect()))
 }
 
-/// The page's main article as Markdown; where none stands out, the whole page.
+/// The page's main article as Markdown; if there is none, the whole page.
 pub(crate) fn article(bytes: &[u8]) -> Parsed {
     let (html, warning) = checked(bytes)?;
     let whole = convert(&html)?;
@@ -94,7 +94,7 @@ fn convert(html: &str) -> Result<Told, Failure> {
     let tree = converter.html_to_tree(html).map_err(Failure::damaged)?;
     let warnings = page_tree::settle(&tree);
     let markdown = converter.tree_to_markdown(&tree);
-    // A tree takes many times the text's memory, which the copies of the text need again.
+    // A tree takes many times the text's memory, so it is dropped before the text is copied.
     drop(tree);
     let text = unescape(&markdown);
     match text.trim().is_empty() {
@@ -103,7 +103,7 @@ fn convert(html: &str) -> Result<Told, Failure> {
     }
 }
 
-/// As plain text, except that the page itself may name its encoding.
+/// Like plain text, but the page itself may declare its encoding.
 fn decode(bytes: &[u8]) -> (String, Option<String>) {
     if encoding_rs::Encoding::for_bom(bytes).is_none()
         && std::str::from_utf8(bytes).is_err()
@@ -116,7 +116,7 @@ fn decode(bytes: &[u8]) -> (String, Option<String>) {
     (text.into_owned(), warning)
 }
 
-/// `<meta charset="…">`, in either of its forms, within the first kilobyte as the standard wants it.
+/// `<meta charset="…">`, in either form, within the first kilobyte, as the standard requires.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let head = String::from_utf8_lossy(bytes.get(..1024).unwrap_or(bytes)).to_ascii_lowercase();
     let in_declaration = || head.trim_start().starts_with("<?xml").then(|| head.split_once("encoding=")).flatten();
@@ -139,7 +139,7 @@ fn title(html: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Takes the converter's escapes back, so that the text reads, and is quoted, as the page shows it.
+/// Removes the converter's escapes, so that the text can be quoted as the page shows it.
 fn unescape(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown.chars().peekable();

@@ -1,5 +1,5 @@
-//! A page's tree before it is written as Markdown: what a reader sees without its being text becomes text (values of forms,
-//! formulas), and what a reader does not see is taken out and named.
+//! Preprocesses a page's tree before it is written as Markdown: visible content that is not text becomes text (values
+//! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
 use crate::formats::formula::Formula;
@@ -10,17 +10,17 @@ use markup5ever_rcdom::NodeData;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What was taken out of a text as no longer in force.
+/// Deleted text.
 const STRUCK: [&str; 3] = ["del", "s", "strike"];
 /// Pages and programs within the page.
 const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "audio"];
-/// A button that stands in one of these names it.
+/// A button within one of these is its label.
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
-/// Fields of a form that show what was filled in.
+/// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
 
-/// Settles a page's tree and says what was taken out.
+/// Preprocesses a page's tree and reports the removed content.
 pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
     let mut warnings = Vec::new();
     walk(page, false, &mut warnings);
@@ -28,24 +28,24 @@ pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
     warnings
 }
 
-/// What becomes of an element.
+/// How an element is replaced.
 enum Fate {
     Kept,
-    /// Something in its place; nothing where that is empty.
+    /// A replacement; nothing if it is empty.
     Text(String),
     /// The same, and sentences about the rest.
     Part(String, Vec<String>),
-    /// Its content in its place.
+    /// Replaced by its content.
     Opened,
-    /// The content of another node in its place.
+    /// Replaced by the content of another node.
     Shown(Option<Rc<Node>>),
-    /// Taken out, with sentences about it.
+    /// Removed, with sentences about it.
     Out(Vec<String>),
 }
 
 fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     let children = parent.children.take();
-    // Most stay as they are, in the memory that they have.
+    // Most elements are kept in place.
     if children.iter().all(|child| matches!(fate(child, names), Fate::Kept)) {
         for child in &children {
             keep(child, names, warnings);
@@ -112,7 +112,7 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         "button" => button(node, names),
         "svg" => Fate::Out(out("text in a drawing", node)),
         tag if STRUCK.contains(&tag) => Fate::Out(out("struck out", node)),
-        // Without an address, what is within is shown.
+        // Without an address, its content is shown.
         "object" | "video" | "audio" if address(node).is_none() => Fate::Opened,
         tag if EMBEDDED.contains(&tag) => Fate::Out(embedded(node)),
         _ => Fate::Kept,
@@ -132,7 +132,7 @@ fn is_hidden(node: &Rc<Node>) -> bool {
     attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
 }
 
-/// What was filled in.
+/// The entered value.
 fn input(node: &Rc<Node>) -> String {
     let kind = attribute(node, "type").unwrap_or_default().to_ascii_lowercase();
     match kind.as_str() {
@@ -153,7 +153,7 @@ fn input(node: &Rc<Node>) -> String {
     }
 }
 
-/// What was chosen: where nothing is marked, a list of one line shows its first entry.
+/// The chosen entries: without a selection, a drop-down list shows its first entry.
 fn chosen(node: &Rc<Node>) -> Fate {
     let options = elements(node, "option");
     let is_marked = |option: &&Rc<Node>| attribute(option, "selected").is_some();
@@ -165,7 +165,7 @@ fn chosen(node: &Rc<Node>) -> Fate {
     Fate::Part(format!(" {} ", shown.join("; ").trim()), beside::not_chosen(others))
 }
 
-/// A button that names what it opens, or has a heading in it, is text; others are there to be pressed.
+/// A button that labels its target, or contains a heading, is text; others are controls.
 fn button(node: &Rc<Node>, names: bool) -> Fate {
     let has_heading = NAMED_BY_BUTTON.iter().any(|tag| !elements(node, tag).is_empty());
     let opens = attribute(node, "aria-expanded").is_some() || attribute(node, "aria-controls").is_some();
@@ -178,7 +178,7 @@ fn address(node: &Rc<Node>) -> Option<String> {
     own.or_else(|| elements(node, "source").iter().find_map(|source| attribute(source, "src")))
 }
 
-/// What is embedded, and what is shown where it cannot be.
+/// Embedded content, and its fallback.
 fn embedded(node: &Rc<Node>) -> Vec<String> {
     let what = match node_name(node) {
         "video" | "audio" => "a recording",
@@ -206,7 +206,7 @@ fn formula(node: &Rc<Node>) -> String {
     read.or_else(|| attribute(node, "alttext")).unwrap_or_default()
 }
 
-/// All text within a node, as it stands.
+/// All text within a node, verbatim.
 pub(super) fn words(node: &Rc<Node>) -> String {
     fn read(node: &Rc<Node>, out: &mut String) {
         if let NodeData::Text { contents } = &node.data {

@@ -1,5 +1,5 @@
-//! Pages that are XML: `<title/>` is an element without content there, and the beginning of one to a parser of HTML, which takes
-//! the rest of the page for the title.
+//! XML pages: `<title/>` is an element without content in XML, but an opening tag to an HTML parser, which would read
+//! the rest of the page as the title.
 
 use plumbline_bounds::pattern;
 use quick_xml::escape::escape;
@@ -11,14 +11,14 @@ const VOID: [&str; 16] = [
     "area", "base", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link", "meta", "param", "source",
     "track", "wbr",
 ];
-/// How far a page says what it is.
+/// Number of bytes within which a page declares its type.
 const HEAD: usize = 1024;
 
 static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(r"<(?P<name>[A-Za-z][\w.-]*)(?P<rest>(?:\s[^<>]*)?)/>|<!\[CDATA\[(?P<text>(?s:.*?))\]\]>")
 });
 
-/// A page as HTML writes it.
+/// A page in HTML syntax.
 pub(super) fn as_html(page: String) -> String {
     let head = &page[..page.floor_char_boundary(HEAD)];
     if !head.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml")

@@ -11,44 +11,44 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
-/// Elements that are not the document's text, with everything in them: pronunciations, and how things are counted.
+/// Elements outside the document's text, with their content: pronunciations, and numbering.
 const NOT_TEXT: [&str; 2] = ["text:sequence-decls", "text:ruby-text"];
-/// Spaces that one element may stand for.
+/// Maximum spaces of one element.
 const MAX_SPACES: usize = 100;
 
-/// A place that text goes to.
+/// A target of text.
 enum Place {
     /// A heading with its level, or a paragraph.
     Paragraph(Option<u8>, String),
-    /// The sign of a note in the text.
+    /// The mark of a note in the text.
     Label(String),
-    /// A note: its sign and its text.
+    /// A note: its mark and its text.
     Note(String, String),
 }
 
-/// A document within the document.
+/// An embedded document.
 pub(crate) enum Object {
     /// A formula, as text.
     Formula(String),
-    /// Another one, such as a chart, and the words in it.
+    /// Any other embedded document, such as a chart, and its words.
     Other(String),
 }
 
-/// Documents within the document, by their folders.
+/// Embedded documents, by their folders.
 pub(crate) type Objects = HashMap<String, Object>;
 
-/// The document's blocks so far and where in it we are.
+/// The document's blocks so far, and the current position.
 pub(crate) struct Body<'a> {
     styles: &'a Styles,
     unshown: &'a Unshown,
     objects: &'a Objects,
-    /// What was filled into the fields of its forms, by their ids.
+    /// The values of its form fields, by their ids.
     fields: HashMap<String, String>,
-    /// The list of a form that is being read, by its id.
+    /// The form list that is being read, by its id.
     list: Option<String>,
     /// How many pictures it has, and how many of them are described.
     pictures: (usize, usize),
-    /// What is not in the text, one sentence each.
+    /// Content missing from the text, one sentence each.
     told: Vec<String>,
     blocks: Vec<Block>,
     places: Vec<Place>,
@@ -79,7 +79,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The blocks of the whole text, and what is not in it.
+    /// The blocks of the whole text, and the content missing from it.
     pub(crate) fn read(mut self, content: &str) -> Result<(Vec<Block>, Vec<String>), Failure> {
         let mut reader = xml::reader(content);
         let broken = |error: quick_xml::Error| xml::broken("content.xml", &error);
@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A document within the document: a formula is read, anything else named.
+    /// An embedded document: a formula is read, anything else is reported.
     fn object(&mut self, start: &BytesStart<'_>, reader: &Reader<&[u8]>) {
         let address = xml::attribute(start, "href").unwrap_or_default();
         let folder = address.trim_start_matches("./").trim_end_matches('/');
@@ -168,7 +168,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A field of a form, which the text has a place for: what was filled in or chosen.
+    /// A form field in the text: its entered or chosen value.
     fn field(&mut self, start: &BytesStart<'_>) {
         let of = |name: &str| xml::attribute(start, name).filter(|value| !value.is_empty());
         let value = match start.local_name().as_ref() {
@@ -189,7 +189,7 @@ impl<'a> Body<'a> {
         self.fields.extend(of("id").zip(value));
     }
 
-    /// An entry of a list, which shows those that are chosen.
+    /// An entry of a list, which shows only chosen entries.
     fn option(&mut self, start: &BytesStart<'_>) {
         let is_on = |name| xml::attribute(start, name).is_some_and(|value| value == "true");
         let label = xml::attribute(start, "label").or_else(|| xml::attribute(start, "value"));
@@ -257,7 +257,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Text of the document: any stretch of white space is one space in it.
+    /// Text of the document: each run of white space is one space.
     fn text(&mut self, text: &str) {
         let Some(target) = self.target() else {
             return;
@@ -271,14 +271,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// White space that is meant, and signs of notes.
+    /// Explicit white space, and marks of notes.
     fn verbatim(&mut self, text: &str) {
         if let Some(target) = self.target() {
             target.push_str(text);
         }
     }
 
-    /// Where text goes; nowhere between the paragraphs.
+    /// The current target of text; none between paragraphs.
     fn target(&mut self) -> Option<&mut String> {
         match self.places.last_mut()? {
             Place::Paragraph(_, text) | Place::Label(text) => Some(text),

@@ -1,12 +1,12 @@
-//! Which lists are numbered: the text only names a style, and the style says how each of its levels begins.
+//! Which lists are numbered: the text only names a style, and the style defines the marker of each level.
 
 use crate::child::protocol::Failure;
 use crate::formats::xml;
 use quick_xml::events::Event;
 use std::collections::HashSet;
 
-/// Deeper entries are shown at this depth: OpenDocument itself has ten levels, and an indent that grows with each level
-/// of a hostile file would outgrow everything.
+/// Deeper entries are shown at this depth: OpenDocument itself has ten levels, and indents of a hostile file would grow
+/// without bound.
 const MAX_DEPTH: usize = 9;
 
 /// The numbered levels of all list styles.
@@ -27,7 +27,7 @@ impl Styles {
                         let level = xml::attribute(&start, "level").and_then(|level| level.parse().ok());
                         self.0.extend(level.filter(|_| numbered).map(|level| (style.clone(), level)));
                     }
-                    // The styles stand before the text.
+                    // The styles come before the text.
                     "office:body" => return Ok(()),
                     _ => {}
                 },
@@ -51,12 +51,12 @@ struct Open {
     fresh: bool,
 }
 
-/// The lists around the present place, the outermost first.
+/// The lists around the current position, outermost first.
 #[derive(Default)]
 pub(crate) struct Lists(Vec<Open>);
 
 impl Lists {
-    /// A list begins; without a style of its own it has the one of the list around it.
+    /// Begins a list; without a style it inherits that of the enclosing list.
     pub(crate) fn begin(&mut self, style: Option<String>) {
         let style = style.or_else(|| self.0.last().map(|outer| outer.style.clone())).unwrap_or_default();
         self.0.push(Open { style, number: 0, fresh: false });
@@ -67,7 +67,7 @@ impl Lists {
         self.0.pop();
     }
 
-    /// An entry begins, with a number of its own where one is stated.
+    /// Begins an entry, with an explicit number if there is one.
     pub(crate) fn entry(&mut self, number: Option<u32>) {
         if let Some(list) = self.0.last_mut() {
             list.number = number.unwrap_or_else(|| list.number.saturating_add(1));
@@ -75,7 +75,7 @@ impl Lists {
         }
     }
 
-    /// Depth and marker for a paragraph that begins an entry; none for every other one.
+    /// Depth and marker for the first paragraph of an entry; none for others.
     pub(crate) fn take_marker(&mut self, styles: &Styles) -> Option<(usize, String)> {
         let depth = self.0.len().checked_sub(1)?;
         let list = self.0.last_mut().filter(|list| list.fresh)?;

@@ -17,7 +17,7 @@ use memchr::memmem;
 use quick_xml::events::Event;
 use unshown::Unshown;
 
-/// The text of the document as one page; tracked deletions, comments, tables of contents and headers are left out.
+/// The text of the document as one page; tracked deletions, comments, tables of contents and headers are omitted.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let mut archive = Archive::open(bytes)?;
     let manifest = archive.read("META-INF/manifest.xml")?.unwrap_or_default();
@@ -43,7 +43,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     Ok((vec![Page { number: 1, text }], Trailer { title, warnings, ..Trailer::default() }))
 }
 
-/// What stands within the document as a document of its own, by its folder: a formula's text, or nothing of anything else.
+/// Embedded documents, by their folders: a formula's text, or none for any other kind.
 fn objects(archive: &mut Archive<'_>) -> Result<Objects, Failure> {
     let mut objects = Objects::new();
     let names = archive.names();
@@ -58,7 +58,7 @@ fn objects(archive: &mut Archive<'_>) -> Result<Objects, Failure> {
     Ok(objects)
 }
 
-/// The title among the document's properties. One that cannot be read is none: the text counts.
+/// The title in the document's properties; none if it cannot be read.
 fn title(meta: &str) -> Option<String> {
     let mut reader = xml::reader(meta);
     let mut title: Option<String> = None;

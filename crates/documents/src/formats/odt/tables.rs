@@ -1,8 +1,8 @@
-//! Tables, one inside the other if need be.
+//! Tables, which may be nested.
 
 use crate::formats::blocks::Block;
 
-/// A cell that repeats is written as often as this at most: spreadsheets repeat an empty one to the sheet's edge.
+/// Maximum repetitions of a cell: spreadsheets repeat an empty one to the sheet's edge.
 const MAX_REPEATS: usize = 64;
 
 /// A table that is being read.
@@ -14,7 +14,7 @@ struct Open {
     repeats: usize,
 }
 
-/// The tables around the present place, the outermost first.
+/// The tables around the current position, outermost first.
 #[derive(Default)]
 pub(crate) struct Tables(Vec<Open>);
 
@@ -23,7 +23,7 @@ impl Tables {
         self.0.push(Open::default());
     }
 
-    /// A table ends. Inside another one's cell it becomes text of that cell.
+    /// Ends a table. A table inside a cell becomes text of that cell.
     pub(crate) fn end(&mut self) -> Option<Block> {
         let rows = self.0.pop()?.rows;
         if self.0.is_empty() {
@@ -62,7 +62,7 @@ impl Tables {
         }
     }
 
-    /// Whether the present place is in a cell.
+    /// Whether the current position is in a cell.
     pub(crate) fn in_cell(&self) -> bool {
         self.0.last().is_some_and(|table| table.cell.is_some())
     }

@@ -1,4 +1,4 @@
-//! What of an OpenDocument text is not shown, or shown by other means than text.
+//! Content of an OpenDocument text that is invisible, or visible but not text.
 
 use crate::child::protocol::Failure;
 use crate::formats::formula::Formula;
@@ -8,7 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
-/// What a picture's description is left out as.
+/// The reason for omitting a picture's description.
 pub(crate) const DESCRIPTION: &str = "a description";
 
 /// Styles whose text is hidden or struck, by name.
@@ -39,7 +39,7 @@ impl Unshown {
         }
     }
 
-    /// Why an element and all in it is not shown.
+    /// Why an element and its content are invisible.
     pub(crate) fn why(&self, start: &BytesStart<'_>) -> Option<&'static str> {
         let says = |name: &str, value: &str| xml::attribute(start, name).is_some_and(|own| own == value);
         match start.name().as_ref() {
@@ -68,14 +68,14 @@ fn of_properties(start: &BytesStart<'_>) -> Option<&'static str> {
     }
 }
 
-/// A sentence about each paragraph of what was left out; none where it has no words.
+/// A sentence about each omitted paragraph; none if it has no words.
 pub(crate) fn told(why: &str, start: &BytesStart<'_>, content: &str) -> Vec<String> {
     let words = xml::attribute(start, "string-value").unwrap_or_else(|| words(content));
     let lines = words.lines().filter(|line| line.contains(char::is_alphanumeric));
     lines.map(|line| format!("Left out as {why}: {}.", first_words(line))).collect()
 }
 
-/// The words of a stretch of markup. Who changed something, and when, are none of them.
+/// The words of a range of markup, without author and date of changes.
 pub(crate) fn words(content: &str) -> String {
     let mut reader = Reader::from_str(content);
     let (mut out, mut beside) = (String::new(), 0_usize);
@@ -96,7 +96,7 @@ pub(crate) fn words(content: &str) -> String {
     out
 }
 
-/// What the pages have above and below the text, by their styles.
+/// Headers and footers of the pages, by their styles.
 pub(crate) fn headers_and_footers(styles: &str) -> Vec<String> {
     let mut reader = Reader::from_str(styles);
     let mut found = Vec::new();
@@ -123,7 +123,7 @@ pub(crate) fn headers_and_footers(styles: &str) -> Vec<String> {
     found
 }
 
-/// The text of a formula; none where the part is another document.
+/// The text of a formula; none if the part is another kind of document.
 pub(crate) fn formula(content: &str) -> Option<String> {
     let mut reader = xml::reader(content);
     let mut formula: Option<Formula> = None;

@@ -1,9 +1,9 @@
-//! One page of a PDF as the parser's layout code asks for it, with a memory.
+//! One page of a PDF as the parser's layout code requests it, with a cache.
 //!
-//! The layout code asks several times for each string that a page shows: how it reads, how wide it is, whether its
-//! font writes downwards. The parser's own answer begins each time with a walk through the page's resources and those
-//! of every node of the page tree above it, which is most of the time a page takes. The strings of a document are
-//! few, though, and come again and again: here each is answered once a font.
+//! The layout code asks several times about each string of a page: its text, its width, whether its font is vertical.
+//! The parser's own lookup walks each time through the resources of the page and of every node of the page tree above
+//! it, which is most of a page's time. A document has few distinct strings, which recur: here each is looked up once
+//! per font.
 
 use super::fonts::{Font, Fonts};
 use super::ruling_lines::Rules;
@@ -17,31 +17,31 @@ use unpdf::parser::backend::{
     PdfBackend, PdfMetadataRaw, RawBackend, RawOutlineItem, RawXObject, ResourceScope, TextSuppression,
 };
 
-/// Strings that are remembered at most; beyond, all are forgotten. Ordinary books have some ten thousand.
+/// Maximum number of cached strings; beyond it, the cache is cleared. Ordinary books have some ten thousand.
 const MOST_STRINGS: usize = 200_000;
-/// Longer strings hardly ever come again.
+/// Longer strings rarely recur.
 const LONGEST: usize = 64;
 
-/// What is known of the strings of a document, kept from page to page.
+/// The cache of a document's strings, kept from page to page.
 #[derive(Default)]
 pub(crate) struct Memory {
     fonts: Vec<Known>,
     numbers: HashMap<Font, usize>,
-    /// What the names of the page or form at hand mean: a handful, so a list is searched faster than a map.
+    /// The font names of the current page or form: a handful, so a list is faster than a map.
     names: Vec<(Vec<u8>, usize)>,
     scope: Option<ResourceScope>,
     strings: usize,
     local: usize,
 }
 
-/// What is known of one font.
+/// The cache of one font.
 #[derive(Default)]
 struct Known {
     strings: HashMap<Vec<u8>, Answers>,
     vertical: Option<bool>,
 }
 
-/// What is known of one string in one font.
+/// The cached properties of one string in one font.
 #[derive(Default)]
 struct Answers {
     text: Option<DecodedText>,
@@ -71,12 +71,12 @@ impl<'a> View<'a> {
         Self { document, fonts, memory, pages, rules: Mutex::default(), lost: AtomicUsize::new(0) }
     }
 
-    /// How many characters of the page could not be told from the codes of their fonts.
+    /// How many characters of the page could not be decoded from the codes of their fonts.
     pub(crate) fn lost(&self) -> usize {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Counts what a string shows and does not say. The codes of composite fonts have two bytes.
+    /// Counts the characters of a string without text. The codes of composite fonts have two bytes.
     fn count_lost(&self, decoded: &DecodedText, bytes: &[u8]) {
         let lost = match decoded.suppressed {
             Some(TextSuppression::CompositeUnresolved) => bytes.len().div_ceil(2),
@@ -86,7 +86,7 @@ impl<'a> View<'a> {
         self.lost.fetch_add(lost, Ordering::Relaxed);
     }
 
-    /// Whether the lines drawn by what was read so far may rule a table, on a page of that height and text.
+    /// Whether the lines drawn so far may be the rulings of a table, on a page of that height and text.
     pub(crate) fn may_have_ruled_table(&self, height: f32, spans: &[TextSpan]) -> bool {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner).may_rule_a_table(height, spans)
     }
@@ -95,7 +95,7 @@ impl<'a> View<'a> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An answer about a string in a font, from memory or else by asking.
+    /// A property of a string in a font, from the cache or else from the parser.
     fn recall<T: Clone>(
         &self,
         (scope, name, bytes): (ResourceScope, &[u8], &[u8]),
@@ -118,7 +118,7 @@ impl<'a> View<'a> {
 }
 
 impl Memory {
-    /// The number of the font that a name means in a scope.
+    /// The number of the font of a name in a scope.
     fn font(&mut self, fonts: &Fonts, scope: ResourceScope, name: &[u8]) -> usize {
         if self.scope != Some(scope) {
             self.scope = Some(scope);
@@ -146,7 +146,7 @@ impl Memory {
     }
 }
 
-/// Characters of a font's own, which mean nothing outside of it. One alone is a list's bullet or a symbol.
+/// Private characters of a font, which have no meaning outside of it. A single one is a list's bullet or a symbol.
 fn meaningless(text: &str) -> usize {
     let count = text.chars().filter(|c| matches!(*c, '\u{e000}'..='\u{f8ff}' | char::REPLACEMENT_CHARACTER)).count();
     if count > 1 { count } else { 0 }

@@ -1,10 +1,10 @@
-//! The numbers of clauses: what begins with one begins a paragraph, however tightly it is set.
+//! Clause numbers: a line that begins with one begins a paragraph, even without extra spacing.
 
 /// Longest number of a clause, in bytes: `(xviii)`, `10.12.13.`.
 const LONGEST: usize = 12;
 
-/// Whether a line begins a clause behind what stands before it. A number alone proves nothing, for a sentence may have
-/// it at the beginning of a line ("clause\n4.2 applies"): the text before must have come to an end.
+/// Whether a line begins a clause after the text before it. A number alone proves nothing, because a sentence may have
+/// it at the beginning of a line ("clause\n4.2 applies"): the text before must be complete.
 pub(crate) fn begins_clause(before: &str, line: &str) -> bool {
     let Some((number, rest)) = split(line) else { return false };
     let before = before.trim_end();
@@ -28,7 +28,7 @@ enum Number {
     Letter,
 }
 
-/// The number that a text begins with, and what follows it.
+/// The number at the beginning of a text, and the rest.
 fn split(text: &str) -> Option<(Number, &str)> {
     let text = text.trim_start();
     let (text, sign) = text.strip_prefix('\u{a7}').map_or((text, false), |rest| (rest.trim_start(), true));
@@ -50,7 +50,7 @@ fn split(text: &str) -> Option<(Number, &str)> {
     (letter || roman || digits(inner)).then_some((Number::Letter, rest))
 }
 
-/// Whether a sentence, or what announces a list, ends here; `No.` and `Art.` end none.
+/// Whether a sentence, or the announcement of a list, ends here; `No.` and `Art.` do not end one.
 fn ends(text: &str) -> bool {
     let abbreviated = text.strip_suffix('.').is_some_and(|text| {
         let last = text.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or(text);
@@ -60,7 +60,7 @@ fn ends(text: &str) -> bool {
     text.ends_with(['.', '!', '?', ':']) && !abbreviated
 }
 
-/// What stands before a number and is cut short.
+/// Abbreviations before a number.
 const ABBREVIATIONS: [&str; 12] = ["no", "nos", "art", "arts", "sec", "cl", "para", "p", "pp", "nr", "abs", "ziff"];
 
 /// `; and`, `, or` before the last entry of a list.

@@ -1,16 +1,16 @@
-//! Whether anything on a page stands side by side, and its lines if nothing does.
+//! Whether a page has columns, and its lines if it has none.
 //!
-//! The parser looks for columns above and below every line of a page, which takes the square of their number. Most pages
-//! of running text have nothing side by side: their lines can be had a few rows at a time, where there is little to look
-//! for, and are the same.
+//! The parser searches for columns above and below every line of a page, which takes quadratic time. Most pages of
+//! running text have no columns: their lines can be computed a few rows at a time, with little to search, and the same
+//! result.
 
 use unpdf::parser::{LayoutAnalyzer, TextLine, TextSpan};
 
-/// Rows asked for at a time: the parser looks for columns among more.
+/// Rows per request: the parser searches for columns in larger groups.
 const ROWS: usize = 4;
-/// The gap that the parser takes for one between columns, in median sizes of type, and its least in points.
+/// The gap that the parser treats as a column gap, in median type sizes, and its minimum in points.
 const GUTTER: (f32, f32) = (0.5, 4.0);
-/// Text whose baselines are this share of its size apart is on rows of its own; what is closer may be a script.
+/// Texts with baselines this share of their size apart are on separate rows; closer ones may be sub- or superscripts.
 const APART: f32 = 0.85;
 
 /// The lines of a page as the parser finds them.
@@ -19,7 +19,7 @@ pub(crate) fn lines(analyzer: &LayoutAnalyzer<'_>, mut spans: Vec<TextSpan>) -> 
     if spans.iter().any(TextSpan::is_rotated) || !spans.iter().all(|span| span.y.is_finite()) {
         return analyzer.group_spans_into_lines_pub(spans);
     }
-    // As the parser sorts them, which keeps the order of what stands at one height.
+    // In the parser's order, which is stable for texts at one height.
     spans.sort_by(|one, other| other.y.total_cmp(&one.y));
     let counts = counts(&spans, gutter);
     let mut spans = spans.into_iter();
@@ -27,8 +27,8 @@ pub(crate) fn lines(analyzer: &LayoutAnalyzer<'_>, mut spans: Vec<TextSpan>) -> 
     counts.into_iter().flat_map(&mut next).collect()
 }
 
-/// How many pieces of text each part of a page has that can be read by itself: a few rows, one below the other, none of
-/// which stands beside anything. From the top; one part where anything stands side by side in a row.
+/// The number of text pieces in each part of a page that can be read separately: a few consecutive rows without
+/// columns, from the top; a single part if a row has columns.
 fn counts(spans: &[TextSpan], gutter: f32) -> Vec<usize> {
     let mut counts = Vec::new();
     let (mut start, mut end, mut rows) = (0, 0, 0);
@@ -42,7 +42,7 @@ fn counts(spans: &[TextSpan], gutter: f32) -> Vec<usize> {
             (start, rows) = (end, 0);
         }
     }
-    // What is left over, with as much of what is above as it takes.
+    // The remainder, with as many rows above as needed.
     let mut last = spans.len() - start;
     while last > 0 && has_gap(&spans[spans.len() - last..], gutter) {
         let Some(above) = counts.pop() else { break };
@@ -62,7 +62,7 @@ fn apart(above: &TextSpan, below: &TextSpan) -> bool {
     above.y - below.y >= above.font_size.max(below.font_size) * APART
 }
 
-/// Whether an empty strip as wide as one between columns goes through pieces of text from top to bottom.
+/// Whether an empty strip as wide as a column gap divides pieces of text from top to bottom.
 fn has_gap(spans: &[TextSpan], gutter: f32) -> bool {
     let mut pieces: Vec<(f32, f32)> = spans.iter().map(extent).collect();
     pieces.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -74,7 +74,7 @@ fn has_gap(spans: &[TextSpan], gutter: f32) -> bool {
     })
 }
 
-/// From where to where a piece of text is inked; where that is not known, it is taken for a point.
+/// The horizontal extent of a piece of text; a point if unknown.
 fn extent(span: &TextSpan) -> (f32, f32) {
     (span.x, span.x + span.ink_width.unwrap_or(0.0))
 }
@@ -97,7 +97,7 @@ mod tests {
     fn running_text_is_read_a_few_rows_at_a_time() {
         let rows: Vec<_> = (0..10).map(|row| (700.0 - 12.0 * row as f32, 72.0, 500.0)).collect();
         assert_eq!(counts(&spans(&rows), 5.0), [4, 4, 2]);
-        // A script belongs to its row, a word space is no gap.
+        // A script belongs to its row, a word space is not a gap.
         let script = [(704.0, 200.0, 203.0), (700.0, 72.0, 200.0), (700.0, 203.0, 500.0)];
         assert_eq!(counts(&spans(&[&script, &rows[1..]].concat()), 5.0), [6, 4, 2]);
     }

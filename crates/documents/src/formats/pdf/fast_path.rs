@@ -1,8 +1,8 @@
 //! A page of running text, read by the parser's parts one by one.
 //!
-//! The parser's own way from a page to its blocks reads the page twice, and a third time for the places of its lines.
-//! Most pages have no tables: their lines are all there is, and one reading gives lines, headings and blocks. A page
-//! that may have a table is left to the parser as a whole, which keeps what it knows of ruled ones to itself.
+//! The parser's own path from a page to its blocks reads the page twice, and a third time for the positions of its
+//! lines. Most pages have no tables: one reading gives lines, headings and blocks. A page that may have a table is left
+//! to the parser, because its knowledge of ruled tables is private.
 
 use super::cached_backend::{Memory, View};
 use super::columns;
@@ -15,11 +15,11 @@ use std::sync::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
 use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine, TextSpan};
 
-/// How a page was found to be.
+/// The result of examining a page.
 pub(crate) enum Found {
     /// Running text.
     Text(Sheet),
-    /// It may have tables, or could not be read this way; these are its lines, and what was seen of it.
+    /// It may have tables, or could not be read this way; with its lines and other findings.
     Other(Lines, Seen),
 }
 
@@ -62,14 +62,14 @@ pub(crate) fn read(
     Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen))
 }
 
-/// What is struck out on a page. A rule through a word may also be drawn by accident, so that it stays in the text.
+/// Struck-out words of a page. A rule through a word may be accidental, so the word stays in the text.
 fn struck(spans: &[TextSpan]) -> Option<String> {
     let words: Vec<&str> = spans.iter().filter(|span| span.is_struck).map(|span| span.text.as_str()).collect();
     let words = words.join(" ");
     words.contains(char::is_alphanumeric).then_some(words)
 }
 
-/// Whether what stands side by side looks like a table.
+/// Whether the columns look like a table.
 fn has_table(lines: &[TextLine]) -> bool {
     let runs = lines.iter().flat_map(|line| line.spans.iter().cloned()).collect();
     !TableDetector::new().detect(runs).0.is_empty()
@@ -87,13 +87,13 @@ fn block(block: &TextBlock) -> Block {
     }
 }
 
-/// Whether everything on a line is set in type of one width, as programs are.
+/// Whether a line is in a monospaced font, like program code.
 fn is_monospaced(line: &TextLine) -> bool {
     let mut spans = line.spans.iter().filter(|span| !span.text.trim().is_empty()).peekable();
     spans.peek().is_some() && spans.all(|span| span.is_monospace)
 }
 
-/// The lines of a program with their indents, and blank ones where more than a line's room was left.
+/// The lines of program code with their indents, and blank lines for larger gaps.
 fn program(lines: &[TextLine]) -> String {
     let left = lines.iter().map(|line| line.x).fold(f32::INFINITY, f32::min);
     let gaps = lines.windows(2).map(|pair| (pair[0].y - pair[1].y).abs());

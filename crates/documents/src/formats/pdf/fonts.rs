@@ -1,9 +1,9 @@
-//! Which font a name means, so that what is known of a font's strings holds on every page that uses it.
+//! Resolves font names, so that the cache of a font's strings is valid on every page that uses it.
 
 use unpdf::parser::backend::{ObjectId, ResourceScope};
 use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument};
 
-/// Deeper page trees are broken ones.
+/// Deeper page trees are broken.
 const MAX_DEPTH: usize = 64;
 
 /// A font of the document, told apart from all others.
@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 pub(crate) enum Font {
     /// The object that describes it.
     Object(ObjectId),
-    /// One that is described where it is used, or not at all; numbered.
+    /// A font without its own object; numbered.
     Local(usize),
 }
 
@@ -22,7 +22,7 @@ impl Fonts {
     /// Reads the objects of a document.
     ///
     /// # Errors
-    /// The parser's, if it cannot be opened.
+    /// The parser's error if the document cannot be opened.
     pub(crate) fn load(bytes: &[u8]) -> unpdf::Result<Self> {
         RawDocument::load(bytes).map(Self)
     }
@@ -32,8 +32,8 @@ impl Fonts {
         &self.0
     }
 
-    /// The font that `name` means in a form's or page's resources, or in those a page inherits; `number` is for one
-    /// that is not described by an object of its own.
+    /// The font of `name` in a form's or page's resources, including inherited ones; `number` is for a font without its
+    /// own object.
     pub(crate) fn find(&self, scope: ResourceScope, name: &[u8], number: usize) -> Font {
         let above = |id: &ObjectId| match self.0.get_dict(*id).ok()?.get(b"Parent".as_slice())? {
             PdfObject::Reference(object, generation) => Some((*object, *generation)),

@@ -1,24 +1,24 @@
-//! Levels of headings, by the whole document.
+//! Heading levels, determined over the whole document.
 //!
-//! The parser judges each page by itself, so that the same kind of heading is of level 1 on one page and 3 on the next,
-//! and plain text on a third. Over the whole document the size of type is a sure sign, and a section number a surer one.
+//! The parser judges each page separately, so the same kind of heading is level 1 on one page, 3 on the next, and plain
+//! text on a third. Over the whole document, type size is a reliable sign, and a section number an even better one.
 
 use super::page_layout::{Placed, Sheet};
 use crate::formats::blocks::Block;
 use std::collections::BTreeMap;
 
-/// Headings are set larger than the text by at least this factor.
+/// Headings are larger than the text by at least this factor.
 const LARGER: f32 = 1.1;
-/// Longer blocks are text, however large.
+/// Longer blocks are text, in any size.
 const LONGEST: usize = 150;
-/// Lines of one heading are no further apart than this, in sizes of type.
+/// Maximum distance between lines of one heading, in type sizes.
 const NEXT_LINE: f32 = 2.0;
-/// What a division of a document is announced by, its number or name in the next lines.
+/// Words that announce a division of a document, with its number or name in the next lines.
 const DIVISIONS: [&str; 8] = ["chapter", "part", "appendix", "annex", "kapitel", "teil", "anhang", "anlage"];
-/// Entries with leaders from which a page is a table of contents.
+/// Minimum number of entries with leaders on a table of contents page.
 const CONTENTS_ENTRIES: usize = 4;
 
-/// Gives every heading its level, and makes text of what only looks like one.
+/// Assigns every heading its level, and turns false headings into text.
 pub(crate) fn settle(sheets: &mut [Sheet]) {
     let Some(body) = body_size(sheets) else { return };
     for sheet in &mut *sheets {
@@ -34,7 +34,7 @@ pub(crate) fn settle(sheets: &mut [Sheet]) {
     }
 }
 
-/// Makes headings of what is one and text of what is none, entries in a table of contents above all.
+/// Corrects which blocks are headings; entries of a table of contents in particular are text.
 fn choose(blocks: &mut [Placed], body: f32) {
     let contents = blocks.iter().filter(|placed| has_leader(placed.block.text())).count() >= CONTENTS_ENTRIES;
     for placed in blocks {
@@ -50,14 +50,14 @@ fn choose(blocks: &mut [Placed], body: f32) {
     }
 }
 
-/// Puts headings of several lines together: those of one size, and "CHAPTER", "ONE" and the chapter's name.
+/// Joins headings of several lines: lines of one size, and "CHAPTER", "ONE" and the chapter's name.
 fn join_split(blocks: &mut Vec<Placed>) {
     let mut joined: Vec<Placed> = Vec::with_capacity(blocks.len());
     for placed in blocks.drain(..) {
         match joined.last_mut() {
             Some(above) if continues(above, &placed) => {
                 let text = format!("{} {}", above.block.text().trim(), placed.block.text().trim());
-                // The largest type of the two is the heading's own.
+                // The larger type size of the two is the heading's.
                 let larger = half_points(&placed) > half_points(above);
                 above.first = if larger { placed.first } else { above.first };
                 above.block = Block::Heading(1, text);
@@ -87,7 +87,7 @@ fn placed(sheets: &[Sheet]) -> impl Iterator<Item = &Placed> {
     sheets.iter().flat_map(|sheet| &sheet.blocks)
 }
 
-/// The size most of the text is set in.
+/// The type size of most of the text.
 fn body_size(sheets: &[Sheet]) -> Option<f32> {
     let mut letters = BTreeMap::<u32, usize>::new();
     for placed in placed(sheets) {
@@ -115,7 +115,7 @@ fn is_heading(placed: &Placed, body: f32) -> bool {
     }
 }
 
-/// What sizes of type headings are set in.
+/// The type sizes of headings.
 struct Scale {
     /// All of them, largest first.
     sizes: Vec<u32>,
@@ -138,8 +138,8 @@ impl Scale {
         Self { sizes, numbered }
     }
 
-    /// Level 1 is the title's. A section number gives the level by its parts; a heading without one stands beside
-    /// the numbered ones of its size, or above those that are smaller, or below all of them.
+    /// Level 1 is the title. A section number determines the level by its parts; a heading without one has the level of
+    /// the numbered ones of its size, or above smaller ones, or below all of them.
     fn level(&self, text: &str, size: Option<u32>) -> u8 {
         let rank = size.and_then(|size| self.sizes.iter().position(|other| *other == size));
         let level = match (section_depth(text), size, rank) {
@@ -156,7 +156,8 @@ impl Scale {
     }
 }
 
-/// The number of parts of the section number a text begins with: 2 for `5.6 Version`, 1 for `Annex A` and `CHAPTER TWO`.
+/// The number of parts of the section number at the beginning of a text: 2 for `5.6 Version`, 1 for `Annex A` and
+/// `CHAPTER TWO`.
 fn section_depth(text: &str) -> Option<usize> {
     let (number, rest) = text.trim().split_once(char::is_whitespace)?;
     let upper = |word: &str| word.chars().all(|c| c.is_uppercase() || c.is_ascii_digit() || c.is_ascii_punctuation());
@@ -169,8 +170,8 @@ fn section_depth(text: &str) -> Option<usize> {
     (numbers && rest.chars().any(char::is_alphabetic)).then_some(parts.len())
 }
 
-/// An entry of a table of contents with a leader to its page. Many books print those of chapters without, which makes them
-/// look like the chapters' headings.
+/// An entry of a table of contents with a leader to its page. Many books print chapter entries without a leader, which
+/// makes them look like headings.
 fn with_leader(entry: &str) -> String {
     let page = entry.trim_end().rsplit_once(' ').filter(|(_, page)| page.bytes().all(|byte| byte.is_ascii_digit()));
     match page {

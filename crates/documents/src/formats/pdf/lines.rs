@@ -1,14 +1,14 @@
-//! The lines of a page as they are set, and what they tell about paragraphs.
+//! The printed lines of a page, and the paragraph boundaries that they imply.
 //!
-//! The parser joins lines into paragraphs generously: what follows a list becomes part of its last entry, footnotes
-//! part of the text. The lines themselves know better: a wider gap, another size of type, a sentence that ends well
-//! before the margin, the number of a clause. So each paragraph is traced back to its lines and cut where they say so;
-//! one that cannot be traced, such as a table the parser has rearranged, stays as it is.
+//! The parser joins too many lines into paragraphs: text after a list becomes part of its last entry, footnotes part of
+//! the text. The lines show the boundaries: a wider gap, another type size, a sentence that ends well before the
+//! margin, a clause number. So each paragraph is traced back to its lines and split at these; a paragraph that cannot
+//! be traced, such as a table that the parser has rearranged, is not changed.
 
 use super::clauses::{begins_clause, is_numbered};
 use unpdf::parser::TextLine;
 
-/// Where a line stands and how it is set; points, from the lower left corner of the page.
+/// Position and typography of a line; in points from the lower left corner of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Line {
     /// Baseline.
@@ -22,22 +22,22 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A line of text that no page's content draws, from its left to its right.
+    /// A line of text outside the page's content, with its horizontal extent.
     pub(crate) fn placed(y: f32, size: f32, (left, right): (f32, f32)) -> Self {
         Self { y, size, bold: false, left, right }
     }
 
-    /// How far two lines are apart from left to right; none where a column might hold both.
+    /// The horizontal distance of two lines; none if both may be in one column.
     pub(crate) fn distance(&self, other: &Self) -> f32 {
         (self.left - other.right).max(other.left - self.right).max(0.0)
     }
 
-    /// Whether this one stands above another in the same column.
+    /// Whether this line is above another in the same column.
     pub(crate) fn is_above(&self, other: &Self) -> bool {
         self.y > other.y && self.shares_column(other)
     }
 
-    /// Whether a column might hold both.
+    /// Whether both may be in one column.
     pub(crate) fn shares_column(&self, other: &Self) -> bool {
         self.left < other.right && other.left < self.right
     }
@@ -48,7 +48,7 @@ impl Line {
 pub(crate) struct Lines {
     lines: Vec<(Line, String)>,
     used: Vec<bool>,
-    /// The page's lines as they are set, one below the other.
+    /// The page's lines in printed order.
     as_set: String,
     /// The usual distance between lines, and how often it occurs.
     leading: (f32, usize),
@@ -57,7 +57,7 @@ pub(crate) struct Lines {
 /// A paragraph as its lines show it.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// Its text, with the page's line ends where they are known.
+    /// Its text, with the page's line ends if known.
     pub(crate) text: String,
     /// Its first line, if it was traced.
     pub(crate) first: Option<Line>,
@@ -69,19 +69,19 @@ pub(crate) struct Part {
 
 /// A gap this many times the usual one separates paragraphs.
 const WIDE_GAP: f32 = 1.2;
-/// Sizes of type that differ by this factor belong to different paragraphs.
+/// Type sizes that differ by this factor belong to different paragraphs.
 const OTHER_SIZE: f32 = 1.12;
-/// A paragraph's last line ends at least this share of the width before the margin, if it is to count as short.
+/// A paragraph's last line counts as short if it ends at least this share of the width before the margin.
 const SHORT_BY: f32 = 0.12;
 /// A distance that occurs less often on a page may be that between paragraphs.
 const OFTEN: usize = 6;
-/// Lines are ordinarily set no further apart than this, in sizes of type.
+/// Usual maximum distance between lines, in type sizes.
 const USUAL_LEADING: f32 = 1.45;
-/// Pieces of a line this far apart, in sizes of type, have nothing to do with each other.
+/// Pieces of a line this far apart, in type sizes, are unrelated.
 const TABULATOR: f32 = 2.5;
-/// What a character takes of a line, in sizes of type.
+/// The width of a character, in type sizes.
 const CHARACTER: f32 = 0.6;
-/// Words that no heading ends with.
+/// Words that do not end a heading.
 const JOINING: [&str; 12] = ["and", "or", "of", "the", "to", "for", "in", "und", "oder", "der", "die", "von"];
 /// Longest marker of a list entry, in characters: `(viii)`.
 const LONGEST_MARKER: usize = 6;
@@ -104,7 +104,7 @@ impl Lines {
         own
     }
 
-    /// The page's text with the line ends it is set with.
+    /// The page's text with its printed line ends.
     pub(crate) fn as_set(&self) -> &str {
         &self.as_set
     }
@@ -115,7 +115,7 @@ impl Lines {
         Self { lines, used, leading, as_set: String::new() }
     }
 
-    /// Traces a paragraph to its lines and cuts it where they show that it is several.
+    /// Traces a paragraph to its lines and splits it if they show several paragraphs.
     pub(crate) fn take(&mut self, text: &str) -> Vec<Part> {
         let Some(found) = self.trace(text) else {
             return vec![Part { text: text.to_owned(), first: None, lines: 0, bold: false }];
@@ -144,7 +144,7 @@ impl Lines {
         parts
     }
 
-    /// Traces a table to the lines its rows are set on, and gives the first of them.
+    /// Traces a table to the lines of its rows, and returns the first of them.
     pub(crate) fn take_table(&mut self, rows: &[Vec<String>]) -> Option<Line> {
         let mut first = None;
         for row in rows {
@@ -211,7 +211,7 @@ impl Lines {
         if gap.abs() < 1.0 {
             return below.left - above.right > above.size * TABULATOR;
         }
-        // A line set higher than the one before it begins another column, where a sentence may well go on.
+        // A line above its predecessor begins another column, in which a sentence may continue.
         if gap < 0.0 {
             return false;
         }
@@ -223,11 +223,11 @@ impl Lines {
         let ends = so_far.ends_with(['.', '!', '?', ':']);
         let short = above.right < margins.1 - SHORT_BY * (margins.1 - margins.0);
         let begins = text.trim_start().starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        // Had the line gone on, the next word would stand on it.
+        // If the paragraph continued, the next word would fit on this line.
         let word = text.split_whitespace().next().map_or(0, |word| word.chars().count() + 1);
         let fits = short && margins.1 - above.right > word as f32 * below.size * CHARACTER;
-        // "1. DEFINITIONS" above "1.1 In this agreement", or a bold line above text that is not; a term, whose definition is
-        // set further in, belongs to it.
+        // "1. DEFINITIONS" above "1.1 In this agreement", or a bold line above other text; a term belongs to its
+        // indented definition.
         let indented = below.left > above.left + above.size;
         let heading = parts.last().filter(|_| so_far.chars().any(char::is_alphabetic)).is_some_and(|part| {
             let numbered = part.lines == 1 && is_numbered(so_far);
@@ -242,13 +242,13 @@ impl Lines {
     }
 }
 
-/// Whether a text ends where none does: a heading goes on in the next line.
+/// Whether a text is incomplete: a heading continues in the next line.
 fn ends_midway(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or(text);
     text.ends_with([',', '-', '\u{2010}', '\u{2013}', '&']) || JOINING.contains(&last.to_lowercase().as_str())
 }
 
-/// The lines of a page one below the other, blank ones where more than a line's room was left.
+/// The lines of a page in order, with blank lines for larger gaps.
 fn as_set(lines: &[(Line, String)]) -> String {
     let mut out = String::new();
     let mut above: Option<Line> = None;
@@ -284,7 +284,7 @@ fn usual_gap(lines: &[(Line, String)]) -> (f32, usize) {
             *counts.entry((gap * 2.0).round() as u32).or_default() += 1;
         }
     }
-    // Of two equally frequent ones the smaller: the larger is that between paragraphs.
+    // Of two equally frequent distances the smaller: the larger one is between paragraphs.
     let usual = counts.iter().max_by_key(|(gap, count)| (**count, std::cmp::Reverse(**gap)));
     usual.map_or((f32::MAX, 0), |(gap, count)| (*gap as f32 / 2.0, *count))
 }
@@ -293,7 +293,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Splits a text after so many characters that are no white space.
+/// Splits a text after this many characters other than white space.
 fn split_after(text: &str, letters: usize) -> (&str, &str) {
     let mut seen = 0;
     for (at, character) in text.char_indices() {

@@ -25,8 +25,8 @@ use source::{Read, Source};
 use std::ops::RangeInclusive;
 use unpdf::ErrorKind;
 
-/// Pages that are parsed at least, so that what repeats on every page is seen to repeat and the text of a page does
-/// not depend on which pages were asked for with it.
+/// Minimum number of parsed pages, so that repeated text is detected and the text of a page does not depend on the
+/// other requested pages.
 const SAMPLE_PAGES: u32 = 12;
 
 /// The number of pages, without extracting any.
@@ -34,8 +34,8 @@ pub(crate) fn probe(bytes: &[u8]) -> Result<u32, Failure> {
     Source::open(bytes).map(|source| source.count())
 }
 
-/// The text of the pages asked for, all by default; `lines`: with the line ends it is set with, and everything else as
-/// the pages have it.
+/// The text of the requested pages, all by default; `lines`: with the printed line ends and all other content of the
+/// pages.
 pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: bool) -> Parsed {
     let source = Source::open(bytes)?;
     let count = source.count();
@@ -66,7 +66,7 @@ fn failure(error: unpdf::Error) -> Failure {
     }
 }
 
-/// The pages asked for and as many around them as make a sample.
+/// The requested pages and enough pages around them for a sample.
 fn sample(asked: &RangeInclusive<u32>, count: u32) -> RangeInclusive<u32> {
     let last = (*asked.end()).max((asked.start() + SAMPLE_PAGES - 1).min(count));
     let first = (*asked.start()).min((last + 1).saturating_sub(SAMPLE_PAGES).max(1));
@@ -83,7 +83,7 @@ fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(She
     let is_unread = |sheet: &&Sheet| sheet.is_unread() || is_placeholder;
     let unread: Vec<u32> = sheets.iter().filter(is_unread).map(|sheet| sheet.number).collect();
     let is_silent = sheets.iter().all(|sheet| sheet.seen.says_nothing()) && warnings.is_empty();
-    // What is said of single pages comes first.
+    // Findings about single pages come first.
     let warnings: Vec<String> = of_pages(&sheets).into_iter().chain(warnings).collect();
     let page = |sheet: Sheet| Page { number: sheet.number, text: text(sheet) };
     let pages: Vec<Page> = sheets.into_iter().map(page).collect();
@@ -94,7 +94,7 @@ fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(She
     Ok((pages, Trailer { title, pages: Some(count), unread, warnings }))
 }
 
-/// What single pages have that is not in their text, or should not be.
+/// Content of single pages that is missing from their text, or should not be in it.
 fn of_pages(sheets: &[Sheet]) -> Vec<String> {
     let numbers = |is: fn(&Sheet) -> bool| sheets.iter().filter(|sheet| is(sheet)).map(|sheet| sheet.number).collect();
     let silent: Vec<u32> = numbers(|sheet| sheet.silent && sheet.seen.says_nothing());

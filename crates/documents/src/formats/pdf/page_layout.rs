@@ -1,4 +1,4 @@
-//! A page on its way to text: blocks with the place they stand at.
+//! An intermediate form of a page: blocks with their positions.
 
 use super::lines::{Line, Lines, Part};
 use crate::formats::blocks::Block;
@@ -12,48 +12,48 @@ pub(crate) struct Sheet {
     pub(crate) height: f32,
     /// Its text, in reading order.
     pub(crate) blocks: Vec<Placed>,
-    /// Whether it shows something and has no words: most often a scan.
+    /// Whether it has visible content and no words, usually a scan.
     pub(crate) silent: bool,
-    /// Its text with the line ends it is set with, whatever becomes of the blocks.
+    /// Its text with the printed line ends, independent of the blocks.
     pub(crate) as_set: String,
-    /// What is known of it beside its text.
+    /// Findings outside its text.
     pub(crate) seen: Seen,
 }
 
-/// What the first look at a page tells beside its text.
+/// Findings of the first pass over a page, outside its text.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// Characters that it shows and that no encoding of its fonts can tell.
+    /// Visible characters that no encoding of its fonts maps to text.
     pub(crate) lost: usize,
-    /// Whether its text layer, made by a machine from a picture, was no language.
+    /// Whether its text layer, made by OCR, was not a language.
     pub(crate) senseless: bool,
     /// Whether a part of it could not be unpacked.
     pub(crate) damaged: bool,
-    /// Whether it could not be read at all, which was said.
+    /// Whether it could not be read at all, which was reported.
     pub(crate) failed: bool,
-    /// What is struck out on it, in its text all the same.
+    /// Struck-out words, which are in its text nevertheless.
     pub(crate) struck: Option<String>,
 }
 
 impl Seen {
-    /// Whether none of it says why a page has no text.
+    /// Whether none of it explains why a page has no text.
     pub(crate) fn says_nothing(&self) -> bool {
         self.lost == 0 && !self.senseless && !self.damaged && !self.failed
     }
 }
 
-/// A block and its place.
+/// A block and its position.
 #[derive(Debug)]
 pub(crate) struct Placed {
     /// The text; a line end in it is a line end on the page.
     pub(crate) block: Block,
-    /// The first line on the page, where the block could be traced to its lines.
+    /// The first line on the page, if the block could be traced to its lines.
     pub(crate) first: Option<Line>,
     /// How many lines it was traced to.
     pub(crate) lines: usize,
 }
 
-/// A page, and what it paints.
+/// A page, and its painting operations.
 pub(crate) struct Place {
     /// Position in the document, from 1.
     pub(crate) number: u32,
@@ -68,12 +68,12 @@ pub(crate) struct Place {
 }
 
 impl Sheet {
-    /// A page of blocks, cut into the paragraphs that its lines show.
+    /// A page of blocks, split into the paragraphs that its lines show.
     pub(crate) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines, seen: Seen) -> Self {
         let blocks = blocks.filter(|block| !block.is_empty());
         let mut blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
         stand_tables(&mut blocks, &mut lines);
-        // A page that paints nothing, or nothing but a few rules, was left blank by its author.
+        // A page that paints nothing, or only a few rules, is intentionally blank.
         let blank = page.text == 0 && page.images == 0 && page.fills < 20 && !seen.damaged;
         let silent = blocks.is_empty() && !blank;
         let as_set = lines.as_set().to_owned();
@@ -85,7 +85,7 @@ impl Sheet {
         Self { number, silent: true, seen: Seen { failed: true, ..Seen::default() }, ..Self::default() }
     }
 
-    /// Whether most of what it shows is not in its text.
+    /// Whether most of its visible content is missing from its text.
     pub(crate) fn is_unread(&self) -> bool {
         let read = || self.blocks.iter().map(|placed| letters(&placed.block)).sum::<usize>();
         self.silent || self.seen.lost > read()
@@ -112,7 +112,7 @@ fn letters(block: &Block) -> usize {
     }
 }
 
-/// Puts each table where it stands: the parser places it by the paragraphs around it, of which it may have made one.
+/// Puts each table at its position: the parser places it by the paragraphs around it, which it may have joined.
 fn stand_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
     for placed in blocks.iter_mut() {
         if let Block::Table(rows) = &placed.block {
@@ -126,14 +126,14 @@ fn stand_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
             _ => blocks.push(placed),
         }
     }
-    // From the last to the first, so that of two with the same place the upper one comes first.
+    // From last to first, so that of two with the same position the upper one comes first.
     for (index, line, table) in tables.into_iter().rev() {
         let at = standing(blocks, &line).unwrap_or(index);
         blocks.insert(at, table);
     }
 }
 
-/// Before the first block that stands below the table in its column, or else after the last that shares it.
+/// Before the first block below the table in its column, or else after the last block of the column.
 fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
     let mut lines = blocks.iter().map(|placed| placed.first);
     let below = lines.clone().position(|line| line.is_some_and(|line| table.is_above(&line)));
@@ -182,7 +182,7 @@ fn paragraph_block(paragraph: &unpdf::Paragraph) -> Block {
             None => Block::Paragraph(text),
         };
     };
-    // The marker as unpdf would write it is the difference between the text with and without the list.
+    // The marker in unpdf's form is the difference between the text with and without the list.
     let with_marker = paragraph.plain_text();
     let mut bare = paragraph.clone();
     bare.style.list_info = None;
@@ -192,7 +192,7 @@ fn paragraph_block(paragraph: &unpdf::Paragraph) -> Block {
     Block::Item { depth: usize::from(list.level), marker: marker.to_owned(), text }
 }
 
-/// The table's cells, each in the column it is drawn in.
+/// The table's cells, each in its column.
 fn rows(table: &unpdf::Table) -> Vec<Vec<String>> {
     let width = table.column_count();
     let place = |(row, columns): (&unpdf::TableRow, Vec<usize>)| {

@@ -1,8 +1,8 @@
-//! The level lines drawn on a page: whether a table may be ruled with them.
+//! The horizontal lines of a page: whether they may be rulings of a table.
 //!
-//! Most pages of a report have two such lines, below the running header and above the footer, and programs are often
-//! printed in a box. The lines of a table stand closer together than the one, and have columns between them, unlike the
-//! other.
+//! Most pages of a report have two such lines, below the running header and above the footer, and program code is often
+//! printed in a box. The lines of a table are closer together than the former, and have columns between them, unlike
+//! the latter.
 
 use unpdf::parser::TextSpan;
 use unpdf::parser::backend::{ContentOp, PdfValue, get_number_from_value};
@@ -11,18 +11,18 @@ use unpdf::parser::backend::{ContentOp, PdfValue, get_number_from_value};
 const SHORTEST: f32 = 40.0;
 /// Lines whose ends differ by no more belong together.
 const SAME_ENDS: f32 = 3.0;
-/// Lines no further apart are one line drawn twice, or the two edges of a thick one.
+/// Lines at most this far apart are one line drawn twice, or the two edges of a thick one.
 const SAME_LINE: f32 = 3.0;
-/// Pieces of text at least this far apart, in sizes of type, stand in different columns.
+/// Pieces of text at least this far apart, in type sizes, are in different columns.
 const COLUMN_GAP: f32 = 0.7;
-/// Lines further apart than this share of the page frame its text.
+/// Lines further apart than this share of the page are a frame of its text.
 const FRAME: f32 = 0.6;
 
-/// What is known of a page's lines.
+/// The lines found on a page.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     level: Vec<Level>,
-    /// Whether lines were drawn of which it is not known where.
+    /// Whether lines were drawn at unknown positions.
     elsewhere: bool,
     read: bool,
 }
@@ -35,7 +35,7 @@ struct Level {
 }
 
 impl Rules {
-    /// Takes in a content stream: the first is the page's own, the others are of the forms it shows.
+    /// Adds a content stream: the first is the page's own, the others belong to its forms.
     pub(crate) fn take(&mut self, operations: &[ContentOp]) {
         let mut path = Path::default();
         operations.iter().for_each(|operation| path.follow(operation));
@@ -57,7 +57,7 @@ impl Rules {
 }
 
 impl Level {
-    /// Whether this line and one below it may be two of a table's.
+    /// Whether this line and one below it may be rulings of a table.
     fn holds_with(&self, lower: &Self, height: f32) -> bool {
         let apart = self.y - lower.y;
         let alike = (self.left - lower.left).abs() <= SAME_ENDS && (self.right - lower.right).abs() <= SAME_ENDS;
@@ -74,7 +74,7 @@ fn between<'a>(spans: &'a [TextSpan], upper: &Level, lower: &Level) -> impl Iter
     })
 }
 
-/// Whether two pieces of text stand on one line and in different columns.
+/// Whether two pieces of text are on one line and in different columns.
 pub(crate) fn has_columns<'a>(spans: impl Iterator<Item = &'a TextSpan>) -> bool {
     let mut spans: Vec<&TextSpan> = spans.collect();
     spans.sort_by(|one, other| other.y.total_cmp(&one.y));
@@ -87,7 +87,7 @@ pub(crate) fn has_columns<'a>(spans: impl Iterator<Item = &'a TextSpan>) -> bool
     })
 }
 
-/// The path being drawn. Scaled and moved space only; turned space is noted and not followed.
+/// The path being drawn. Only scaling and translation are followed; rotation is recorded and not followed.
 struct Path {
     space: [f32; 4],
     saved: Vec<[f32; 4]>,

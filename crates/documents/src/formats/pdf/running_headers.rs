@@ -1,10 +1,10 @@
-//! Running headers, footers and page numbers: what repeats at the edges of most pages and belongs to none.
+//! Running headers, footers and page numbers: text that repeats at the edges of most pages.
 //!
-//! They cut sentences in two and would be cited as text. What is removed must be certain: the outermost block at an edge of a
-//! page that is the same, word for word, on many pages, a number in it counting as the same only where it is the page's
-//! own; and a bare number that counts along with the pages. Never removed is what is set larger or bolder than the text, and
-//! what is all of a page. A sentence that may oblige somebody stays where it first appears. Each wording is named once, with
-//! its pages.
+//! They interrupt sentences and would be cited as text. They are removed only if certain: the outermost block at an
+//! edge of a page that is identical on many pages, where a number counts as identical only if it is the page number;
+//! and a bare number that increases with the pages. Text in larger or bolder type than the body, and the only text of a
+//! page, are never removed. A sentence that may state an obligation is kept at its first occurrence. Each wording is
+//! reported once, with its pages.
 
 use super::page_layout::{Placed, Sheet};
 use crate::formats::page_numbers::own_numbers;
@@ -13,19 +13,19 @@ use crate::formats::warnings::{first_words, pages_first};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// The outer part of the page in which furniture stands, of its height.
+/// The outer share of the page's height that may contain running headers and footers.
 const MARGIN: f32 = 0.12;
 /// Fewer pages than this prove no repetition.
 const FEWEST_PAGES: usize = 4;
-/// Longer blocks are text, however often they repeat; white space and rules are not measured.
+/// Longer blocks are text, even if they repeat; white space and rules do not count.
 const LONGEST: usize = 200;
-/// Pages on which a number that counts along is a page number.
+/// Minimum number of pages on which an increasing number is a page number.
 const COUNTING_PAGES: usize = 3;
-/// Numbers of a block that are tried as the page's own.
+/// Maximum numbers of a block that are tried as the page number.
 const MOST_NUMBERS: usize = 4;
-/// What is set larger than the text by this factor is a title.
+/// Text larger than the body by this factor is a title.
 const LARGER: f32 = 1.1;
-/// Blocks no further apart than this stand on one line, in points.
+/// Blocks at most this far apart, in points, are on one line.
 const ONE_LINE: f32 = 1.0;
 
 /// An edge of a page.
@@ -35,21 +35,21 @@ enum Edge {
     Bottom,
 }
 
-/// What could prove that a block is furniture.
+/// Evidence that a block is a running header or footer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// Its words.
     Words(String),
-    /// Its words, with one number as what it adds to the page's position.
+    /// Its words, with one number as an offset to the page's position.
     Counted(String),
-    /// A number alone, by what it adds to the page's position, and whether it is a Roman one.
+    /// A bare number, as an offset to the page's position, and whether it is Roman.
     Counter(i64, bool),
 }
 
-/// A block at an edge: its page's place among the pages, its own on the page.
+/// A block at an edge: the index of its page, and its index on the page.
 type Place = (usize, usize);
 
-/// Removes the furniture from all pages, and says what it was.
+/// Removes running headers and footers from all pages, and reports them.
 pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
     let pages = sheets.iter().filter(|sheet| !sheet.blocks.is_empty()).count();
     if pages < FEWEST_PAGES {
@@ -70,7 +70,7 @@ pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
     for ((_, key), places) in seen {
         let first = sheets[places[0].0].blocks[places[0].1].block.text();
         let obliges = repeated::obliges(first);
-        // Two sentences with different numbers are two.
+        // Two sentences with different numbers are different sentences.
         if obliges && matches!(key, Key::Counted(_)) {
             continue;
         }
@@ -87,8 +87,8 @@ pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
     told
 }
 
-/// On how many pages something must be to be furniture. Books set odd and even pages differently, so that the same words come on
-/// a good third of the pages.
+/// The number of pages on which a running header must occur. Books have different headers on odd and even pages, so the
+/// same words occur on a good third of the pages.
 fn enough(key: &Key, pages: usize) -> usize {
     match key {
         Key::Words(_) | Key::Counted(_) => (pages * 2).div_ceil(5).max(3),
@@ -96,7 +96,7 @@ fn enough(key: &Key, pages: usize) -> usize {
     }
 }
 
-/// Page numbers alone are no words that anybody misses.
+/// Bare page numbers are not reported.
 fn said(sheets: &[Sheet], places: &[Place], words: &str) -> Option<String> {
     let numbers: Vec<u32> = places.iter().map(|(sheet, _)| sheets[*sheet].number).collect();
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
@@ -105,14 +105,14 @@ fn said(sheets: &[Sheet], places: &[Place], words: &str) -> Option<String> {
         .then(|| format!("{}: left out as a running header or footer: {}.", pages_first(&numbers), first_words(words)))
 }
 
-/// How the text of a document is set.
+/// The typography of a document's body text.
 struct Type {
     size: f32,
     bold: bool,
 }
 
 impl Type {
-    /// By what most of its letters are set in.
+    /// By the typography of most of its letters.
     fn of(sheets: &[Sheet]) -> Self {
         let mut letters: HashMap<(u32, bool), usize> = HashMap::new();
         for placed in sheets.iter().flat_map(|sheet| &sheet.blocks) {
@@ -124,13 +124,14 @@ impl Type {
         most.map_or(Self { size: f32::MAX, bold: true }, |(half, bold)| Self { size: half as f32 / 2.0, bold })
     }
 
-    /// Whether a block is set as titles are.
+    /// Whether a block has the typography of a title.
     fn is_below(&self, placed: &Placed) -> bool {
         placed.first.is_some_and(|line| line.size > self.size * LARGER || (line.bold && !self.bold))
     }
 }
 
-/// The blocks at the edges of a page that may be furniture: the outermost of each edge, with what stands on the same line.
+/// The blocks at the edges of a page that may be running headers or footers: the outermost of each edge, with blocks on
+/// the same line.
 fn outermost(sheet: &Sheet, text: &Type) -> Vec<(Edge, usize)> {
     let has_words = |index: &usize| sheet.blocks[*index].block.text().contains(char::is_alphanumeric);
     let all: Vec<usize> = (0..sheet.blocks.len()).filter(has_words).collect();
@@ -147,7 +148,7 @@ fn outermost(sheet: &Sheet, text: &Type) -> Vec<(Edge, usize)> {
     found
 }
 
-/// Whether a block stands further out than another; where their places are not known, by their order.
+/// Whether a block is further out than another; by their order if their positions are unknown.
 fn is_outer(sheet: &Sheet, edge: Edge, one: usize, other: usize) -> bool {
     match (sheet.blocks[one].first, sheet.blocks[other].first, edge) {
         (Some(one), Some(other), Edge::Top) => one.y > other.y,
@@ -162,7 +163,7 @@ fn on_one_line(sheet: &Sheet, one: usize, other: usize) -> bool {
     places.is_some_and(|(one, other)| (one.y - other.y).abs() <= ONE_LINE)
 }
 
-/// In the margin where the place is known; else the outermost block is at the edge.
+/// In the margin if the position is known; else the outermost block is at the edge.
 fn is_in_margin(sheet: &Sheet, edge: Edge, index: usize) -> bool {
     let margin = sheet.height * MARGIN;
     match (sheet.blocks[index].first, edge) {
@@ -172,7 +173,7 @@ fn is_in_margin(sheet: &Sheet, edge: Edge, index: usize) -> bool {
     }
 }
 
-/// Whether nothing with words would be left of a page without this block.
+/// Whether this block has all the words of a page.
 fn is_all_of_its_page(sheet: &Sheet, block: usize, removed: &BTreeSet<Place>, at: usize) -> bool {
     let others = (0..sheet.blocks.len()).filter(|other| *other != block && !removed.contains(&(at, *other)));
     !others.into_iter().any(|other| !sheet.blocks[other].block.is_empty() && has_letters(&sheet.blocks[other]))
@@ -185,7 +186,7 @@ fn has_letters(placed: &Placed) -> bool {
     }
 }
 
-/// What could prove that a text on a page is furniture.
+/// Evidence that a text on a page is a running header or footer.
 fn keys(text: &str, page: u32) -> Vec<Key> {
     let words = words(text);
     if words.is_empty() || words.len() > LONGEST {
@@ -203,7 +204,7 @@ fn keys(text: &str, page: u32) -> Vec<Key> {
     std::iter::once(Key::Words(words)).chain(counted.into_iter().map(Key::Counted)).collect()
 }
 
-/// The words with each number that may be the page's own in turn as what it adds to the page's position.
+/// The words, with each possible page number in turn as an offset to the page's position.
 fn counted(text: &str, position: i64) -> Vec<String> {
     let as_offset = |(place, number): (Range<usize>, i64)| {
         words(&format!("{}#{:+}{}", &text[..place.start], number - position, &text[place.end..]))
@@ -211,17 +212,17 @@ fn counted(text: &str, position: i64) -> Vec<String> {
     own_numbers(text).into_iter().take(MOST_NUMBERS).map(as_offset).collect()
 }
 
-/// Signs that rules are drawn with.
+/// Characters used to draw rules.
 const RULES: [char; 9] = ['_', '-', '=', '.', '*', '~', '\u{2014}', '\u{2500}', '\u{2026}'];
 
-/// The text without white space and without rules: three signs of one kind in a row are one.
+/// The text without white space and without rules: three equal characters in a row count as a rule.
 fn words(text: &str) -> String {
     let signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let runs = signs.chunk_by(|one, other| one == other);
     runs.filter(|run| run.len() < 3 || !RULES.contains(&run[0])).flatten().collect()
 }
 
-/// The value of a number in small Roman numerals below a hundred, as front matter is numbered.
+/// The value of a lower-case Roman numeral below a hundred, as in the numbering of front matter.
 fn roman(text: &str) -> Option<i64> {
     let value = |numeral: char| match numeral {
         'i' => Some(1),
@@ -290,7 +291,7 @@ mod tests {
         let page = |n: usize| {
             [format!("The owner must sign form {n} before release."), format!("Form {n} shall be kept for {n} years.")]
         };
-        // Their numbers do not count along with the pages, and where they do, the rest is all of the page.
+        // Their numbers do not increase with the pages, and if they do, the block is the only text of the page.
         for offset in [0, 7] {
             let written: Vec<[String; 2]> = (1..=12).map(|n| page(n * 3 + offset)).collect();
             let lines: Vec<Vec<&str>> = written.iter().map(|page| page.iter().map(String::as_str).collect()).collect();

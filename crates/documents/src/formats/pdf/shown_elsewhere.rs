@@ -1,5 +1,5 @@
-//! What a reader of a PDF sees that no page's content draws: values of form fields, text that was typed onto a page, and what
-//! is only named here: forms that a program draws (XFA), attached files, comments, recordings.
+//! Visible parts of a PDF outside page content: values of form fields and typed annotations, which become text; and XFA
+//! forms, attached files, comments and recordings, which are only reported.
 
 use super::lines::Line;
 use super::page_layout::{Placed, Sheet};
@@ -12,27 +12,27 @@ use std::collections::{BTreeMap, HashSet};
 use unpdf::parser::backend::{PageId, PdfBackend as _, PdfValue, RawBackend, ResourceScope};
 use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument, stream};
 
-/// Annotations of a page, and files of a document, that are looked at.
+/// Maximum annotations of a page, and files of a document, that are examined.
 const MOST: usize = 5_000;
-/// Deeper trees are broken ones.
+/// Deeper trees are broken.
 const MAX_DEPTH: usize = 32;
-/// With as many words a button says more than what it does.
+/// A button with this many words has meaningful text.
 const WORDS_OF_A_TEXT: usize = 4;
-/// Size of type of what was filled in, where it is not known.
+/// Default type size of entered text.
 const USUAL_SIZE: f32 = 10.0;
 
-/// What was found beside the pages' contents.
+/// Content found outside the page content.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
-    /// Texts by the number of their page.
+    /// Texts by page number.
     pub(crate) texts: BTreeMap<u32, Vec<Typed>>,
-    /// What is not in the text, one sentence each.
+    /// Content missing from the text, one sentence each.
     pub(crate) told: Vec<String>,
-    /// Whether the pages are only what is shown until a program has drawn the document.
+    /// Whether the pages are only a placeholder until a program has rendered the document.
     pub(crate) is_placeholder: bool,
 }
 
-/// A text that was filled in or typed onto a page.
+/// An entered text, or one typed onto a page.
 #[derive(Debug)]
 pub(crate) struct Typed {
     text: String,
@@ -40,7 +40,7 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Puts the text behind what stands nearest above or beside it.
+    /// Puts the text after the nearest line above or beside it.
     pub(crate) fn put(&self, sheet: &mut Sheet) {
         let before = |(at, placed): (usize, &Placed)| {
             let line = placed.first?;
@@ -56,7 +56,7 @@ impl Typed {
     }
 }
 
-/// Looks a document through.
+/// Examines a document.
 pub(crate) fn of(objects: &RawDocument, document: &RawBackend, pages: &[(u32, PageId)], all_pages: usize) -> Elsewhere {
     let mut found = Elsewhere::default();
     let look = Look { objects, document };
@@ -112,13 +112,13 @@ impl<'a> Look<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A key of a field, which it may have from the field above it.
+    /// A key of a field, possibly inherited from its parent field.
     fn inherited<T>(&self, field: &'a PdfDict, find: impl Fn(&'a PdfDict) -> Option<T>) -> Option<T> {
         let above = |field: &&'a PdfDict| self.dictionary(field.get(b"Parent".as_slice())?);
         std::iter::successors(Some(field), above).take(MAX_DEPTH).find_map(find)
     }
 
-    /// Forms that a program draws.
+    /// XFA forms.
     fn form(&self, catalog: &'a PdfDict, found: &mut Elsewhere) {
         let Some(packets) =
             self.get(catalog, "AcroForm").and_then(|form| self.dictionary(form)).and_then(|form| self.get(form, "XFA"))
@@ -233,7 +233,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What was filled into a field. Where the value is not given, its appearance has the words.
+    /// The value of a field; without one, the words of its appearance.
     fn value(&self, field: &'a PdfDict, page: PageId) -> Option<String> {
         let kind = self.inherited(field, |field| self.get(field, "FT")?.as_name())?;
         let flags = self.inherited(field, |field| self.get(field, "Ff")?.as_i64()).unwrap_or(0);
@@ -260,7 +260,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Of a list, the words that stand for the chosen values.
+    /// For a list, the labels of the chosen values.
     fn shown_choices(&self, field: &'a PdfDict, value: String) -> String {
         let options = self.inherited(field, |field| self.get(field, "Opt")?.as_array()).unwrap_or_default();
         let pair = |option: &'a PdfObject| match self.objects.resolve(option).as_array()? {
@@ -283,13 +283,13 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The words of a text that is stored as markup.
+    /// The words of a rich text.
     fn rich(&self, dictionary: &'a PdfDict, key: &str) -> Option<String> {
         let words = markup_words(&self.text(dictionary, key)?, |_| true);
         Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// Fields that have a value and no place on a page.
+    /// Fields with a value and no position on a page.
     fn placeless(&self, catalog: &'a PdfDict, found: &mut Elsewhere) {
         let Some(form) = self.get(catalog, "AcroForm").and_then(|form| self.dictionary(form)) else { return };
         let mut open: Vec<(&'a PdfObject, usize)> =
@@ -339,7 +339,7 @@ impl<'a> Look<'a> {
             self.array(annotation, "Rect").iter().filter_map(|corner| self.objects.resolve(corner).as_f32()).collect();
         let [one, two, three, four] = corners[..] else { return Line::placed(0.0, USUAL_SIZE, (0.0, 0.0)) };
         let (bottom, top) = (two.min(four), two.max(four));
-        // A field of one line has it in its middle, a larger one begins at its top.
+        // In a field of one line the text is in the middle, in a larger one at the top.
         let baseline =
             if top - bottom > 3.0 * USUAL_SIZE { top - USUAL_SIZE } else { (top + bottom) / 2.0 - USUAL_SIZE / 3.0 };
         Line::placed(baseline, USUAL_SIZE, (one.min(three), one.max(three)))
@@ -354,7 +354,7 @@ fn is_hidden(annotation: &PdfDict) -> bool {
     flags & (HIDDEN | NO_VIEW) != 0
 }
 
-/// The strings among operands, those of arrays too.
+/// The strings among operands, including those in arrays.
 fn strings(operands: &[PdfValue], take: &mut impl FnMut(&[u8])) {
     for operand in operands {
         match operand {
@@ -365,7 +365,7 @@ fn strings(operands: &[PdfValue], take: &mut impl FnMut(&[u8])) {
     }
 }
 
-/// What an XFA packet shows: the words of its template and of what was filled in.
+/// The visible content of an XFA packet: the words of its template and of its data.
 fn xfa_words(packet: &str) -> String {
     markup_words(packet, |open| open.iter().any(|name| matches!(name.as_str(), "text" | "exData" | "data")))
 }

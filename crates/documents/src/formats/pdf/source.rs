@@ -1,4 +1,4 @@
-//! A PDF that is open, and the reading of its pages.
+//! An open PDF, and the reading of its pages.
 
 use super::cached_backend::Memory;
 use super::failure;
@@ -15,19 +15,19 @@ use std::sync::{Mutex, PoisonError};
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
 use unpdf::{PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser};
 
-/// Most threads that read pages: each one's stack counts against the memory limit.
+/// Maximum number of threads that read pages: each stack counts against the memory limit.
 const MOST_THREADS: usize = 4;
-/// The stack of each. The document's objects, where the deep nesting is, are read before, on the parser's own.
+/// The stack size of each. The deeply nested document objects are read before, on the parser's own stack.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Pages of running text for which it pays to start a thread.
+/// Minimum number of pages of running text to start a thread.
 const FEWEST_TEXT: usize = 12;
-/// Pages with tables for which it pays: they take ten times as long.
+/// The same for pages with tables, which take ten times as long.
 const FEWEST_OTHER: usize = 2;
 /// Pages of running text that a thread takes at a time.
 const TEXT_SHARE: usize = 4;
 
-/// Readers look this far for where a PDF begins.
+/// Readers search this far for the beginning of a PDF.
 const HEADER_WINDOW: usize = 1024;
 
 /// An open PDF.
@@ -37,21 +37,22 @@ pub(crate) struct Source<'a> {
     pages: BTreeMap<u32, PageId>,
 }
 
-/// What was read of a document.
+/// The content read from a document.
 #[derive(Default)]
 pub(crate) struct Read {
-    /// Its title, where it states one.
+    /// Its title, if it has one.
     pub(crate) title: Option<String>,
     /// Its pages, in order.
     pub(crate) sheets: Vec<Sheet>,
     /// One sentence each.
     pub(crate) warnings: Vec<String>,
-    /// Whether its pages are only what is shown until a program has drawn the document.
+    /// Whether its pages are only a placeholder until a program has rendered the document.
     pub(crate) is_placeholder: bool,
 }
 
 impl<'a> Source<'a> {
-    /// Opens a document that has pages. What stands before `%PDF-`, a mark of byte order or a mail's header, is none of it.
+    /// Opens a document that has pages. Bytes before `%PDF-`, such as a byte order mark or a mail's header, are
+    /// skipped.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Failure> {
         let head = bytes.get(..HEADER_WINDOW).unwrap_or(bytes);
         let bytes = memchr::memmem::find(head, b"%PDF-").map_or(bytes, |at| &bytes[at..]);
@@ -68,7 +69,7 @@ impl<'a> Source<'a> {
         u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
     }
 
-    /// Reads pages, first those of running text, then the others in the parser's own way.
+    /// Reads pages, first those of running text, then the others with the parser's own method.
     pub(crate) fn read(&self, pages: RangeInclusive<u32>) -> Result<Read, Failure> {
         let fonts = Fonts::load(self.bytes).map_err(failure)?;
         let ids: Vec<(u32, PageId)> = self.pages.range(pages).map(|(number, id)| (*number, *id)).collect();
@@ -116,7 +117,7 @@ impl<'a> Source<'a> {
             PdfParser::from_bytes_with_options(self.bytes, ParseOptions::new().sequential()).map_err(failure)?;
         let numbers: Vec<u32> = pages.keys().copied().collect();
         let lines = Mutex::new(pages);
-        // One part a thread: the parser reads the document's outline anew for each.
+        // One part per thread: the parser reads the document's outline again for each.
         let share = numbers.len().div_ceil(threads());
         let parts = shared(&numbers, (FEWEST_OTHER, share), |shares| {
             let parts = std::iter::from_fn(|| shares.take());
@@ -131,7 +132,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Lines of pages that are still to be read, and what was seen of them.
+/// Lines of pages that are still to be read, with findings.
 type Others = Mutex<BTreeMap<u32, (Lines, Seen)>>;
 
 fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Others) -> Result<Read, Failure> {
@@ -157,9 +158,9 @@ fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Others) -> Result<Read
     Ok(read)
 }
 
-/// Has the pages worked at by as many threads as there are processors: pages do not depend on each other. Each takes the
-/// next few when it is done with its last, for pages differ; what they give is put together in order, so that the result
-/// does not depend on who took what. A thread is only started for `least` pages or more, where it pays.
+/// Processes the pages with one thread per processor: pages are independent. Each thread takes the next few pages when
+/// it has finished its last, because pages differ in cost; the results are joined in order, so that they do not depend
+/// on scheduling. A thread is started only for `least` pages or more.
 fn shared<P: Sync, T: Send>(
     pages: &[P],
     (least, share): (usize, usize),
@@ -168,7 +169,8 @@ fn shared<P: Sync, T: Send>(
     let shares = Shares { pages, share, next: AtomicUsize::new(0) };
     std::thread::scope(|scope| {
         let (work, shares) = (&work, &shares);
-        // One that cannot be started, for want of address space, is work for the others, and for this one where there is none.
+        // If a thread cannot be started for lack of address space, the others do its work, or the current one if there
+        // are none.
         let start =
             |_| std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(shares)).ok();
         let threads = threads().min(pages.len() / least).max(1);

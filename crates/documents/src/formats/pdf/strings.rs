@@ -1,6 +1,6 @@
-//! Text strings of PDF objects: UTF-16 or UTF-8 by their mark, else the encoding that PDF has for them (ISO 32000-1, D.2).
+//! Text strings of PDF objects: UTF-16 or UTF-8 by their byte order mark, else PDFDocEncoding (ISO 32000-1, D.2).
 
-/// What that encoding has where Latin-1 has control characters, from 0x80 on.
+/// The characters of PDFDocEncoding in place of Latin-1's control characters, from 0x80 on.
 const FROM_80: [char; 33] = [
     '\u{2022}', '\u{2020}', '\u{2021}', '\u{2026}', '\u{2014}', '\u{2013}', '\u{192}', '\u{2044}', '\u{2039}',
     '\u{203a}', '\u{2212}', '\u{2030}', '\u{201e}', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', '\u{201a}',

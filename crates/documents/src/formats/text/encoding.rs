@@ -1,20 +1,20 @@
-//! Which encoding bytes are in, and what of them could not be read.
+//! Detects the encoding of bytes, and the parts that could not be decoded.
 
 use crate::formats::warnings::first_words;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
 use std::borrow::Cow;
 
-/// Bytes looked at for UTF-16 without a mark.
+/// Bytes examined for UTF-16 without a byte order mark.
 const PROBED_BYTES: usize = 8 << 10;
-/// Bytes looked at for the encoding's guess; more do not make it better.
+/// Bytes examined to guess the encoding; more do not improve the guess.
 const GUESSED_BYTES: usize = 1 << 20;
-/// Characters shown around the first one that could not be read.
+/// Characters shown around the first one that could not be decoded.
 const SHOWN_BEFORE: usize = 30;
 
-/// Decodes by the mark of byte order, else as UTF-8, else as UTF-16 where every second byte is zero, else in the
-/// encoding that makes the most sense of the bytes; that last guess comes with a warning. What is UTF-8 but for some bytes
-/// is read as such, with U+FFFD in their place, and a warning as well.
+/// Decodes by the byte order mark, else as UTF-8, else as UTF-16 if every second byte is zero, else in the most likely
+/// encoding, with a warning. Text that is UTF-8 except for some bytes is decoded as UTF-8, with U+FFFD in their place,
+/// and also a warning.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark..]);
@@ -34,14 +34,14 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     (text, Some(damage.map_or(warning.clone(), |damage| format!("{warning} {damage}"))))
 }
 
-/// Decodes in an encoding that is known, with a warning where bytes are none of it.
+/// Decodes in a known encoding, with a warning about invalid bytes.
 pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> (Cow<'a, str>, Option<String>) {
     let (text, damaged) = encoding.decode_without_bom_handling(bytes);
     let warning = damaged.then(|| damage(encoding, &text));
     (text, warning)
 }
 
-/// How many characters could not be read, and where the first of them is.
+/// How many characters could not be decoded, and the position of the first.
 fn damage(encoding: &'static Encoding, text: &str) -> String {
     let count = text.matches(char::REPLACEMENT_CHARACTER).count();
     let first = text.find(char::REPLACEMENT_CHARACTER).unwrap_or_default();
@@ -56,8 +56,8 @@ fn damage(encoding: &'static Encoding, text: &str) -> String {
     )
 }
 
-/// Whether bytes are UTF-8 with damage: sequences of several bytes are hardly ever right by chance, so that as many of them as
-/// bytes that fit nowhere prove it.
+/// Whether bytes are damaged UTF-8: multi-byte sequences are rarely valid by chance, so at least as many of them as
+/// invalid bytes prove it.
 fn is_damaged_utf8(bytes: &[u8]) -> bool {
     let (mut right, mut wrong) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -84,7 +84,7 @@ pub(crate) fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     (!text.trim_end_matches(char::REPLACEMENT_CHARACTER).contains(strange)).then_some(encoding)
 }
 
-/// By the statistics that browsers use for pages that do not say.
+/// By the statistics that browsers use for pages without a declared encoding.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&bytes[..bytes.len().min(GUESSED_BYTES)], true);

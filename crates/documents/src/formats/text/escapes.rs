@@ -1,10 +1,10 @@
-//! Letters that data has as numbers, `\\u00fc` in JSON and `&#252;` in XML: what is the same to a reader is the same in the text, so
-//! that words are found and quotes are met. Signs of the formats themselves stay as they are written.
+//! Decodes escaped letters, `\\u00fc` in JSON and `&#252;` in XML, so that words can be found and quotes match. Escapes
+//! of characters with a meaning in the formats are kept.
 
-/// Numbers of letters that no format has a use of its own for.
+/// Code points of letters without a special meaning in any format.
 const FIRST: u32 = 0x80;
 
-/// A text with its letters, where it looks like JSON or XML.
+/// A text with decoded letters, if it looks like JSON or XML.
 pub(super) fn resolved(text: String) -> String {
     match text.trim_start().chars().next() {
         Some('{' | '[' | '"') if text.contains("\\u") => of_json(&text),
@@ -35,7 +35,7 @@ fn of_json(text: &str) -> String {
     out + rest
 }
 
-/// The number of an escape that a text begins with.
+/// The code point of an escape at the beginning of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?

@@ -1,4 +1,4 @@
-//! Plain text and Markdown: only the encoding has to be found out, and where pages end.
+//! Plain text and Markdown: only encoding and page ends must be detected.
 
 mod encoding;
 mod escapes;
@@ -12,7 +12,7 @@ use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 
-/// Text as it stands, in UTF-8, with line feeds for line ends.
+/// Unchanged text, in UTF-8, with line feeds as line ends.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (text, warning) = decode(bytes);
     let text = escapes::resolved(clean(&text));
@@ -34,8 +34,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// Whether a form feed stands between two stretches of plain text, so that its pages are known. Not asked of UTF-16, where
-/// the byte is part of other characters.
+/// Whether a form feed separates two parts of plain text, so that its pages are known. Not for UTF-16, where the byte
+/// is part of other characters.
 pub(crate) fn has_printed_pages(bytes: &[u8]) -> bool {
     let is_wide = || {
         let marked = encoding_rs::Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != encoding_rs::UTF_8);
@@ -45,8 +45,7 @@ pub(crate) fn has_printed_pages(bytes: &[u8]) -> bool {
     memchr::memchr(0x0c, text).is_some() && !is_wide()
 }
 
-/// One kind of line end, whichever signs a program writes for it; a form feed, which ends a page in printed text, stays; other
-/// control characters mean nothing in text and are dropped.
+/// Normalizes line ends; keeps form feeds, which end a page in printed text; drops other control characters.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

@@ -1,7 +1,7 @@
-//! Printed text: a form feed ends each page, as in RFCs, and the pages have heads and feet that belong to none of them.
+//! Printed text: a form feed ends each page, as in RFCs, and the pages have running headers and footers.
 //!
-//! What goes is one line at each edge, apart from the text by a blank line: one that is the same on most pages but for the page's
-//! own number, or one that ends with its page's number in words, `[Page 3]`.
+//! Removes at most one line at each edge, separated from the text by a blank line: one that is identical on most pages
+//! except for the page number, or one that ends with a labelled page number, `[Page 3]`.
 
 use crate::Page;
 use crate::formats::page_numbers::own_numbers;
@@ -16,7 +16,8 @@ enum Edge {
     Bottom,
 }
 
-/// The pages of a text, without heads and feet, and what was left out. None where no form feed stands between two texts.
+/// The pages of a text without running headers and footers, and the removed lines. None if no form feed separates two
+/// texts.
 pub(crate) fn split(text: &str) -> Option<(Vec<Page>, Vec<String>)> {
     let text = text.trim_matches(|c: char| c.is_whitespace());
     if !text.contains('\u{c}') {
@@ -44,8 +45,8 @@ pub(crate) fn split(text: &str) -> Option<(Vec<Page>, Vec<String>)> {
     Some(((1..).zip(&pages).map(page).collect(), warnings))
 }
 
-/// What goes of that, and a sentence about each: a sentence that may oblige somebody stays where it first appears, and on all
-/// pages where its number differs; what is all of a page stays.
+/// The lines to remove, and a sentence about each. A sentence that may state an obligation is kept at its first
+/// occurrence, and on all pages if its number differs; the only text of a page is kept.
 fn chosen(
     left_out: impl Iterator<Item = (String, Vec<(u32, usize)>)>,
     pages: &[Vec<&str>],
@@ -73,7 +74,7 @@ fn chosen(
     (gone, warnings)
 }
 
-/// The outermost line of a page, where a blank line or nothing is between it and the text, and the text is not all of it.
+/// The outermost line of a page, if a blank line separates it from the text and it is not the only text.
 fn alone(lines: &[&str], edge: Edge) -> Option<usize> {
     let blank = |at: usize| lines[at].trim().is_empty();
     let first = (0..lines.len()).find(|at| !blank(*at))?;
@@ -85,8 +86,8 @@ fn alone(lines: &[&str], edge: Edge) -> Option<usize> {
     (first < last && blank(inner)).then_some(at)
 }
 
-/// A line's words, and the same with `#` for each number that may be its page's, beside what it adds to the page's position: a
-/// number counts as the same on two pages where it is the pages' own.
+/// A line's words, and the same with `#` for each possible page number, with the number's offset to the page's
+/// position: numbers on two pages count as equal if they are the page numbers.
 fn keys(line: &str, page: u32) -> Vec<String> {
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let counted: Vec<String> = own_numbers(&words)
@@ -98,7 +99,7 @@ fn keys(line: &str, page: u32) -> Vec<String> {
     std::iter::once(words).chain(counted).collect()
 }
 
-/// Whether a line says which page it is on: `[Page 3]`, `Page 3 of 9`.
+/// Whether a line names its page: `[Page 3]`, `Page 3 of 9`.
 fn names_its_page(key: &str) -> bool {
     let lower = key.to_lowercase();
     let before = lower.rsplit_once('#').map_or("", |(before, _)| before.trim_end());

@@ -1,6 +1,6 @@
-//! Tables as text, CSV and TSV: a record a row, a field a cell, line ends within a field joined.
+//! Tables as text, CSV and TSV: one row per record, one cell per field, line ends within a field joined.
 //!
-//! The separator is found by counting: the sign that parts the most records into the same number of fields.
+//! The separator is found by counting: the character that splits the most records into the same number of fields.
 
 use super::{clean, decode};
 use crate::Page;
@@ -9,9 +9,9 @@ use crate::child::protocol::{Failure, Trailer};
 use crate::formats::blocks::{Block, to_markdown};
 use std::collections::HashMap;
 
-/// What fields are parted by; of two that fit equally, the first.
+/// Possible separators; of two that fit equally, the first.
 const SEPARATORS: [char; 4] = [';', '\t', ',', '|'];
-/// Records that are looked at for the separator.
+/// Records examined to find the separator.
 const PROBED_RECORDS: usize = 200;
 
 /// No separator: each record is one field.
@@ -39,7 +39,7 @@ fn says_something(row: &[String]) -> bool {
     row.iter().any(|cell| !cell.is_empty())
 }
 
-/// The sign that parts most records into the same number of fields, two or more.
+/// The character that splits most records into the same number of fields, two or more.
 fn separator(text: &str) -> Option<char> {
     let fit = |separator: char| {
         let mut widths: HashMap<usize, usize> = HashMap::new();
@@ -53,8 +53,8 @@ fn separator(text: &str) -> Option<char> {
     fits.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, separator)| separator)
 }
 
-/// The records of a text. A field that begins with a quotation mark ends with the next one that stands alone, whatever lines
-/// that takes.
+/// The records of a text. A field that begins with a quotation mark ends with the next unescaped one, even over several
+/// lines.
 struct Records<'a> {
     rest: &'a str,
     separator: char,
