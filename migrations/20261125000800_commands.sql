@@ -314,7 +314,7 @@ CREATE FUNCTION nearest_limit(word text) RETURNS text LANGUAGE sql IMMUTABLE SET
     LIMIT 1
 $$;
 
--- What is wrong with limits, as the end of a sentence; null where nothing is. One key is a choice among words and no number.
+-- What is wrong with limits, as the end of a sentence; null where nothing is. A few keys are a choice among words and no number.
 CREATE FUNCTION wrong_limit(limits jsonb, ceiling jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
 SET search_path = public, pg_temp AS $$
 DECLARE
@@ -322,6 +322,7 @@ DECLARE
     rule record;
     number numeric;
     most numeric;
+    words text[];
 BEGIN
     IF jsonb_typeof(limits) <> 'object' THEN
         RETURN 'limits must be an object of limits, e.g. {"cost_budget_usd": 2}';
@@ -331,9 +332,13 @@ BEGIN
         RETURN 'limits of repeated calls are given within each other, e.g. {"repeated_calls": {"nudge": 5}}';
     END IF;
     FOR given IN SELECT left(l.key, 100) AS key, l.value FROM flat_limits(limits) AS l ORDER BY l.key LOOP
-        IF given.key = 'on_tool_failure' THEN
-            IF given.value NOT IN ('"continue"', '"stop"') THEN
-                RETURN '`on_tool_failure` must be `continue` or `stop`';
+        words := CASE given.key
+            WHEN 'on_tool_failure' THEN '{continue,stop}'
+            WHEN 'closed_todos' THEN '{keep,drop}'
+        END;
+        IF words IS NOT NULL THEN
+            IF jsonb_typeof(given.value) <> 'string' OR (given.value #>> '{}') <> ALL (words) THEN
+                RETURN format('`%s` must be `%s`', given.key, array_to_string(words, '` or `'));
             END IF;
             CONTINUE;
         END IF;

@@ -79,6 +79,7 @@ impl Resolved {
             max_iterations: limits.max_iterations,
             context_threshold_tokens: limits.context_threshold_tokens,
             keep_recent_tool_results: limits.keep_recent_tool_results as usize,
+            closed_todos: limits.closed_todos,
             max_tool_result_tokens: limits.max_tool_result_tokens,
             token_budget: limits.token_budget,
             cost_budget_microusd: limits.cost_budget_usd.map(|usd| (usd * 1e6).round() as i64),
@@ -110,6 +111,7 @@ pub(crate) fn model(llm: &Llm) -> ModelSettings {
         todo_list_position: llm.todo_list_position,
         prices: llm.prices.into(),
         reports_whole_prompt: llm.profile.reports_whole_prompt.unwrap_or(true),
+        prefix_cache: llm.profile.prefix_cache.unwrap_or(true),
     }
 }
 

@@ -73,11 +73,12 @@ pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, Autonomy, CallOutcome, Change,
-    Check, Citation, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass, Feedback, FileWrite,
-    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto, ModelRequest,
-    ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile,
-    PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement,
-    RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings, SharedFile,
-    SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn, Usage, Verdict,
-    WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements, nearest, nearest_by, path, visible,
+    Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
+    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits,
+    LookedInto, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall,
+    Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose,
+    RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings,
+    SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn,
+    Usage, Verdict, WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements, nearest, nearest_by, path,
+    visible,
 };

@@ -1,5 +1,6 @@
 //! What the model is asked, in which protocol, and what becomes of its answers and failures.
 
+mod closed_todos;
 pub(crate) mod promises;
 mod protocols;
 mod provider;

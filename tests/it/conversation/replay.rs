@@ -57,8 +57,8 @@ async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
     put_into_input(&world, job, "note.md").await;
     world.model.answers_before(8, Answer::Fail(503, Some(0)));
     world.model.arrived(8).await;
-    world.model.answers_before(16, Answer::Work);
-    world.model.arrived(16).await;
+    world.model.answers_before(12, Answer::Work);
+    world.model.arrived(12).await;
     worker.kill().await;
     world.age_workers().await;
     // A look at the folder comes back between two turns: they take their time until one has.

@@ -66,8 +66,9 @@ fn merge(into: &mut Value, other: Value) {
     }
 }
 
-/// A bound that is no number: who is to be stopped may not be let go on.
+/// Bounds that are no numbers: who is to be stopped may not be let go on, and what is to be dropped is not kept.
 const TOOL_FAILURE: &str = "limits.on_tool_failure";
+const CLOSED_TODOS: &str = "limits.closed_todos";
 
 /// Values that the level of a key forbids.
 fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Value> {
@@ -101,6 +102,7 @@ fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Val
 fn bounds(key: &str) -> (Value, Value) {
     match key {
         TOOL_FAILURE => (json!("stop"), json!("continue")),
+        CLOSED_TODOS => (json!("drop"), json!("keep")),
         "coverage_settings.minimum" => (json!(0.6), json!(0.55)),
         "coverage_settings.max_closed" | "coverage_settings.unsupported" => (json!(0.4), json!(0.45)),
         "coverage_settings.style" => (json!("policy"), json!("normative")),

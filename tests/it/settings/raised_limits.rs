@@ -78,6 +78,7 @@ async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(po
         (r#"{"max_iterations": null}"#, "`max_iterations` must be a whole number"),
         (r#"{"repeated_calls": {"replan": 21}}"#, "`repeated_calls.replan` of 21 is above the 20"),
         (r#"{"on_tool_failure": "explode"}"#, "`on_tool_failure` must be `continue` or `stop`"),
+        (r#"{"closed_todos": 1}"#, "`closed_todos` must be `keep` or `drop`"),
         ("[]", "limits must be an object of limits"),
     ] {
         let said = resumed_with(&world, job, limits).await.expect_err(limits);
@@ -181,7 +182,8 @@ fn limits(schema: &Value, defaults: &Value, path: &str, found: &mut Vec<(String,
         }
         // A choice among words is not in the list of numbers.
         if limit["enum"].is_array() {
-            assert_eq!(path, "on_tool_failure", "wrong_limit knows the choices by name");
+            let known = ["on_tool_failure", "closed_todos"];
+            assert!(known.contains(&path.as_str()), "wrong_limit knows the choices by name: {path}");
             continue;
         }
         let whole = limit["type"].as_array().is_some_and(|types| types.contains(&json!("integer")));

@@ -2,7 +2,7 @@
 //!
 //! Every number has an upper bound far above any use, so that sums and durations made of it cannot overflow.
 
-use plumbline_engine::OnToolFailure;
+use plumbline_engine::{ClosedTodos, OnToolFailure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,12 @@ pub struct Limits {
     pub context_threshold_tokens: u32,
     /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
     pub keep_recent_tool_results: u32,
+    /// What becomes of the tool results of a closed todo's turns: `keep` (they stay until the window needs their room, and a
+    /// provider's prefix cache serves them) or `drop` (they leave the conversation as the todo closes, but for requirements that
+    /// wait to be judged and passages that are not answered). They are dropped, too, where the profile says `prefix_cache: false`.
+    #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["keep", "drop"]))]
+    pub closed_todos: ClosedTodos,
     /// Largest tool result, in tokens, that enters the conversation whole; a larger one goes to `tool_results/`.
     #[schemars(range(min = 64))]
     pub max_tool_result_tokens: u32,

@@ -67,6 +67,10 @@ pub struct ProfileKeys {
     /// the job from being paused for a server that seems to cut what it is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports_whole_prompt: Option<bool>,
+    /// Whether the server serves the beginning of a prompt that it has read before from a cache, which is assumed where nobody
+    /// says. Where it does not, the results of a closed todo's turns leave the conversation at once (`limits.closed_todos`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_cache: Option<bool>,
     /// The model's window, in tokens, where `llm.context_window` does not say.
     #[schemars(range(min = 1024, max = 100_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -237,7 +237,7 @@ impl Judge<'_> {
         let bound = of_purpose_or_llm(self.bounds, path);
         let wanted = of_purpose_or_llm(self.row, path);
         // Of words, the stricter one is a bound.
-        if bound == "stop" && wanted != bound {
+        if (bound == "stop" || bound == "drop") && wanted != bound {
             return Err(bound.clone());
         }
         let Some(most) = bound.as_f64() else { return Ok(()) };

@@ -24,7 +24,7 @@ const NOT_THE_OPERATORS: &str = "
     bounded llm_by_purpose.strategic.context_window llm_by_purpose.strategic.max_output_tokens
     bounded llm_by_purpose.tactical.context_window llm_by_purpose.tactical.max_output_tokens
     bounded llm_by_purpose.summary.context_window llm_by_purpose.summary.max_output_tokens
-    bounded limits.max_iterations limits.context_threshold_tokens limits.keep_recent_tool_results
+    bounded limits.max_iterations limits.context_threshold_tokens limits.keep_recent_tool_results limits.closed_todos
     bounded limits.max_tool_result_tokens limits.tool_retries limits.tool_timeout_s limits.token_budget
     bounded limits.cost_budget_usd limits.deadline_s limits.turns_without_tool_call limits.turns_without_progress limits.on_tool_failure
     bounded limits.approval_expires_s

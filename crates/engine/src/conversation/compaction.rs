@@ -5,7 +5,7 @@
 //!
 //! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
 //! of the threshold, and no less than what the provider has to read anew because of it; but not the requirements that wait
-//! to be judged, which leave once they are (`run/given_rows.rs`).
+//! to be judged, which leave once they are (`run/given_rows.rs`). What a closed todo lets go is in `closed_todos.rs`.
 
 use crate::{
     CLEARED_NOTE, Change, ContextWindow, FinishReason, MessageKind, MessageRef, Purpose, Reply, RequestRecord, Retry,
@@ -81,9 +81,9 @@ impl Room {
 
 /// What clearing would do.
 #[derive(Debug, Default)]
-struct Clearable {
+pub(super) struct Clearable {
     /// The results, ascending.
-    results: Vec<i64>,
+    pub(super) results: Vec<i64>,
     /// Tokens that every later request is spared.
     gain: u32,
     /// Tokens behind the first of them that stay, and that no cache of the provider serves at the next request.
@@ -150,7 +150,7 @@ impl Run {
         if !self.is_large(estimate) {
             return;
         }
-        let clearable = self.clearable(|seq| !self.state.given.is_open(seq));
+        let clearable = self.of_old_answers(|result| !self.state.given.is_open(result.seq()));
         if self.is_large(clearable.gain) && clearable.gain >= clearable.read_anew {
             self.clear(clearable.results);
         }
@@ -158,11 +158,15 @@ impl Run {
 
     /// One rung of the ladder: clear, summarize, or cut.
     pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
-        let clearable = self.clearable(|_| true);
-        if self.is_large(clearable.gain) {
-            self.clear(clearable.results);
-            if self.estimate() <= self.threshold() {
-                return Shrunk::Something;
+        // What is done goes first, then what is old.
+        let rungs: [fn(&Self) -> Clearable; 2] = [Self::of_closed_todos, |run| run.of_old_answers(|_| true)];
+        for rung in rungs {
+            let clearable = rung(self);
+            if self.is_large(clearable.gain) {
+                self.clear(clearable.results);
+                if self.estimate() <= self.threshold() {
+                    return Shrunk::Something;
+                }
             }
         }
         let Some(keep_from) = self.keep_from() else {
@@ -188,18 +192,22 @@ impl Run {
         f64::from(gain) >= f64::from(self.threshold()) * CLEARING_WORTHWHILE
     }
 
-    /// The tool results that may be cleared, and what clearing them would bring and cost. Those of the last answers stay
-    /// (`limits.keep_recent_tool_results`, and of the last one always): the model has not read what stands behind its
-    /// last answer.
-    fn clearable(&self, may_go: impl Fn(i64) -> bool) -> Clearable {
+    /// The results that may be cleared for their age: those of the last answers stay (`limits.keep_recent_tool_results`).
+    fn of_old_answers(&self, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
+        self.clearable(self.settings.limits.keep_recent_tool_results, may_go)
+    }
+
+    /// The tool results that may be cleared, and what clearing them would bring and cost. Those of so many last answers stay,
+    /// and of the last one always: the model has not read what stands behind its last answer.
+    pub(super) fn clearable(&self, kept_answers: usize, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
         let mut clearable = Clearable::default();
-        let kept_answers = self.settings.limits.keep_recent_tool_results.max(1);
+        let kept_answers = kept_answers.max(1);
         let (mut answers, mut from_here) = (0, 0_u32);
         self.tail().rev().for_each(|message| {
             from_here += visible_tokens(message);
             answers += usize::from(message.kind() == MessageKind::Reply);
             let gain = message.tokens().saturating_sub(NOTE);
-            if answers >= kept_answers && gain > 0 && is_clearable(message) && may_go(message.seq()) {
+            if answers >= kept_answers && gain > 0 && is_clearable(message) && may_go(message) {
                 clearable.results.push(message.seq());
                 clearable.gain += gain;
                 clearable.read_anew = from_here.saturating_sub(clearable.gain);

@@ -1,5 +1,6 @@
 //! How a conversation is held, and how it stays in bounds.
 
+mod closed_todos;
 pub(crate) mod compaction;
 mod excerpt;
 mod history;

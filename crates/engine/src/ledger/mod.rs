@@ -209,6 +209,19 @@ impl Ledger {
         }
     }
 
+    /// Whether a text shows something of a passage that is not answered.
+    pub(crate) fn shows_open(&self, content: &str) -> bool {
+        let open = || self.all().filter(|passage| passage.state != PassageState::Answered);
+        let mut lengths: Vec<u8> = open().flat_map(|passage| &passage.blocks).map(|block| block.words).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        if lengths.is_empty() {
+            return false;
+        }
+        let shown = blocks::windows(content, &lengths);
+        open().any(|passage| passage.blocks.iter().any(|block| shown.contains(block)))
+    }
+
     /// An earlier job has answered for these passages, and its requirements are recorded.
     pub(crate) fn carry(&mut self, carried: &[CarriedPassage], step: i64) {
         for CarriedPassage { number, from, decisions, is_decided } in carried {

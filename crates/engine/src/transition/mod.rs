@@ -228,6 +228,7 @@ impl Run {
     pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
         self.state.stage = Stage::Model;
         self.clear_what_is_judged();
+        self.drop_closed_todos();
         self.take_feedback(now);
         self.keep_to_budgets(now);
         self.keep_context_in_bounds(now);

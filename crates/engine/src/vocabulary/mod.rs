@@ -30,8 +30,8 @@ pub use outcome::{
 };
 pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
 pub use settings::{
-    Autonomy, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels, Owed, OwedFile,
-    PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemPromptPrefixes, TodoListPosition,
-    TokenCounter,
+    Autonomy, ClosedTodos, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
+    Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemPromptPrefixes,
+    TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};

@@ -159,6 +159,8 @@ pub struct Limits {
     pub context_threshold_tokens: u32,
     /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
     pub keep_recent_tool_results: usize,
+    /// What becomes of the results of a closed todo's turns.
+    pub closed_todos: ClosedTodos,
     /// Largest tool result, in tokens, that enters the conversation whole.
     pub max_tool_result_tokens: u32,
     /// Total tokens the job may use before it is paused.
@@ -175,6 +177,17 @@ pub struct Limits {
     pub turns_without_progress: u32,
     /// What a tool leads to that has failed for good.
     pub on_tool_failure: OnToolFailure,
+}
+
+/// What becomes of the tool results of a closed todo's turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClosedTodos {
+    /// They stay until the window needs their room: what a provider has read is served from its cache.
+    #[default]
+    Keep,
+    /// They leave the conversation as the todo closes.
+    Drop,
 }
 
 /// What a tool leads to that still fails after its last try.
@@ -216,6 +229,8 @@ pub struct ModelSettings {
     pub prices: Prices,
     /// Whether the server's count of a prompt is of all of it. Where it is not, a small one says nothing.
     pub reports_whole_prompt: bool,
+    /// Whether the server serves the beginning of a prompt that it has read before from a cache.
+    pub prefix_cache: bool,
 }
 
 /// Models that differ from the one that works on todos (`llm_by_purpose`).

@@ -94,7 +94,8 @@ pub(super) fn all() -> Vec<Pair> {
             "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
         ),
     ];
-    pairs.extend(limits(by).into_iter().filter(|pair| pair.key != "limits.on_tool_failure").map(|pair| {
+    let of_words = ["limits.on_tool_failure", "limits.closed_todos"];
+    pairs.extend(limits(by).into_iter().filter(|pair| !of_words.contains(&pair.key.as_str())).map(|pair| {
         of_levels(&pair.key.replace("limits.", "limits_ceiling."), "no_limit_is_raised_above_the_ceiling")
     }));
     pairs.extend(limits(by));
@@ -125,6 +126,7 @@ fn limits(by: By) -> Vec<Pair> {
         plain("max_iterations", json!(7), json!(9)),
         plain("context_threshold_tokens", json!(12_000), json!(24_000)),
         plain("keep_recent_tool_results", json!(3), json!(6)),
+        plain("closed_todos", json!("keep"), json!("drop")),
         plain("max_tool_result_tokens", json!(300), json!(3_000)),
         plain("token_budget", json!(20_000), json!(40_000)),
         by("limits.cost_budget_usd", priced, json!(0.05), json!(0.1)),
@@ -235,6 +237,7 @@ fn models(by: By) -> Vec<Pair> {
         let of_llm = ["output_cap", "context_window", "prices"];
         let known = ProfileKeys::names().map(move |key| {
             let test = match key.as_str() {
+                "prefix_cache" => "a_server_without_a_prefix_cache_is_known_to_the_engine",
                 "efforts" => "an_effort_that_the_model_does_not_take_is_refused",
                 key if of_llm.contains(&key) => "what_is_known_of_the_model_holds_where_the_files_say_nothing",
                 _ => "each_key_of_a_profile_reaches_the_client",

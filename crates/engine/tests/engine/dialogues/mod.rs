@@ -3,6 +3,7 @@
 mod approvals;
 mod budgets;
 mod calls;
+mod closed_todos;
 mod completion;
 mod context;
 mod coverage;

@@ -28,6 +28,7 @@ pub(crate) fn settings() -> Settings {
             max_iterations: 1000,
             context_threshold_tokens: 100_000,
             keep_recent_tool_results: 2,
+            closed_todos: plumbline_engine::ClosedTodos::Keep,
             max_tool_result_tokens: 1000,
             token_budget: None,
             cost_budget_microusd: None,
@@ -45,6 +46,7 @@ pub(crate) fn settings() -> Settings {
             todo_list_position: TodoListPosition::Last,
             // The answers of these tests report a round number.
             reports_whole_prompt: false,
+            prefix_cache: true,
             prices: Prices { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 2.0 },
         },
         other_models: OtherModels::default(),

@@ -280,6 +280,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
             max_iterations: 100_000,
             context_threshold_tokens: 10_000_000,
             keep_recent_tool_results: 1000,
+            closed_todos: plumbline_engine::ClosedTodos::Keep,
             max_tool_result_tokens: 100_000,
             token_budget: None,
             cost_budget_microusd: None,
@@ -297,6 +298,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
             todo_list_position: TodoListPosition::Last,
             // The answers of these tests report a round number.
             reports_whole_prompt: false,
+            prefix_cache: true,
             prices: Prices::default(),
         },
         other_models: OtherModels::default(),

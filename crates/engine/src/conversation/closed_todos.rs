@@ -1,0 +1,41 @@
+//! What a closed todo lets go: the tool results of its turns, which are done with (`limits.closed_todos: drop`). They are
+//! cleared at once where the configuration says so or nothing would be served from a prefix cache anyway, and before all
+//! others where the window is full.
+
+use super::compaction::Clearable;
+use crate::{ClosedTodos, MessageKind, MessageRef, Run, tools};
+
+impl Run {
+    /// The answer at hand has closed a todo: the results of its turns leave the conversation before the next request.
+    pub(crate) fn drop_closed_todos(&mut self) {
+        let drops =
+            self.settings.limits.closed_todos == ClosedTodos::Drop || !self.model_for(self.turn_purpose()).prefix_cache;
+        let of_answer = |message: &MessageRef<'_>| message.kind() != MessageKind::Reply;
+        if !drops || !self.tail().rev().take_while(of_answer).any(|message| self.closes_todo(message)) {
+            return;
+        }
+        let done = self.of_closed_todos().results;
+        if !done.is_empty() {
+            self.clear(done);
+        }
+    }
+
+    /// The results before the last closing of a todo. Those of the closing answer stay, since the model has not read them, and
+    /// so do requirements that wait to be judged and texts of passages that are not answered: these are not done with.
+    pub(super) fn of_closed_todos(&self) -> Clearable {
+        let Some(end) = self.tail().rev().find(|message| self.closes_todo(*message)).map(MessageRef::seq) else {
+            return Clearable::default();
+        };
+        self.clearable(1, |result| {
+            let seq = result.seq();
+            seq < end && !self.state.given.is_open(seq) && !self.ledger.shows_open(&result.visible_content())
+        })
+    }
+
+    /// Whether the message is the result of a call that closed a todo.
+    fn closes_todo(&self, message: MessageRef<'_>) -> bool {
+        let call = message.tool_call_id().filter(|_| message.kind() == MessageKind::ToolResult);
+        let is_closing = |id| self.call_with(id).is_some_and(|call| tools::closes_todo(&call.name));
+        call.is_some_and(is_closing) && !message.visible_content().starts_with("Error:")
+    }
+}
