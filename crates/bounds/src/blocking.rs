@@ -1,10 +1,9 @@
-//! Work that keeps a processor busy, beside the event loop, which has other jobs to serve.
+//! Runs CPU-bound work outside the event loop, which serves other jobs.
 //!
-//! As many pieces of it run at once as there are processors but one, so that the event loop's threads always find one,
-//! however many jobs search or count at the same time. What a model can make as costly as it likes waits in a line of its
-//! own, so that nothing else waits behind it. Whoever gives the wait up, because of a time limit or because the
-//! job is taken away, cancels the work: what may take long looks at its [`Cancellation`] as it goes. Work that waits for a
-//! disk keeps no processor busy and has a bound of its own.
+//! At most one piece per processor, minus one, runs at a time, so that the event loop always has a processor,
+//! regardless of how many jobs search or count at the same time. Work whose cost a model controls has a separate queue,
+//! so that nothing else waits behind it. A caller that stops waiting, because of a timeout or a lost job, cancels the
+//! work: long work checks its [`Cancellation`]. Disk-bound work uses no CPU and has a separate limit.
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
@@ -21,25 +20,25 @@ use tokio::{
 
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)));
-/// For the costly line: half of them.
+/// For the costly queue: half of them.
 static COSTLY: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZeroUsize::get) / 2).max(1)));
 
-/// Most work with files at once: more threads than a disk takes orders are only memory.
+/// Maximum concurrent file operations: more threads than the disk's queue depth only use memory.
 static ON_FILES: Semaphore = Semaphore::const_new(64);
 
-/// Says whether anybody still waits for the work.
+/// Tells whether a caller still waits for the work.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Whether the work may stop: its result is not wanted any more.
+    /// Whether the work may stop because its result is no longer needed.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Cancels when dropped, as the future of a call is when its time limit ends it.
+/// Cancels when dropped, as happens to the future of a call at its timeout.
 struct CancelOnDrop(Cancellation);
 
 impl Drop for CancelOnDrop {
@@ -48,18 +47,17 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs work that takes about as long as its text is, on a thread of its own once a permit is free. A panic in it goes on
-/// in the caller.
+/// Runs work that is linear in its text, on a separate thread once a permit is free. A panic propagates to the caller.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
     run(&PERMITS, work).await
 }
 
-/// As [`run_blocking`], for work that may take any time.
+/// Like [`run_blocking`], for work of unbounded duration.
 pub async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
     run(&COSTLY, work).await
 }
 
-/// Runs work that is bound by the disk and not by the processor. A caller that stops waiting does not cancel it.
+/// Runs disk-bound work. A caller that stops waiting does not cancel it.
 ///
 /// # Errors
 /// When it panicked.
@@ -73,8 +71,8 @@ pub async fn on_files<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     .await
 }
 
-/// A thread for work whose caller bounds how much of it there is: the program's own, as the loading of a table, or a queue's
-/// with so many threads.
+/// A thread for work whose amount the caller bounds: internal work, such as loading a table, or a queue with a fixed
+/// number of threads.
 pub fn unbounded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     spawn_blocking(work)
 }
@@ -85,7 +83,8 @@ async fn run<T: Send + 'static>(
 ) -> T {
     let cancellation = Cancellation::default();
     let _cancel_on_drop = CancelOnDrop(cancellation.clone());
-    // The semaphore is never closed, so there always is a permit; it is given back when the work ends, not the wait.
+    // The semaphore is never closed, so acquiring always succeeds; the permit is released when the work ends, not the
+    // wait.
     let permit = permits.acquire().await;
     let done = spawn_blocking(move || {
         let _permit = permit;

@@ -1,5 +1,6 @@
-//! What may cost as much as somebody else likes is made here, with its bound: regular expressions, and work that blocks a thread.
-//! Clippy refuses both elsewhere (`clippy.toml`). JSON Schemas are made in `plumbline-tools` (`schemas.rs`), their one user.
+//! Operations whose cost depends on foreign input are created here, with a bound: regular expressions, and work that
+//! blocks a thread. Clippy rejects both elsewhere (`clippy.toml`). JSON Schemas are compiled in `plumbline-tools`
+//! (`schemas.rs`), their only user.
 
 pub mod blocking;
 pub mod pattern;

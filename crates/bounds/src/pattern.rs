@@ -1,27 +1,27 @@
-//! Regular expressions. They take a time in proportion to the text, whatever they are; what they take of memory is
-//! bounded where the program did not write them.
+//! Regular expressions. Their run time is linear in the text for any pattern; the memory of foreign patterns is
+//! bounded.
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
 use regex::{Error, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// Most memory of an expression that a model searches with.
+/// Maximum memory of an expression that a model searches with.
 const MOST_OF_SEARCH: usize = 256 << 10;
-/// Most memory of all patterns that a configuration adds.
+/// Maximum memory of all patterns that a configuration adds.
 const MOST_OF_CONFIGURATION: usize = 4 << 20;
 
-/// A pattern of the program's own: written in it, or put together of words that are.
+/// A built-in pattern: a constant, or assembled from constants.
 ///
 /// # Panics
-/// When it is none. A test of its owner makes them all.
+/// If it is invalid. A test of its owner compiles all of them.
 pub fn own(text: &str) -> Regex {
     Regex::new(text).unwrap_or_else(|error| panic!("a pattern of the program's own is none: {error}"))
 }
 
-/// An expression that somebody else wrote, for one search.
+/// A foreign expression, for one search.
 ///
 /// # Errors
-/// Why it is none, or that it takes too much memory.
+/// Why it is invalid, or that it needs too much memory.
 pub fn of_search(text: &str, any_case: bool) -> Result<Regex, String> {
     RegexBuilder::new(text)
         .case_insensitive(any_case)
@@ -30,10 +30,10 @@ pub fn of_search(text: &str, any_case: bool) -> Result<Regex, String> {
         .map_err(|error| reason(&error))
 }
 
-/// The patterns of a configuration together; capital and small letters are alike to them.
+/// The patterns of a configuration together, case-insensitive.
 ///
 /// # Errors
-/// Why one is none, or that they take too much memory.
+/// Why one is invalid, or that they need too much memory.
 pub fn of_configuration(patterns: &[String]) -> Result<RegexSet, String> {
     RegexSetBuilder::new(patterns)
         .case_insensitive(true)
@@ -43,7 +43,7 @@ pub fn of_configuration(patterns: &[String]) -> Result<RegexSet, String> {
         .map_err(|error| reason(&error))
 }
 
-/// The library draws the place of a mistake over several lines; the last one says what it is.
+/// The library marks the position of an error over several lines; the last line is the message.
 fn reason(error: &Error) -> String {
     error.to_string().lines().last().unwrap_or("it does not parse").trim_start_matches("error: ").to_owned()
 }

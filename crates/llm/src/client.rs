@@ -20,7 +20,7 @@ use std::time::Instant;
 use tracing::info;
 use uuid::Uuid;
 
-/// Speaks to one model. Holds its own connection pool; keep one per configuration and share it.
+/// The client of one model. Has its own connection pool; keep one per configuration and share it.
 #[derive(Debug)]
 pub struct ModelClient {
     config: ModelConfig,
@@ -31,7 +31,7 @@ pub struct ModelClient {
     place: String,
     /// Scheme, host and port.
     endpoint: String,
-    /// Whether the server was asked for its window, and did not tell.
+    /// Whether the server was asked for its window and did not answer.
     tells_no_window: AtomicBool,
 }
 
@@ -39,19 +39,19 @@ pub struct ModelClient {
 struct Asked<'a> {
     manner: &'a Manner,
     learnt: &'a Learnt,
-    /// Most tokens of the answer.
+    /// Maximum tokens of the answer.
     cap: u32,
     now: fn() -> DateTime<Utc>,
-    /// The names of the tools that were offered.
+    /// The names of the offered tools.
     bound: &'a [&'a str],
     /// What it sends of earlier answers.
     sent_back: &'a dyn Fn() -> SentBack,
 }
 
-/// Why a client cannot be made from a configuration.
+/// Why a client cannot be created from a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelClientError {
-    /// The address is not one.
+    /// The address is invalid.
     #[error("llm.base_url `{base_url}` is not a usable address ({reason}); write it like http://localhost:8000/v1")]
     BaseUrl {
         /// As configured.
@@ -74,7 +74,7 @@ impl ModelClient {
         let mut http = crate::http::tls::http()
             .connect_timeout(config.timeouts.connect)
             .tcp_nodelay(true)
-            // A redirect would turn the POST into a GET or carry the key elsewhere; and nothing here retries.
+            // A redirect would turn the POST into a GET or send the key elsewhere; and nothing here retries.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .user_agent(concat!("plumbline/", env!("CARGO_PKG_VERSION")));
@@ -86,19 +86,19 @@ impl ModelClient {
         Ok(Self { config, http, url, place, endpoint, tells_no_window: AtomicBool::new(false) })
     }
 
-    /// Scheme and host, and the port where it is not the scheme's own.
+    /// Scheme and host, and the port if it is not the default one.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// What the client was made from.
+    /// The client's configuration.
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    /// Asks the model once. `again` makes the same request anew: it is seldom needed once it is written, and is not kept
-    /// for as long as the model takes. `now` gives the time of sending, for the record and for `Retry-After` dates;
-    /// `learnt` is what the job knows of its endpoints.
+    /// Makes one request to the model. `again` rebuilds the request: it is rarely needed after it was rendered, so it
+    /// is not kept in memory while the model works. `now` gives the time of sending, for the record and for
+    /// `Retry-After` dates; `learnt` has what the job has learnt about its endpoints.
     ///
     /// # Errors
     /// The failure, classified, with the record of the request; boxed because it is large and rare. Its message never
@@ -125,7 +125,7 @@ impl ModelClient {
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let bound: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut reply = {
-            // Rendered a second time only where the provider leaves the usage out.
+            // Rendered again only if the provider reports no usage.
             let render = || dialect::body(&self.config, &manner, &again());
             let sent = answer::Sent { bytes: sent_bytes, render: &render };
             let sent_back = || dialect::sent_back(&self.config, &manner, &again());
@@ -138,7 +138,7 @@ impl ModelClient {
         Ok(reply)
     }
 
-    /// What came of a request, as the engine takes it.
+    /// The result of a request for the engine.
     fn answered(
         &self,
         answered: Result<Answer, Unanswered>,
@@ -176,7 +176,7 @@ impl ModelClient {
         Err(self.failure(problem, wish, record))
     }
 
-    /// The window that the server says it has, while it says so: it may be started anew with another.
+    /// The window that the server reports; not cached forever, because the server may restart with another.
     async fn server_window(&self, api: Api) -> Option<u32> {
         if !self.config.profile.reports_whole_prompt || self.tells_no_window.load(Relaxed) {
             return None;
@@ -187,8 +187,8 @@ impl ModelClient {
         window
     }
 
-    /// The body goes as a stream, and is given back once it is sent: of a body that it can send again, the HTTP client keeps
-    /// a copy until the answer is there, and with a thousand jobs that wait for their model that is most of the memory.
+    /// The body is sent as a stream and freed after sending: the HTTP client keeps a copy of a replayable body until
+    /// the response arrives, which would be most of the memory with a thousand waiting jobs.
     fn post(&self, api: Api, body: Vec<u8>) -> reqwest::RequestBuilder {
         let length = body.len();
         let body = stream::iter([Ok::<_, Infallible>(Bytes::from(body))]);
@@ -197,7 +197,7 @@ impl ModelClient {
         dialect::headers(self.config.api_key.as_ref(), api, request)
     }
 
-    /// A query stays where it is: some providers want one with every request.
+    /// A query string is kept: some providers require one in every request.
     fn url_of(&self, api: Api) -> reqwest::Url {
         let mut url = self.url.clone();
         url.set_path(&format!("{}{}", self.url.path().trim_end_matches('/'), api.path()));
@@ -222,7 +222,7 @@ impl ModelClient {
                 }
                 let mut problem = classify::of_status(answer.status, body, &self.config, &self.place);
                 if let (300..=399, Some(location)) = (answer.status, answer.header("location")) {
-                    // What stands in a query may be a secret.
+                    // A query string may contain a secret.
                     let location = location.split(['?', '#']).next().unwrap_or_default();
                     problem.message.push_str(&format!("; it names the Location {location}"));
                 }
@@ -256,8 +256,8 @@ impl ModelClient {
         manner.api != Api::Chat || learnt.is_over(&self.config, answer.has_own_end)
     }
 
-    /// A refusal that says what to do otherwise passes, whether it came with its status or inside an answer: the next request
-    /// is made so.
+    /// A refusal that says how to change the request is transient, whether it came as a status or inside an answer: the
+    /// next request is made that way.
     fn refusal(&self, problem: Problem, status: u16, body: &[u8], asked: &Asked<'_>) -> Problem {
         let refusal = Refusal { status, class: problem.class, body, cap: asked.cap, sent: asked.sent_back };
         let Some(lesson) = asked.learnt.learn(&self.config, asked.manner, &refusal) else { return problem };
@@ -278,7 +278,7 @@ impl ModelClient {
     }
 }
 
-/// With what came with it marked as this endpoint's.
+/// With its extra data marked as belonging to this endpoint.
 fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
     if !decoded.extra.is_empty() {
         decoded.extra.insert(ORIGIN.into(), manner.origin.clone().into());
@@ -286,8 +286,8 @@ fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
     decoded
 }
 
-/// The body of one request as it is sent to an endpoint of which nothing has been learnt, and without what makes it a
-/// stream: what a model is told.
+/// The body of one request for an endpoint about which nothing has been learnt, without the streaming options: the
+/// input of the model.
 pub fn request_body(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
     let place = base_url(&config.base_url).map(|url| place_of(&url)).unwrap_or_default();
     let manner = Manner { streamed: false, ..Learnt::default().manner(config, &place) };
@@ -304,7 +304,7 @@ fn base_url(base_url: &str) -> Result<reqwest::Url, ModelClientError> {
     }
 }
 
-/// Whether the address is on this machine, where no proxy can reach it.
+/// Whether the address is on this machine, which a proxy cannot reach.
 fn is_local(url: &reqwest::Url) -> bool {
     match url.host_str() {
         Some("localhost") => true,
@@ -315,14 +315,14 @@ fn is_local(url: &reqwest::Url) -> bool {
 
 fn place_of(url: &reqwest::Url) -> String {
     let mut shown = url.clone();
-    // These two can only fail for addresses without a host, which are refused before.
+    // These two can fail only for addresses without a host, which are refused earlier.
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     shown.set_query(None);
     shown.as_str().trim_end_matches('/').to_string()
 }
 
-/// Between 0 and 1, evenly. A random UUID has the random bits at hand; no generator of our own is needed.
+/// Uniform between 0 and 1. The bits come from a random UUID, so no generator is needed.
 pub fn jitter() -> f64 {
     let bits = Uuid::new_v4().as_u128() as u32;
     f64::from(bits) / f64::from(u32::MAX)

@@ -1,4 +1,4 @@
-//! What a model client is told: where, which model, with which parameters and patience.
+//! The configuration of a model client: address, model, parameters and timeouts.
 
 use crate::profile::{Api, Profile};
 use serde::{Deserialize, Serialize};
@@ -8,34 +8,34 @@ use std::time::Duration;
 /// Everything about a model that is not part of the conversation.
 #[derive(Clone, Debug)]
 pub struct ModelConfig {
-    /// Up to, not including, the protocol's own path (`/chat/completions`, `/responses`, `/messages`), e.g.
+    /// Up to, not including, the protocol's path (`/chat/completions`, `/responses`, `/messages`), e.g.
     /// `https://api.openai.com/v1`.
     pub base_url: String,
-    /// The protocol; none leaves it to the profile, and to what the endpoint says itself.
+    /// The protocol; none leaves it to the profile and to the endpoint's own answers.
     pub api: Option<Api>,
-    /// Sent as a bearer token, or as `x-api-key` where the protocol has it so; none for servers that ask for none.
+    /// Sent as a bearer token, or as `x-api-key` if the protocol requires it; none for servers without authentication.
     pub api_key: Option<ApiKey>,
-    /// The environment variable that the key comes from; named when the provider refuses it.
+    /// The environment variable of the key, for the error message when the provider rejects it.
     pub api_key_env: String,
     /// The model's name as the provider knows it.
     pub model: String,
-    /// Sent only when set: some families work only at their own default (lesson 42).
+    /// Sent only if set: some model families accept only their default (lesson 42).
     pub temperature: Option<f64>,
     /// Sent as the protocol's effort, only when set.
     pub reasoning_level: Option<String>,
-    /// How the request is to be served, in the protocol's words; sent only when set.
+    /// The service tier, in the protocol's words; sent only if set.
     pub service_tier: Option<String>,
     /// Sent only when set, and only with tools.
     pub parallel_tool_calls: Option<bool>,
-    /// Whether the model must call a tool; sent only with tools, and only where it must.
+    /// Whether the model must call a tool; sent only with tools, and only if required.
     pub tool_choice: ToolChoice,
     /// Whether answers are streamed.
     pub stream: Streaming,
-    /// What is known of the endpoint's and the model's ways.
+    /// Known properties of the endpoint and the model.
     pub profile: Profile,
     /// The name under which chat completions send the answer's cap. A cap is always sent (lesson 43).
     pub output_cap: OutputCapField,
-    /// How long to wait for what.
+    /// Timeouts.
     pub timeouts: Timeouts,
 }
 
@@ -68,11 +68,11 @@ pub enum ToolChoice {
     /// It may answer by text.
     #[default]
     Auto,
-    /// It must call one.
+    /// It must call a tool.
     Required,
 }
 
-/// Whether an answer comes while it is generated. It is used as a whole all the same.
+/// Whether an answer is streamed. It is used only when complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Streaming {
@@ -88,7 +88,7 @@ pub enum Streaming {
 /// The request field that carries the cap of the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputCapField {
-    /// `max_tokens`: understood everywhere except by OpenAI's reasoning models.
+    /// `max_tokens`: accepted everywhere except by OpenAI's reasoning models.
     #[default]
     MaxTokens,
     /// `max_completion_tokens`: OpenAI's newer name, refused by some servers.
@@ -105,21 +105,21 @@ impl OutputCapField {
     }
 }
 
-/// Four limits, because a provider can stall in four ways (FAULTS F34).
+/// Four timeouts, because a provider can stall in four ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the connection stands, TLS included.
+    /// Until the connection is established, including TLS.
     pub connect: Duration,
-    /// From sending until the answer's headers. An answer that is not streamed is generated within this time.
+    /// From sending until the response headers. An answer that is not streamed is generated within this time.
     pub first_byte: Duration,
-    /// Between two pieces of the answer's body.
+    /// Between two pieces of the response body.
     pub idle: Duration,
-    /// For the whole call, whatever happens in it.
+    /// For the whole call.
     pub total: Duration,
 }
 
 impl Timeouts {
-    /// The limits for a model that gets this long for an answer (`llm.timeout_s`).
+    /// The timeouts for a model with this total time for an answer (`llm.timeout_s`).
     pub fn within(answer: Duration) -> Self {
         let defaults = Self::default();
         Self {
@@ -142,7 +142,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Fewest characters of a key that is a secret: those of providers have thirty and more.
+/// Minimum length of a key that is treated as a secret: those of providers have thirty characters or more.
 const SHORTEST_SECRET: usize = 8;
 
 /// A secret that cannot be printed by accident: neither `Debug` nor `Display` shows it.
@@ -150,7 +150,7 @@ const SHORTEST_SECRET: usize = 8;
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Wraps a key; white space around it, as files and shells leave it, is not part of it. None when nothing is left.
+    /// Wraps a key without surrounding white space, which files and shells add. None if nothing is left.
     pub fn new(key: &str) -> Option<Self> {
         let key = key.trim();
         (!key.is_empty()).then(|| Self(key.to_string()))
@@ -161,8 +161,8 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text without the key: providers repeat it in their error messages. A word such as `x` or `none`, as local servers
-    /// are given it, is no secret, and stands in other words.
+    /// The text without the key: providers repeat it in their error messages. A placeholder such as `x` or `none`, used
+    /// with local servers, is not a secret, and occurs in other words.
     pub fn redact(&self, text: &str) -> String {
         match self.0.chars().count() < SHORTEST_SECRET {
             true => text.to_owned(),

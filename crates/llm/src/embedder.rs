@@ -5,19 +5,19 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// A call takes no longer than this.
+/// Timeout of a call.
 const TOTAL: Duration = Duration::from_secs(60);
-/// Largest answer, in bytes: a batch of the largest embeddings there are, written as decimals.
+/// Maximum answer size in bytes: a batch of the largest known embeddings, written as decimals.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What `connections.embeddings` says, the key read from its variable.
+/// The settings of `connections.embeddings`, with the key read from its variable.
 #[derive(Clone, Debug)]
 pub struct EmbedderSettings {
     /// Address up to, not including, `/embeddings`.
     pub base_url: String,
     /// Name of the model.
     pub model: String,
-    /// The key, where one is needed.
+    /// The key, if needed.
     pub api_key: Option<ApiKey>,
 }
 
@@ -26,7 +26,7 @@ pub struct EmbedderSettings {
 #[error("the embeddings endpoint failed: {0}")]
 pub struct EmbedError(String);
 
-/// Speaks to one embeddings model.
+/// The client of one embeddings model.
 #[derive(Clone, Debug)]
 pub struct Embedder {
     settings: EmbedderSettings,
@@ -62,12 +62,12 @@ impl Embedder {
         Ok(Self { settings, url, http })
     }
 
-    /// Name of the model, under which its embeddings are kept.
+    /// Name of the model, under which its embeddings are stored.
     pub fn model(&self) -> &str {
         &self.settings.model
     }
 
-    /// The embeddings of texts, one each in their order, all of one dimension.
+    /// The embeddings of texts, in order, all of one dimension.
     ///
     /// # Errors
     /// [`EmbedError`]; there is then no embedding for any of them.

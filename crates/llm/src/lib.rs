@@ -1,16 +1,16 @@
-//! The model client: one request of the engine out in a provider's protocol, one decoded answer or one classified failure
-//! back.
+//! The model client: sends one request of the engine in a provider's protocol, and returns one decoded answer or one
+//! classified failure.
 //!
 //! ```text
 //! ModelRequest ──dialect──▶ bytes ────http────▶ status, headers, bytes or events ──dialect──▶ Reply
 //!                                                              └────────────classify──▶ Failure
 //! ```
 //!
-//! Three protocols are spoken (see [`Api`]): chat completions, as by OpenAI, llama.cpp, vLLM, Ollama and OpenRouter,
-//! OpenAI's responses and Anthropic's messages; and each server speaks them a little differently. So the client is strict in
-//! what it sends (a fixed order of fields, so that equal conversations give equal bytes and a provider's prefix cache keeps
-//! serving) and tolerant in what it reads. An answer may be streamed, and is used as a whole all the same. The client never
-//! retries: it says what kind of failure it met, and the engine decides (DESIGN section 3).
+//! It supports three protocols (see [`Api`]): chat completions, used by OpenAI, llama.cpp, vLLM, Ollama and OpenRouter,
+//! OpenAI's responses and Anthropic's messages; and each server implements them slightly differently. So the client is
+//! strict in what it sends (a fixed order of fields, so that equal conversations give equal bytes and a provider's
+//! prefix cache remains usable) and tolerant in what it reads. An answer may be streamed, and is used only when
+//! complete. The client never retries: it classifies the failure, and the engine decides.
 
 mod answer;
 mod classify;

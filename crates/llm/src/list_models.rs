@@ -1,4 +1,4 @@
-//! What a model endpoint says of itself, for people who set things up.
+//! Information about a model endpoint, for setup.
 
 use crate::config::ApiKey;
 use crate::dialect;
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// An endpoint's answer to the question for its models.
+/// An endpoint's answer to a request for its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelList {
     /// It lists its models by name.
     Models(Vec<String>),
-    /// It is there, but has no list that could be read; many small servers have none.
+    /// It is reachable, but has no readable list; many small servers have none.
     NoList,
-    /// It refused the key, or that there was none.
+    /// It rejected the key, or a missing key.
     KeyRefused,
 }
 
@@ -28,10 +28,10 @@ struct Model {
     id: String,
 }
 
-/// Asks the endpoint for its models (`GET {base_url}/models`), with the key as the protocol has it.
+/// Requests the endpoint's models (`GET {base_url}/models`), with the key in the protocol's form.
 ///
 /// # Errors
-/// A few words on why there was no answer.
+/// Why there was no answer, in a few words.
 pub async fn list_models(
     base_url: &str,
     api: Api,
@@ -50,14 +50,14 @@ pub async fn list_models(
     Ok(list.map_or(ModelList::NoList, |list| ModelList::Models(list.data.into_iter().map(|model| model.id).collect())))
 }
 
-/// Whether the endpoint answers for a model that its list does not have, as servers of a single model do for any name.
-/// Asks for one token.
+/// Whether the endpoint answers for a model that is not in its list, as servers of a single model do for any name.
+/// Requests one token.
 pub async fn answers_as(base_url: &str, api: Api, model: &str, key: Option<&ApiKey>, timeout: Duration) -> bool {
     let Ok(client) = client(timeout) else { return false };
     let messages = json!([{"role": "user", "content": "Say yes."}]);
     let body = match api {
         Api::Chat | Api::Messages => json!({"model": model, "messages": messages, "max_tokens": 1}),
-        // Fewer tokens are refused there.
+        // Fewer tokens are refused by that protocol.
         Api::Responses => json!({"model": model, "input": messages, "max_output_tokens": 16, "store": false}),
     };
     let request = client.post(address(base_url, api.path())).json(&body);

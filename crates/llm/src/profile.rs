@@ -1,7 +1,7 @@
-//! What is known of a provider's or a model's ways, where they are not everybody's.
+//! Known deviations of a provider or a model from the usual behaviour.
 //!
-//! The values are data: whoever makes a [`super::ModelConfig`] fills them in, and what nobody says is as OpenAI's chat
-//! completions have it.
+//! The values are data: the creator of a [`super::ModelConfig`] sets them, and the defaults are those of OpenAI's chat
+//! completions.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
-    /// OpenAI's chat completions, `{base_url}/chat/completions`, which nearly everybody speaks.
+    /// OpenAI's chat completions, `{base_url}/chat/completions`, supported by nearly every server.
     Chat,
     /// OpenAI's responses, `{base_url}/responses`.
     Responses,
@@ -27,7 +27,7 @@ impl Api {
         }
     }
 
-    /// What is put behind `base_url`.
+    /// The path after `base_url`.
     pub fn path(self) -> &'static str {
         match self {
             Self::Chat => "/chat/completions",
@@ -44,54 +44,55 @@ pub enum ToolCallIds {
     /// Ours, e.g. `call_12_1`.
     #[default]
     Plain,
-    /// `functions.{name}:{index}`, the index counting all calls of the request: Kimi's models end their turns empty when
-    /// they see others.
+    /// `functions.{name}:{index}`, the index counting all calls of the request: Kimi's models end their turns without
+    /// output if they see other ids.
     FunctionsIndex,
-    /// Nine letters and digits, which is all that Mistral takes.
+    /// Nine letters and digits, the only form that Mistral accepts.
     Alnum9,
 }
 
-/// Whether the reasoning that came with an answer goes back with it.
+/// Whether the reasoning of an answer is sent back with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningEcho {
-    /// Wherever it came from, as text of the protocol that is spoken.
+    /// From any origin, as text in the current protocol.
     Always,
-    /// To the model, the endpoint and the protocol that it came from.
+    /// Only to the model, endpoint and protocol of its origin.
     #[default]
     SameEndpoint,
-    /// The same, and an empty text with each answer that had none (DeepSeek in its thinking mode).
+    /// The same, and an empty text for each answer without reasoning (DeepSeek in its thinking mode).
     EmptyString,
-    /// To nobody: some endpoints refuse the field.
+    /// Never: some endpoints refuse the field.
     Never,
 }
 
-/// What requests must take into account.
+/// Properties that affect requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Profile {
-    /// The protocol where the configuration leaves it open; chat completions when nobody says.
+    /// The protocol if the configuration leaves it open; chat completions by default.
     pub api: Option<Api>,
     /// The form of tool call ids.
     pub tool_call_id: ToolCallIds,
-    /// The field in which chat completions take reasoning text; as it came when none is named.
+    /// The field of reasoning text in chat completions; the original one if none is named.
     pub reasoning_field: Option<String>,
-    /// What goes back of reasoning.
+    /// Which reasoning is sent back.
     pub reasoning_echo: ReasoningEcho,
-    /// The values of `tool_choice` that the endpoint takes; empty when it takes all.
+    /// The values of `tool_choice` that the endpoint accepts; empty if it accepts all.
     pub tool_choices: Vec<String>,
     /// Whether a request without tools must name those that its conversation calls.
     pub tools_in_summary: bool,
-    /// Whether a user may speak directly after tool results.
+    /// Whether a user message may directly follow tool results.
     pub user_after_tool: bool,
-    /// Whether system messages may stand behind the first.
+    /// Whether system messages may occur after the first message.
     pub system_in_middle: bool,
-    /// Whether a request for a stream may have options, which ask for its usage (chat completions).
+    /// Whether a streaming request may have options, which request usage (chat completions).
     pub stream_options: bool,
-    /// What stands for the thought signature of calls that another model made, where each must have one (chat completions:
-    /// Gemini 3 refuses calls without, and takes this in its place; <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
+    /// Placeholder for the thought signature of calls by another model, if each must have one (chat completions: Gemini
+    /// 3 refuses calls without, and accepts this instead;
+    /// <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
     pub signature_placeholder: Option<String>,
-    /// Whether `usage` counts the whole prompt. Where it does not, a small count is no reason to ask the server for its window.
+    /// Whether `usage` counts the whole prompt. If not, a small count is no reason to ask the server for its window.
     pub reports_whole_prompt: bool,
 }
 

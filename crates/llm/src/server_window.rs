@@ -1,6 +1,6 @@
-//! The window of a server that tells it: Ollama, llama.cpp, vLLM and their kin.
+//! The context window as reported by a server: Ollama, llama.cpp, vLLM and similar ones.
 //!
-//! What a model could hold and what its server was started with are two numbers, and only the server knows the second.
+//! The window of a model and the window its server was started with may differ, and only the server knows the latter.
 
 use crate::config::ApiKey;
 use crate::dialect;
@@ -9,22 +9,22 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a server may take to tell.
+/// Timeout for the server's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most bytes of an answer: routers list thousands of models.
+/// Maximum bytes of an answer: routers list thousands of models.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Asks the server at `base_url` for the window that it gives `model`, in tokens. None where it does not tell.
+/// Asks the server at `base_url` for the window of `model`, in tokens. None if it does not report it.
 ///
-/// Ollama tells of the models that are loaded (`/api/ps`), llama.cpp of its one (`/props`), vLLM and LM Studio in their list of
-/// models. The key goes to the last alone.
+/// Ollama tells of the models that are loaded (`/api/ps`), llama.cpp of its one (`/props`), vLLM and LM Studio in their
+/// list of models. Only the last gets the key.
 pub async fn server_window(base_url: &str, api: Api, model: &str, key: Option<&ApiKey>) -> Option<u32> {
     let http = crate::http::tls::http().redirect(reqwest::redirect::Policy::none()).build().ok()?;
     asked(&http, base_url, api, model, key).await
 }
 
-/// The same by a client that is there.
+/// The same with an existing client.
 pub(crate) async fn asked(
     http: &reqwest::Client,
     base_url: &str,
@@ -79,7 +79,7 @@ fn of_props(said: &Value) -> Option<u32> {
     tokens(&said["default_generation_settings"]["n_ctx"])
 }
 
-/// vLLM's own name for it, and the names of others. What a model could be loaded with at most is none of them.
+/// vLLM's field name, and those of others. The maximum window of a model is not among them.
 fn of_list(said: &Value, model: &str) -> Option<u32> {
     let it = said["data"].as_array()?.iter().find(|one| is_named(&one["id"], model))?;
     ["max_model_len", "loaded_context_length", "context_length", "context_window"]
@@ -87,7 +87,7 @@ fn of_list(said: &Value, model: &str) -> Option<u32> {
         .find_map(|key| tokens(&it[*key]))
 }
 
-/// Ollama adds the tag that is meant where none is named.
+/// Ollama adds the default tag if none is given.
 fn is_named(name: &Value, model: &str) -> bool {
     name.as_str().is_some_and(|name| name == model || name.strip_suffix(":latest") == Some(model))
 }

@@ -1,9 +1,7 @@
-//! Token counts, without a network: the encodings of the models are part of the library, and loaded when the first text is
-//! counted.
+//! Token counts without a network: the library contains the encodings, which are loaded when the first text is counted.
 //!
-//! Counts are estimates for every model whose tokenizer is not published; the engine corrects them with the usage the
-//! provider reports. Text is counted as ordinary text, so that a document which happens to contain `<|endoftext|>`
-//! costs what its characters cost.
+//! Counts are estimates for models without a published tokenizer; the engine corrects them with the provider's usage.
+//! Text is counted as ordinary text, so that `<|endoftext|>` in a document counts by its characters.
 
 use std::iter;
 use tiktoken_rs::{
@@ -11,8 +9,8 @@ use tiktoken_rs::{
     tokenizer::{Tokenizer, get_tokenizer},
 };
 
-/// Most bytes of a text that the library is given at once. Its pattern gives up on white space of a million characters, by a
-/// panic (fancy-regex's `backtrack_limit`). A cut costs at most a token or two.
+/// Maximum bytes passed to the library at once. Its pattern panics on white space of a million characters
+/// (fancy-regex's `backtrack_limit`). A split adds at most a token or two.
 const PART: usize = 256 << 10;
 
 /// Number of o200k_base tokens of `text`; saturates at `u32::MAX`.
@@ -20,13 +18,13 @@ pub fn count(text: &str) -> u32 {
     Encoder::O200k.count(text)
 }
 
-/// Loads what [`count`] needs, where a first use must not: it takes a tenth of a second and some 40 MiB.
+/// Loads the tables of [`count`] in advance: loading takes a tenth of a second and some 40 MiB.
 pub fn load() {
     count("load");
 }
 
-/// The encoder of a model: a vendor prefix (`openai/gpt-4o`) is stripped, a model that is not known is counted as
-/// o200k_base and one older than cl100k_base as that, which is close enough for budgeting.
+/// The encoder of a model: a vendor prefix (`openai/gpt-4o`) is stripped, an unknown model is counted with o200k_base
+/// and one older than cl100k_base with that, which is close enough for budgeting.
 pub fn encoder_for(model: &str) -> Encoder {
     let name = model.rsplit('/').next().unwrap_or(model);
     match get_tokenizer(name) {
@@ -34,7 +32,7 @@ pub fn encoder_for(model: &str) -> Encoder {
         Some(
             Tokenizer::Cl100kBase | Tokenizer::P50kBase | Tokenizer::P50kEdit | Tokenizer::R50kBase | Tokenizer::Gpt2,
         ) => Encoder::Cl100k,
-        // Harmony differs from o200k_base in special tokens only, and text has none.
+        // Harmony differs from o200k_base only in special tokens, and text has none.
         Some(Tokenizer::O200kBase | Tokenizer::O200kHarmony) | None => Encoder::O200k,
     }
 }
@@ -95,7 +93,7 @@ mod tests {
         assert_ne!(Encoder::Cl100k.count(text), Encoder::O200k.count(text));
     }
 
-    /// What the library would panic at, or take the square of its length for.
+    /// Input on which the library would panic or take quadratic time.
     #[test]
     fn hostile_texts_are_counted() {
         for hostile in [" ", "\t", "\u{a0}", "a", "é", "=", "\n"] {

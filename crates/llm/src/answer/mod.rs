@@ -1,4 +1,4 @@
-//! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap cut it.
+//! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap truncated it.
 
 mod usage;
 
@@ -16,10 +16,10 @@ pub(crate) struct Sent<'a> {
     pub(crate) render: &'a dyn Fn() -> Vec<u8>,
 }
 
-/// Completes the record with the counts and judges how the answer ended.
+/// Completes the record with the counts and determines how the answer ended.
 ///
 /// # Errors
-/// By the provider's own word it is no answer; with the record all the same, for it is paid for.
+/// By the provider's own status it is not an answer; with the record anyway, because it was paid for.
 pub(crate) fn reply(
     decoded: Decoded,
     mut record: RequestRecord,
@@ -43,30 +43,30 @@ pub(crate) fn reply(
     Ok(Reply { content: decoded.content, tool_calls: decoded.tool_calls, finish, extra: decoded.extra, record })
 }
 
-/// How an answered request ended, by its record and the cap that it had.
+/// How an answered request ended, by its record and its cap.
 ///
-/// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
-/// call that the cap cut in two (FAULTS F38). Only the provider's own count can show that; ours is of another tokenizer.
+/// An answer counts as truncated if the provider says so or if it used up its cap: some servers report `tool_calls` for
+/// a call that the cap truncated. Only the provider's own count can show that; ours is from another tokenizer.
 pub fn finish(record: &RequestRecord, cap: u32) -> FinishReason {
     let cap_reached = !record.estimated && record.completion_tokens >= cap;
     match ending::of(record.finish_reason.as_deref()) {
         Ending::Finished(FinishReason::Done | FinishReason::Unfinished) if cap_reached => FinishReason::Truncated,
         Ending::Finished(finish) => finish,
-        // Of an answer by a version that did not know the word for a failure's.
+        // For an answer recorded by a version that did not know this status as a failure.
         Ending::Failed(_) => FinishReason::Done,
     }
 }
 
-/// Whether the count of the prompt is so small that the server may have read a part of it. Below the smallest window that a
-/// server has nothing is cut.
+/// Whether the prompt's token count is so small that the server may have read only a part of it. Prompts below the
+/// smallest window of any server are not truncated.
 pub(crate) fn seems_cut(record: &RequestRecord, sent_bytes: usize) -> bool {
     const SMALLEST_WINDOW: usize = 2048;
     let own = sent_bytes / usage::BYTES_A_TOKEN;
     !record.estimated && record.cached_tokens == 0 && own > SMALLEST_WINDOW && own / 2 > record.prompt_tokens as usize
 }
 
-/// Books what a failed request has cost: what the provider reports, else our own count of the request and of what came before
-/// it failed. Nobody pays for one that was refused.
+/// Records the cost of a failed request: the provider's report, else our own count of the request and of the output
+/// before the failure. A refused request costs nothing.
 pub(crate) fn book_failed(record: &mut RequestRecord, begun: &Begun, cap: u32, sent: &Sent<'_>) {
     let of = usage::Of { sent: sent.bytes, cap };
     let reported = begun.usage.as_ref().and_then(|usage| read(usage, of));
@@ -92,13 +92,13 @@ fn read(usage: &Value, of: usage::Of) -> Option<Usage> {
     usage::read(usage, of).filter(|usage| is_plausible(usage, of.sent))
 }
 
-/// A prompt has at least one token and at most one a byte. What counts otherwise would either let the context overflow or
+/// A prompt has at least one token and at most one per byte. Any other count would either let the context overflow or
 /// use up a budget with one request.
 fn is_plausible(usage: &Usage, sent_bytes: usize) -> bool {
     (1..=sent_bytes).contains(&(usage.prompt_tokens as usize))
 }
 
-/// Our own count where the provider gives none, so that budgets hold all the same (FAULTS F36).
+/// Our own count if the provider reports none, so that budgets hold anyway.
 fn estimate(decoded: &Decoded, sent: &[u8]) -> Usage {
     let calls: u32 = decoded
         .tool_calls
@@ -116,7 +116,7 @@ fn count_of(sent: &[u8]) -> u32 {
     plumbline_tokens::count(&String::from_utf8_lossy(sent))
 }
 
-/// Why what came is no answer, if it is none.
+/// Why the response is not an answer, if so.
 fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Option<Problem> {
     let word = decoded.finish_reason.as_deref();
     let said = word.unwrap_or_default();
@@ -126,7 +126,7 @@ fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Op
             let of_a_call = ending::OF_A_CALL.contains(&said.to_ascii_lowercase().as_str());
             Some(if of_a_call { problem.suspecting(Suspicion::Call) } else { problem })
         }
-        // An input that filled the window to the last token leaves none for the answer; a larger cap would be in vain.
+        // An input that filled the window completely leaves no token for the answer; a larger cap would not help.
         Ending::Finished(FinishReason::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
             let message =
                 format!("{place} ended its answer with `{said}` before the first token: the input fills the window");

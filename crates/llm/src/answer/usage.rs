@@ -1,9 +1,9 @@
-//! Token counts as providers report them, under all their names (lesson 47).
+//! Token counts as providers report them, under all known names (lesson 47).
 
 use plumbline_engine::Usage;
 use serde_json::Value;
 
-/// Names of what was served from the provider's cache.
+/// Names of the count of tokens read from the provider's cache.
 const CACHED: [&str; 6] = [
     "prompt_tokens_details/cached_tokens",
     "input_tokens_details/cached_tokens",
@@ -14,14 +14,14 @@ const CACHED: [&str; 6] = [
     "num_cached_tokens",
 ];
 
-/// Names of what was written into the provider's cache.
+/// Names of the count of tokens written to the provider's cache.
 const CACHE_WRITES: [&str; 3] = [
     "prompt_tokens_details/cache_write_tokens",
     "input_tokens_details/cache_write_tokens",
     "cache_creation_input_tokens",
 ];
 
-/// Names of the part of an answer that was reasoning.
+/// Names of the count of reasoning tokens in an answer.
 const REASONING: [&str; 6] = [
     "completion_tokens_details/reasoning_tokens",
     "output_tokens_details/reasoning_tokens",
@@ -31,22 +31,22 @@ const REASONING: [&str; 6] = [
     "thinking_tokens",
 ];
 
-/// JSON of a request has about so many bytes a token.
+/// Approximate bytes of request JSON per token.
 pub(crate) const BYTES_A_TOKEN: usize = 4;
 
-/// What a usage object was reported of.
+/// The request to which a usage object belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Of {
     /// Bytes of the request.
     pub(crate) sent: usize,
-    /// Most tokens of the answer, thoughts included.
+    /// Maximum tokens of the answer, including reasoning.
     pub(crate) cap: u32,
 }
 
-/// Longest usage object that is recorded as it came, in bytes of JSON; those of providers have a few hundred.
+/// Maximum size in bytes of a usage object that is recorded verbatim; those of providers have a few hundred.
 const LONGEST: usize = 16 << 10;
 
-/// The object as it is recorded: of a longer one, its numbers.
+/// The object as it is recorded; of a longer one, only the numbers.
 pub(crate) fn bounded(usage: Value) -> Value {
     match usage {
         Value::Object(mut fields) if fields.len() > 64 || Value::from(fields.clone()).to_string().len() > LONGEST => {
@@ -57,7 +57,7 @@ pub(crate) fn bounded(usage: Value) -> Value {
     }
 }
 
-/// Reads a usage object; none when it says nothing of prompt or completion.
+/// Reads a usage object; none if it has neither prompt nor completion.
 pub(crate) fn read(usage: &Value, of: Of) -> Option<Usage> {
     let prompt = first(usage, &["prompt_tokens"]);
     let input = first(usage, &["input_tokens"]);
@@ -74,7 +74,7 @@ pub(crate) fn read(usage: &Value, of: Of) -> Option<Usage> {
     let completion_tokens = completion.saturating_add(thoughts);
     Some(Usage {
         prompt_tokens,
-        // A provider that counts more cached than sent would make the cost negative.
+        // More cached tokens than sent ones would make the cost negative.
         cached_tokens: cached.min(prompt_tokens),
         cache_write_tokens: written.min(prompt_tokens),
         completion_tokens,
@@ -82,13 +82,14 @@ pub(crate) fn read(usage: &Value, of: Of) -> Option<Usage> {
     })
 }
 
-/// The tokens of the answer in the provider's own words.
+/// The tokens of the answer as the provider names them.
 pub(crate) fn said_of_answer(usage: &Value) -> Option<u32> {
     first(usage, &["completion_tokens", "output_tokens"])
 }
 
-/// The prompt with what is counted beside it. Anthropic's `input_tokens` is what the cache had no part in; whoever hands those
-/// counts on under other names is known by more cached than sent. DeepSeek parts the prompt into hits and misses.
+/// The prompt including separately counted parts. Anthropic's `input_tokens` excludes cached tokens; proxies that pass
+/// these counts on under other names are recognized by more cached than sent tokens. DeepSeek splits the prompt into
+/// hits and misses.
 fn whole_prompt(usage: &Value, prompt: Option<u32>, input: u32, cached: u32, written: u32) -> u32 {
     let hits_and_misses = first(usage, &["prompt_cache_miss_tokens"]).map(|missed| missed.saturating_add(cached));
     let said = prompt.unwrap_or(input).max(hits_and_misses.unwrap_or(0));
@@ -96,8 +97,8 @@ fn whole_prompt(usage: &Value, prompt: Option<u32>, input: u32, cached: u32, wri
     if is_beside || cached > said { said.saturating_add(cached).saturating_add(written) } else { said }
 }
 
-/// Tokens of the answer that only the total has: Gemini's thoughts. A rest that completes a prompt which is far too small is
-/// no answer's, nor is one above the cap.
+/// Tokens of the answer that only the total includes: Gemini's thoughts. A remainder that completes an implausibly
+/// small prompt does not belong to the answer, nor does one above the cap.
 fn beside(usage: &Value, said: u32, prompt: u32, completion: u32, of: Of) -> u32 {
     let total = first(usage, &["total_tokens"]).unwrap_or(0);
     let rest = total.saturating_sub(prompt.max(said)).saturating_sub(completion);
@@ -107,14 +108,14 @@ fn beside(usage: &Value, said: u32, prompt: u32, completion: u32, of: Of) -> u32
     if completes_the_prompt || completion.saturating_add(rest) >= of.cap { 0 } else { rest }
 }
 
-/// The sum of an object's numbers: what was written for five minutes and for an hour (Anthropic).
+/// The sum of an object's numbers: tokens written for five minutes and for an hour (Anthropic).
 fn sum_of(value: Option<&Value>) -> u32 {
     let fields = value.and_then(Value::as_object).into_iter().flatten();
     fields.filter_map(|(_, count)| whole(count)).fold(0, u32::saturating_add)
 }
 
-/// The first of these that is a number; null and absent are the same (lesson 45). A slash stands before the name of a
-/// member's member.
+/// The first of these that is a number; null and absent are the same (lesson 45). A slash precedes the name of a nested
+/// member.
 fn first(usage: &Value, paths: &[&str]) -> Option<u32> {
     paths.iter().find_map(|path| whole(path.split('/').try_fold(usage, |value, name| value.get(name))?))
 }
@@ -227,7 +228,8 @@ mod tests {
             (usage(100), OF, (34, 28)),
             (usage(72), OF, (6, 0)),
             (usage(60), OF, (6, 0)),
-            // More than the cap is no answer, and what completes the prompt is the prompt.
+            // More tokens than the cap are not an answer, and a remainder that completes the prompt belongs to the
+            // prompt.
             (usage(2000), OF, (6, 0)),
             (usage(960), Of { sent: 4000, ..OF }, (6, 0)),
             (anthropic, OF, (40, 30)),

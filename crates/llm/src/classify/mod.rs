@@ -1,8 +1,8 @@
-//! What kind of failure it was: by status first, by the body's words second (lesson 36).
+//! Classifies a failure: by status first, by the text of the body second (lesson 36).
 //!
-//! The class decides what the engine does: wait and try again, park the job, compact the context, or stop. A wrong class
-//! is expensive in both directions: an overflow taken for an outage is repeated for ever (lesson 32), an outage taken for
-//! a verdict ends an overnight job (lesson 39).
+//! The class decides what the engine does: wait and retry, park the job, compact the context, or stop. A wrong class is
+//! expensive in both directions: an overflow classified as an outage is repeated forever (lesson 32), an outage
+//! classified as permanent ends an overnight job (lesson 39).
 
 pub(crate) mod reset_time;
 mod retry_after;
@@ -14,15 +14,15 @@ use plumbline_engine::{FailureClass, Suspicion};
 use serde_json::Value;
 use words::Words;
 
-/// A failure before it gets its record.
+/// A failure without its record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) class: FailureClass,
-    /// One sentence; may still contain the key where a provider repeats it.
+    /// One sentence; may still contain the key if a provider repeats it.
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
     pub(crate) suspicion: Option<Suspicion>,
-    /// Whether the next request is made otherwise.
+    /// Whether the next request is made differently.
     pub(crate) learnt: bool,
 }
 
@@ -42,7 +42,7 @@ impl Problem {
     }
 }
 
-/// Nothing complete came back.
+/// No complete response.
 pub(crate) fn of_broken(broken: &Broken, place: &str) -> Problem {
     let message = match broken {
         Broken::NoConnection(reason) => format!("no connection to {place}: {reason}"),
@@ -79,7 +79,7 @@ fn seconds(limit: std::time::Duration) -> String {
     format!("{} s", limit.as_secs_f64())
 }
 
-/// An answer with another status than success.
+/// A response with an error status.
 pub(crate) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &str) -> Problem {
     let parsed: Option<Value> =
         serde_json::from_slice(body).ok().filter(|value: &Value| value.is_object() || value.is_array());
@@ -94,7 +94,7 @@ pub(crate) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &
     with_hint(problem, status, config, place)
 }
 
-/// The status that an error object inside a 200 would have come with: the one it names, or that of its type.
+/// The status that corresponds to an error object inside a 200: the one it names, or that of its type.
 pub(crate) fn status_in(error: &Value) -> Option<u16> {
     let named = ["code", "status", "status_code"].iter().find_map(|key| {
         let value = error.get(key)?;
@@ -104,7 +104,7 @@ pub(crate) fn status_in(error: &Value) -> Option<u16> {
     named.or_else(|| Words::of(Some(error), b"").status_of_type())
 }
 
-/// An error object inside a 200: the status it stands for, if any, counts as the answer's.
+/// An error object inside a 200: its corresponding status, if any, counts as the response's.
 pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) -> Problem {
     let status = status_in(error);
     let words = Words::of(Some(error), b"");
@@ -120,20 +120,21 @@ pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) 
         None => FailureClass::Transient,
     };
     let mut problem = Problem::new(class, format!("{place} answered with an error: {said}"));
-    // What began to answer may have refused for a reason that passes.
+    // A server that began to answer may have refused for a transient reason.
     let may_pass = class == FailureClass::Permanent && words.status_of_type().is_some();
     let suspicion = suspicion_of(class, status.unwrap_or(200), &words);
     problem.suspicion = suspicion.or(may_pass.then_some(Suspicion::Passing));
     with_hint(problem, status.unwrap_or(200), config, place)
 }
 
-/// Whether a refusal says that the answer reached its cap, which is an end and no failure.
+/// Whether a refusal says that the answer reached its cap, which is not a failure.
 pub(crate) fn is_output_cap(status: u16, body: &[u8]) -> bool {
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
     matches!(status, 200..=299 | 400 | 422 | 500) && Words::of(parsed.as_ref(), body).is_output_cap()
 }
 
-/// The class where the provider asks for another try (`x-should-retry`), which a verdict of ours does not overrule.
+/// The class if the provider requests a retry (`x-should-retry`), which takes precedence over our classification as
+/// permanent.
 pub(crate) fn as_asked(class: FailureClass, should_retry: Option<&str>) -> FailureClass {
     match (class, should_retry) {
         (FailureClass::Permanent, Some("true")) => FailureClass::Transient,
@@ -141,7 +142,7 @@ pub(crate) fn as_asked(class: FailureClass, should_retry: Option<&str>) -> Failu
     }
 }
 
-/// What a failure of the recorded class and words is suspected of, as far as that is no part of its class.
+/// The suspicion about a failure with the recorded class and text, beyond its class.
 pub fn suspicion(class: FailureClass, message: &str) -> Option<Suspicion> {
     let words = Words::said(message);
     (class == FailureClass::Malformed && words.is_torn_call()).then_some(Suspicion::Call)
@@ -150,10 +151,10 @@ pub fn suspicion(class: FailureClass, message: &str) -> Option<Suspicion> {
 fn suspicion_of(class: FailureClass, status: u16, words: &Words) -> Option<Suspicion> {
     match (class, status) {
         (FailureClass::Malformed, _) if words.is_torn_call() => Some(Suspicion::Call),
-        // Some providers refuse an overflow without a word.
+        // Some providers refuse an overflow without a message.
         (FailureClass::Permanent, 400 | 422) if words.said.is_empty() || words.may_be_size() => Some(Suspicion::Size),
-        // Something on the way may have said it: a login page, a redirect, a gateway that is being changed. What the API says
-        // of the request itself, it would say again.
+        // An intermediary may have sent it: a login page, a redirect, a gateway during maintenance. An error of the API
+        // about the request itself would repeat.
         (FailureClass::Permanent, 300..=399 | 401..=421 | 423..) => Some(Suspicion::Passing),
         _ => None,
     }
@@ -163,35 +164,35 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
     match status {
         400 | 422 if words.is_context_length() => FailureClass::ContextTooLong,
         400 | 403 | 422 if words.is_refusal() => FailureClass::Refused,
-        // The model, not the request, was at fault: its tool call did not parse. The next try may (lesson 38).
+        // The model, not the request, caused it: its tool call did not parse. The next one may (lesson 38).
         400 | 500.. if words.is_torn_call() => FailureClass::Malformed,
         400 if words.mentions(&["throttl", "too many requests"]) => FailureClass::RateLimited,
         // Gemini and xAI.
         400 if words.is_bad_key() => FailureClass::Unauthorized,
-        // Anthropic's money and its spend limit, said with the status for a wrong request.
+        // Anthropic reports billing and the spend limit with the status of an invalid request.
         400 if words.is_used_up() => FailureClass::Quota,
         400 | 422 => FailureClass::Permanent,
-        // Money, said with the status for rights; and quota that comes back by itself, said with the status for money.
+        // Billing errors with the status for permissions; and renewable quota with the status for billing.
         402 | 403 if words.is_periodic() => FailureClass::RateLimited,
         402 => FailureClass::Quota,
         403 if words.is_quota() => FailureClass::Quota,
         401 | 403 => FailureClass::Unauthorized,
-        // The same number from two speakers: the API does not know the model, or an edge in front of it is in trouble
-        // (lessons 34 and 35).
+        // The same status from two sources: the API does not know the model, or a proxy in front of it fails (lessons
+        // 34 and 35).
         404 if structured => FailureClass::Permanent,
         404 | 408 | 409 | 425 => FailureClass::Transient,
         413 => FailureClass::ContextTooLong,
-        // A window or a limit that the account has not, refused as if it were load.
+        // A context window or a limit that the account lacks, refused as if it were overload.
         429 if words.mentions(&["long context"]) || words.is_above_the_limit() => FailureClass::ContextTooLong,
         429 if words.is_quota() => FailureClass::Quota,
         429 if words.mentions(&["overloaded"]) => FailureClass::Overloaded,
         429 => FailureClass::RateLimited,
-        // Local servers report an overflow as their own fault; only the typed field is believed against the status, and
-        // what Ollama says when it has dropped all of the user's words.
+        // Local servers report an overflow as a server error; only the typed field takes precedence over the status,
+        // and Ollama's message when it has dropped all user messages.
         500.. if words.typed_context_length() || words.mentions(&["no user query found in messages"]) => {
             FailureClass::ContextTooLong
         }
-        // Gateways report what the API refused as their own fault, and would be asked for ever.
+        // Gateways report refusals of the API as their own errors, which would be retried forever.
         500.. if words.is_invalid_request() => FailureClass::Permanent,
         503 | 529 => FailureClass::Overloaded,
         500.. => FailureClass::Transient,

@@ -1,4 +1,4 @@
-//! When a provider wants to be asked again: in headers of five forms, in the body's copy of headers, in its words.
+//! When a provider wants the next request: from headers of five forms, from the body's copy of headers, from its text.
 
 use super::retry_after;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, Utc};
@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Longest wish that is followed, in seconds: a week, the longest period after which a provider gives new quota.
+/// Maximum delay that is followed, in seconds: a week, the longest quota period of a provider.
 const LONGEST: u64 = 7 * 24 * 3600;
 
 /// z.ai gives its reset times without a zone, in Beijing's (hugalafutro/model-hotel#955).
@@ -28,10 +28,10 @@ fn pattern(text: &str) -> Regex {
     pattern::own(text)
 }
 
-/// The wish in whole seconds from `now`, rounded up. `header` reads a header by its lower-case name.
+/// The delay in whole seconds from `now`, rounded up. `header` reads a header by its lower-case name.
 ///
-/// Any failure may carry `Retry-After`; the times at which limits are counted anew stand with every answer of some
-/// providers, and mean something only where a limit was reached.
+/// Any failure may have `Retry-After`; reset times of limits are in every response of some providers, and are relevant
+/// only if a limit was reached.
 pub(crate) fn seconds<'h>(
     header: impl Fn(&str) -> Option<&'h str>,
     body: &[u8],
@@ -52,8 +52,8 @@ fn retry_after<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>
         .or_else(|| retry_after::seconds(header("retry-after")?, now))
 }
 
-/// The headers where one says that its limit is used up; otherwise the body, which speaks of the limit that was reached,
-/// before headers of all limits there are.
+/// Headers first if one shows that its limit is used up; otherwise the body, which describes the limit that was
+/// reached, then the headers of all limits.
 fn of_the_limit<'h>(header: &impl Fn(&str) -> Option<&'h str>, body: &[u8], now: DateTime<Utc>) -> Option<u64> {
     match of_limits(header, now) {
         Some((true, wait)) => Some(wait),
@@ -61,8 +61,7 @@ fn of_the_limit<'h>(header: &impl Fn(&str) -> Option<&'h str>, body: &[u8], now:
     }
 }
 
-/// Of the limits that are used up, or of all where none says so, the one that is counted anew last; and whether it is used
-/// up.
+/// Of the limits that are used up, or of all if none is, the one that resets last; and whether it is used up.
 fn of_limits<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>) -> Option<(bool, u64)> {
     const KINDS: [(&str, &str); 7] = [
         ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
@@ -83,7 +82,7 @@ fn of_limits<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>) 
     limits.into_iter().max()
 }
 
-/// A time or a span as providers write one: seconds, epoch seconds, epoch milliseconds, Go's durations, RFC 3339.
+/// A time or duration in the providers' formats: seconds, epoch seconds, epoch milliseconds, Go durations, RFC 3339.
 fn moment(text: &str, now: DateTime<Utc>) -> Option<u64> {
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
@@ -96,7 +95,7 @@ fn moment(text: &str, now: DateTime<Utc>) -> Option<u64> {
 }
 
 fn number_as_wait(number: f64, now: DateTime<Utc>) -> Option<u64> {
-    /// From here on a number is no span: thirty years in seconds, and the year 2001 in milliseconds.
+    /// From here on a number is not a duration: thirty years in seconds, and the year 2001 in milliseconds.
     const EPOCH_S: f64 = 1e9;
     const EPOCH_MS: f64 = 1e12;
     if !number.is_finite() || number < 0.0 {
@@ -134,7 +133,7 @@ fn duration(text: &str) -> Option<u64> {
     seconds.map(|seconds| seconds.ceil() as u64)
 }
 
-/// What the body says: a copy of headers that an aggregator puts there, Google's `retryDelay`, or the sentence.
+/// The delay in the body: an aggregator's copy of headers, Google's `retryDelay`, or the message.
 fn in_body(body: &[u8], now: DateTime<Utc>) -> Option<u64> {
     let parsed: Value = serde_json::from_slice(body).unwrap_or_default();
     let error = parsed.get(0).unwrap_or(&parsed);
@@ -156,8 +155,8 @@ fn in_words(text: &str, now: DateTime<Utc>) -> Option<u64> {
     duration(&IN_WORDS.captures(text)?["time"])
 }
 
-/// A limit that was reached just now is not counted anew in the past: a time without a zone that has passed in Beijing is
-/// one of UTC.
+/// A limit that was just reached does not reset in the past: a time without a zone that has passed in Beijing is in
+/// UTC.
 fn at_a_time(text: &str, now: DateTime<Utc>) -> Option<u64> {
     if let Ok(time) = DateTime::parse_from_rfc3339(&text.replacen(' ', "T", 1)) {
         return Some(until(time.with_timezone(&Utc), now));

@@ -2,11 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-/// The provider's wish in whole seconds from `now`, rounded up; none when the header says nothing intelligible. A date
-/// that has passed is zero.
+/// The delay in whole seconds from `now`, rounded up; none if the header is invalid. A date in the past is zero.
 pub(crate) fn seconds(header: &str, now: DateTime<Utc>) -> Option<u64> {
     let header = header.trim();
-    // Some providers send fractions, which the RFC does not know.
+    // Some providers send fractions, which the RFC does not define.
     if let Ok(seconds) = header.parse::<f64>() {
         return (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64);
     }

@@ -1,12 +1,12 @@
-//! What a provider says of an error, and what it is known by: the phrases of many providers.
+//! Error messages of providers, and the phrases that classify them.
 
 use serde_json::Value;
 
-/// Most characters of a provider's own words that are repeated.
+/// Maximum characters of a provider's message that are repeated.
 const MAX_WORDS: usize = 300;
 
-/// How providers say that a request is larger than the window, lower case. No such list is complete: what it misses, the
-/// engine may know by the request's size (`Suspicion::Size`).
+/// Phrases for a request larger than the window, in lower case. No such list is complete: for missing phrases, the
+/// engine may use the request's size (`Suspicion::Size`).
 const OVERFLOW: [&str; 21] = [
     "maximum context length",
     "context_length",
@@ -32,7 +32,7 @@ const OVERFLOW: [&str; 21] = [
     "no user query found in messages",
 ];
 
-/// What a body says of an error.
+/// The content of an error body.
 pub(crate) struct Words {
     /// One line for people.
     pub(crate) said: String,
@@ -46,13 +46,13 @@ impl Words {
     pub(crate) fn of(parsed: Option<&Value>, body: &[u8]) -> Self {
         let Some(value) = parsed else {
             let plain = plain_words(body);
-            // A page is a gateway's, and tells people many things.
+            // A page comes from a gateway, and its text is for people.
             return match body.contains(&b'<') {
                 true => Self { said: plain, typed: String::new(), all: String::new() },
                 false => Self::said(&plain),
             };
         };
-        // Some APIs wrap the object into a list of one.
+        // Some APIs wrap the object in a list of one.
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let field = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("");
@@ -64,7 +64,7 @@ impl Words {
         Self { said: one_line(&said), typed, all: value.to_string().to_lowercase() }
     }
 
-    /// Of a body that is no JSON: what it says, and no type.
+    /// For a body that is not JSON: its text, and no type.
     pub(crate) fn said(text: &str) -> Self {
         Self { said: text.to_owned(), typed: String::new(), all: text.to_lowercase() }
     }
@@ -80,16 +80,16 @@ impl Words {
     }
 
     pub(crate) fn is_context_length(&self) -> bool {
-        // Whoever is asked to wait has not sent too much at once, whatever is said of tokens.
+        // A request to wait is not an overflow, even if it mentions tokens.
         self.typed_context_length() || (self.mentions(&OVERFLOW) && !self.is_limit())
     }
 
-    /// Said like a limit of the minute: the request alone has more tokens than that allows, and would have them again.
+    /// Worded like a per-minute limit: the single request exceeds the limit, and would exceed it again.
     pub(crate) fn is_above_the_limit(&self) -> bool {
         self.mentions(&["request too large for", "tokens must be reduced"])
     }
 
-    /// The cap of the answer, said as an error (OpenRouter, OpenAI).
+    /// The cap of the answer, reported as an error (OpenRouter, OpenAI).
     pub(crate) fn is_output_cap(&self) -> bool {
         self.mentions(&["token limit reached", "max_tokens or model output limit was reached"])
             && !self.is_limit()
@@ -97,7 +97,7 @@ impl Words {
             && !self.mentions(&["daily", "per day", "per minute", "quota"])
     }
 
-    /// Words that overflows share with other refusals of a request.
+    /// Words common to overflows and other refusals.
     pub(crate) fn may_be_size(&self) -> bool {
         self.mentions(&["token", "length", "limit", "too long", "too large", "exceed", "maximum"])
     }
@@ -113,17 +113,17 @@ impl Words {
         ])
     }
 
-    /// Quota that comes back by itself.
+    /// Quota that is renewed.
     pub(crate) fn is_periodic(&self) -> bool {
         self.mentions(&["try again in", "resets in", "resets at", "reset at", "retry after", "usage limit reached"])
     }
 
-    /// The status that belongs to the type of an error which came without one.
+    /// The status for the type of an error without a status.
     pub(crate) fn status_of_type(&self) -> Option<u16> {
         const TYPES: [(&str, u16); 3] =
             [("invalid_request_error", 400), ("authentication_error", 401), ("permission_error", 403)];
         let (_, status) = TYPES.iter().find(|(name, _)| self.typed.contains(name))?;
-        // Some call everything an invalid request.
+        // Some providers use the type of an invalid request for everything.
         (!self.is_limit()).then_some(*status)
     }
 
@@ -145,13 +145,14 @@ impl Words {
             || self.mentions(&["unknown parameter", "unsupported parameter", "unrecognized request argument"])
     }
 
-    /// Money or quota that a person has to raise. Refusals by a limit of the minute name both, too: where more can be bought.
+    /// Money or quota that a person has to raise. Refusals by a per-minute limit also mention both, to sell a higher
+    /// limit.
     pub(crate) fn is_quota(&self) -> bool {
         (self.is_used_up() || self.mentions(&["billing"]))
             && (self.mentions(&["insufficient_quota"]) || !self.is_counted_anew())
     }
 
-    /// The same by words that no other refusal of a request has.
+    /// The same by words that occur in no other refusal.
     pub(crate) fn is_used_up(&self) -> bool {
         self.mentions(&[
             "insufficient_quota",
@@ -169,7 +170,7 @@ impl Words {
         self.typed.contains("rate_limit_exceeded") || self.mentions(&["retrydelay", "perminute"]) || self.is_periodic()
     }
 
-    /// A key that is none, as those say it who answer it with the status for a wrong request.
+    /// An invalid key, in the words of providers that report it with the status of an invalid request.
     pub(crate) fn is_bad_key(&self) -> bool {
         self.mentions(&[
             "api_key_invalid",
@@ -193,7 +194,7 @@ impl Words {
     }
 }
 
-/// A readable line from a body that is no JSON: HTML loses its tags.
+/// A readable line from a body that is not JSON, without HTML tags.
 fn plain_words(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(4096)]);
     let mut out = String::new();

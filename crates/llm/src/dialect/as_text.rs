@@ -1,7 +1,7 @@
-//! An answer and its results as text, for an endpoint that refuses them as what they are.
+//! An answer and its results as plain text, for an endpoint that refuses them in their own form.
 //!
-//! What a provider finds in an earlier turn it would find with each request, and with each retry of the job. Told as text,
-//! nothing of the turn is left that could be refused, and the model knows all the same what it did.
+//! A provider that rejects an earlier turn would reject it in each request and each retry of the job. As text, nothing
+//! of the turn can be rejected, and the model still knows what it did.
 
 use super::conversation::{Answer, Turn};
 use plumbline_engine::{MessageRef, Role};

@@ -1,5 +1,5 @@
-//! A request's conversation before it takes a protocol's form: who speaks in which order, under which ids, and what goes
-//! back with the model's own answers.
+//! A request's conversation before it is converted to a protocol: the order of speakers, the ids, and the data that is
+//! sent back with the model's answers.
 
 use super::{Manner, as_text, names};
 use crate::config::{ModelConfig, ToolChoice};
@@ -9,17 +9,17 @@ use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
 use serde_json::{Value, value::RawValue};
 use std::{borrow::Cow, collections::HashMap};
 
-/// The key in a message's `extra` that says where the rest of it came from, as [`Manner::origin`] has it.
+/// The key in a message's `extra` with the origin of the rest, in the form of [`Manner::origin`].
 pub(crate) const ORIGIN: &str = "origin";
 
 /// The key in a message's `extra` under which a provider's own fields of single calls are kept, one object per call in
 /// their order. With [`ORIGIN`] it is the one key that is not a field of the message itself (chat completions).
 pub(crate) const CALL_EXTRAS: &str = "tool_calls";
 
-/// What the model is made to have said between results and the user's word, where a user may not follow on results.
+/// The synthetic answer between results and a user message, for endpoints where a user message may not follow results.
 const BRIDGE: &str = "I have the results.";
 
-/// What a tool takes of which nothing but the name is known.
+/// The schema of a tool of which only the name is known.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
 /// One entry of the conversation.
@@ -31,7 +31,7 @@ pub(crate) enum Turn<'a> {
     Result {
         call_id: Cow<'a, str>,
         text: Cow<'a, str>,
-        /// The number in the history of the answer that called.
+        /// The number in the history of the calling answer.
         of: Option<i64>,
     },
 }
@@ -50,11 +50,11 @@ impl Turn<'_> {
 /// What the model said.
 #[derive(Debug, Default)]
 pub(crate) struct Answer<'a> {
-    /// Its number in the history; none for one that it is only made to have given.
+    /// Its number in the history; none for a synthetic answer.
     pub(crate) seq: Option<i64>,
     pub(crate) text: Cow<'a, str>,
     pub(crate) calls: Vec<Call<'a>>,
-    /// What came with it and may go back.
+    /// Its extra data that may be sent back.
     pub(crate) extra: Vec<(&'a str, &'a Value)>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Answer<'a> {
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: Cow<'a, str>,
-    /// As providers take it.
+    /// In a form that providers accept.
     pub(crate) name: Cow<'a, str>,
     /// JSON, an object.
     pub(crate) arguments: &'a str,
@@ -139,8 +139,8 @@ fn stored<'a>(
     }
 }
 
-/// What may go back with an answer: signatures and encrypted reasoning mean something to the model alone that made them, at
-/// its endpoint, and others refuse them.
+/// The extra data that may be sent back with an answer: signatures and encrypted reasoning are valid only for the model
+/// that made them, at its endpoint, and others refuse them.
 fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, manner: &Manner) -> Vec<(&'a str, &'a Value)> {
     let origin = message.extra().find(|(key, _)| *key == ORIGIN).and_then(|(_, origin)| origin.as_str());
     let is_from_here = origin.is_none_or(|origin| match profile.reasoning_echo {
@@ -151,14 +151,14 @@ fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, manner: &Manner) -> 
         return Vec::new();
     }
     let goes_back = |key: &str| match profile.reasoning_echo {
-        // What a call brought is no reasoning.
+        // The extra data of a call is not reasoning.
         ReasoningEcho::Never => key == CALL_EXTRAS,
         ReasoningEcho::Always | ReasoningEcho::SameEndpoint | ReasoningEcho::EmptyString => key != ORIGIN,
     };
     message.extra().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| goes_back(key)).collect()
 }
 
-/// An answer that neither said nor called anything. It stays in the history, but providers refuse it in a request.
+/// An answer without text and calls. It stays in the history, but providers refuse it in a request.
 fn is_void(message: &RequestMessage<'_>) -> bool {
     match message {
         RequestMessage::Stored(message) => {
@@ -170,7 +170,7 @@ fn is_void(message: &RequestMessage<'_>) -> bool {
     }
 }
 
-/// The ids of calls in the form that the model wants.
+/// The ids of calls in the form that the model requires.
 struct Ids<'a> {
     form: ToolCallIds,
     given: HashMap<&'a str, String>,
@@ -198,7 +198,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-/// The tools of a request; where it has none and `named` asks for them, those that its conversation calls, by their names.
+/// The tools of a request; if it has none and `named` requires them, those that its conversation calls, by name.
 pub(crate) fn offers<'a>(request: &'a ModelRequest<'_>, turns: &'a [Turn<'_>], named: bool) -> Vec<Offer<'a>> {
     if !request.tools.is_empty() || !named {
         let tools = request.tools.iter();
@@ -221,18 +221,18 @@ pub(crate) fn offers<'a>(request: &'a ModelRequest<'_>, turns: &'a [Turn<'_>], n
     offers
 }
 
-/// JSON that was written by us, as it is.
+/// Our own JSON, verbatim.
 pub(crate) fn raw(json: &str) -> &RawValue {
     serde_json::from_str(json).expect("a schema's text was made from a value")
 }
 
-/// Whether the model must call a tool: where there are tools, where that is configured and where the endpoint takes it.
+/// Whether the model must call a tool: if there are tools, it is configured and the endpoint accepts it.
 pub(crate) fn must_call(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> bool {
     let takes = !manner.without.contains(&Field::ToolChoice) && takes(&config.profile, "required");
     !request.tools.is_empty() && config.tool_choice == ToolChoice::Required && takes
 }
 
-/// The word for `tool_choice`, in the protocols of OpenAI; none where the model is free to choose.
+/// The value of `tool_choice`, in the protocols of OpenAI; none if the model is free to choose.
 pub(crate) fn tool_choice(
     config: &ModelConfig,
     manner: &Manner,
@@ -242,12 +242,12 @@ pub(crate) fn tool_choice(
     if must_call(config, manner, request) {
         return Some("required");
     }
-    // Tools that are named for the conversation's sake alone are not to be called.
+    // Tools that are named only for the conversation must not be called.
     let only_named = request.tools.is_empty() && !offers.is_empty();
     manner.unless(Field::ToolChoice, (only_named && takes(&config.profile, "none")).then_some("none"))
 }
 
-/// Whether the endpoint takes this word for `tool_choice`.
+/// Whether the endpoint accepts this value of `tool_choice`.
 fn takes(profile: &Profile, word: &str) -> bool {
     profile.tool_choices.is_empty() || profile.tool_choices.iter().any(|taken| taken == word)
 }

@@ -8,7 +8,7 @@ use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Longest word for the end of an answer that is kept, in characters; those of the protocols have less than forty.
+/// Maximum length of a finish reason that is kept, in characters; those of the protocols have less than forty.
 const LONGEST_WORD: usize = 64;
 
 /// An answer in neutral form.
@@ -16,23 +16,23 @@ const LONGEST_WORD: usize = 64;
 pub(crate) struct Decoded {
     pub(crate) content: String,
     pub(crate) tool_calls: Vec<ToolCall>,
-    /// The provider's word; whether the cap was reached is judged with the token counts.
+    /// The provider's finish reason; the token counts decide whether the cap was reached.
     pub(crate) finish_reason: Option<String>,
-    /// What goes back unchanged with the answer.
+    /// The data that is sent back unchanged with the answer.
     pub(crate) extra: Map<String, Value>,
-    /// The provider's word for how the request was served.
+    /// The provider's service tier of the request.
     pub(crate) service_tier: Option<String>,
     /// The usage object as it came.
     pub(crate) raw_usage: Option<Value>,
 }
 
 impl Decoded {
-    /// Nothing but that the cap was reached.
+    /// An empty answer that reached the cap.
     pub(crate) fn cut() -> Self {
         Self { finish_reason: Some(ending::CUT.to_owned()), ..Self::default() }
     }
 
-    /// The same with the calls of a wrapper as calls (see [`parallel`]), with those that stand in its text where it has no
+    /// The same with the calls of a wrapper as calls (see [`parallel`]), with the calls in its text if it has no
     /// others, and without the marks of a model's own format (see [`inline_tool_calls`]).
     pub(crate) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
         self.tool_calls = parallel::unwrapped(self.tool_calls, &mut self.extra, bound);
@@ -51,8 +51,8 @@ impl Decoded {
         self.with_thought_calls(bound)
     }
 
-    /// The same with the calls that stand in what the model thought, where it says nothing else: some templates never close the
-    /// thinking before a call.
+    /// The same with the calls in the reasoning, if the answer has nothing else: some templates never close the
+    /// reasoning before a call.
     fn with_thought_calls(mut self, bound: &[&str]) -> Self {
         let is_done = ending::of(self.finish_reason.as_deref()) == Ending::Finished(FinishReason::Done);
         if is_done && self.says_nothing() {
@@ -70,7 +70,7 @@ impl Decoded {
     }
 }
 
-/// What came of an answer that failed after it had begun.
+/// The output of an answer that failed after it had begun.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Begun {
     /// As it came.
@@ -80,25 +80,25 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// An error in place of an answer is not.
+    /// An error instead of an answer is not.
     pub(crate) fn is_paid_for(&self) -> bool {
         self.usage.is_some() || self.bytes > 0
     }
 }
 
-/// Why a body with status 200 is no answer.
+/// Why a body with status 200 is not an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoAnswer {
-    /// It ends in the middle: the connection was cut where nothing else shows it.
+    /// It is truncated: the connection was cut without another sign.
     Cut,
-    /// An error object in place of, or inside, the answer.
+    /// An error object instead of, or inside, the answer.
     Error(Value),
-    /// It is not what was agreed on; with what is wrong.
+    /// It violates the protocol; with the reason.
     Malformed(String),
 }
 
 impl NoAnswer {
-    /// It is not what was agreed on.
+    /// It violates the protocol.
     pub(crate) fn malformed(what: &str) -> Self {
         Self::Malformed(what.to_string())
     }
@@ -119,7 +119,7 @@ impl NoAnswer {
     }
 }
 
-/// The provider's word, of a length that can be kept.
+/// The provider's finish reason, of bounded length.
 pub(crate) fn word_of(value: Option<&Value>) -> Option<String> {
     value.and_then(Value::as_str).filter(|word| !is_nothing(word)).map(of_some_length)
 }
@@ -130,7 +130,7 @@ fn is_nothing(word: &str) -> bool {
     word.is_empty() || word.eq_ignore_ascii_case("null")
 }
 
-/// A word, of a length that can be kept.
+/// A word of bounded length.
 fn of_some_length(word: &str) -> String {
     word.chars().take(LONGEST_WORD).collect()
 }

@@ -1,34 +1,34 @@
-//! How an answer ended, by the provider's word for it.
+//! How an answer ended, by the provider's finish reason.
 //!
-//! The words of six protocols meet in `finish_reason`, and aggregators hand on a benign one beside the truth in
-//! `native_finish_reason`. A word that is not known is not taken for a good end: the calls of such an answer are carried
-//! out as far as they are whole, and a text is not taken for the last word.
+//! `finish_reason` has values of six protocols, and aggregators report a benign one with the real one in
+//! `native_finish_reason`. An unknown value does not count as success: complete calls of such an answer are carried
+//! out, and a text is not final.
 
 use plumbline_engine::{FailureClass, FinishReason};
 
-/// What a word means.
+/// The meaning of a finish reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// There is an answer.
     Finished(FinishReason),
-    /// There is none, whatever else the body says.
+    /// There is no answer, regardless of the rest of the body.
     Failed(FailureClass),
 }
 
-/// The word for an answer that says in a field of its own that it was refused, whatever it gives as its reason.
+/// The finish reason of an answer with a separate refusal field, for any stated reason.
 pub(crate) const REFUSAL: &str = "refusal";
 
-/// The word for an answer that reached its cap.
+/// The finish reason of an answer that reached its cap.
 pub(crate) const CUT: &str = "length";
 
-/// Words for an answer that is still to come, or that was given up (responses).
+/// Status values of an answer that is pending or was cancelled (responses).
 pub(crate) const NOT_BEGUN: [&str; 3] = ["queued", "in_progress", "cancelled"];
 
-/// Words of the model's own call, which the provider could not parse.
+/// Finish reasons for a call that the provider could not parse.
 pub(crate) const OF_A_CALL: [&str; 4] =
     ["malformed_function_call", "malformed_tool_call", "unexpected_tool_call", "too_many_tool_calls"];
 
-/// What the provider's word means. None where it gave none, as Ollama does: then the answer is whole.
+/// The meaning of the provider's finish reason. None if there is none, as with Ollama: then the answer is complete.
 pub(crate) fn of(word: Option<&str>) -> Ending {
     use Ending::{Failed, Finished};
     let word = word.unwrap_or("").to_ascii_lowercase();
@@ -51,18 +51,18 @@ pub(crate) fn of(word: Option<&str>) -> Ending {
         "insufficient_system_resource" => Failed(FailureClass::Overloaded),
         "model_context_window_exceeded" | "context_length_exceeded" => Failed(FailureClass::ContextTooLong),
         word if OF_A_CALL.contains(&word) => Failed(FailureClass::Malformed),
-        // `pause_turn`, and whatever comes next.
+        // `pause_turn`, and future values.
         _ => Finished(FinishReason::Unfinished),
     }
 }
 
-/// Whether an answer that ended by this word is one that the cap cut.
+/// Whether the cap truncated an answer with this finish reason.
 pub(crate) fn is_cut(word: Option<&str>) -> bool {
     of(word) == Ending::Finished(FinishReason::Truncated)
 }
 
-/// Of a protocol's word and the provider's own beside it, the one that tells the truth: the provider's own where it is
-/// known to be no good end and the other says nothing of that.
+/// Of the protocol's finish reason and the provider's native one, the real one: the native one if it is known as a
+/// failure and the other does not show it.
 pub(crate) fn telling<'a>(word: Option<&'a str>, native: Option<&'a str>) -> Option<&'a str> {
     let is_benign = matches!(of(word), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));
     let is_known_bad = !matches!(of(native), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));

@@ -1,11 +1,11 @@
-//! Fields of a stream that are not the protocol's, put together from their pieces.
+//! Non-standard fields of a stream, assembled from their pieces.
 //!
-//! Texts follow on each other, labels are said anew with each piece: `"channel": "analysis"` beside every word of Groq's.
-//! Joined labels are none, and what goes back with them is refused.
+//! Texts are concatenated, labels are repeated in each piece: `"channel": "analysis"` with every word of Groq's.
+//! Concatenated labels are invalid, and a request with them is refused.
 
 use serde_json::{Map, Value};
 
-/// Fields that say what a thing is, not a part of it.
+/// Fields that are labels, not content.
 const LABELS: [&str; 18] = [
     "id",
     "name",
@@ -27,14 +27,14 @@ const LABELS: [&str; 18] = [
     "language",
 ];
 
-/// What names of labels end with.
+/// Suffixes of label names.
 const ENDS_OF_LABELS: [&str; 5] = ["_id", "_name", "_type", "_kind", "_format"];
 
-/// What is in names of texts; of these a piece may well be like the ones before.
+/// Substrings of text field names; pieces of texts may equal earlier ones.
 const TEXTS: [&str; 7] = ["reason", "think", "thought", "text", "content", "summary", "data"];
 
-/// Adds what a piece says of a field to what was said before: texts follow on each other, items of lists are joined where
-/// they are the same one's, objects field by field, and of labels and anything else the last holds.
+/// Merges a piece of a field into its value so far: texts are concatenated, list items are merged if they are the same
+/// item, objects field by field; for labels and anything else the last value counts.
 pub(crate) fn join(name: &str, before: &mut Value, value: Value) {
     match (before, value) {
         (Value::String(before), Value::String(value)) if is_text(name, before, &value) => before.push_str(&value),
@@ -47,7 +47,7 @@ pub(crate) fn join(name: &str, before: &mut Value, value: Value) {
 fn is_text(name: &str, before: &str, value: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_label = LABELS.contains(&&*name) || ENDS_OF_LABELS.iter().any(|end| name.ends_with(end));
-    // Of a field that nobody knows, a whole said again is a label.
+    // An unknown field whose complete value is repeated is a label.
     !is_label && (before != value || TEXTS.iter().any(|text| name.contains(text)))
 }
 
@@ -60,7 +60,7 @@ fn join_fields(before: &mut Map<String, Value>, fields: Map<String, Value>) {
     }
 }
 
-/// An item of a list goes on with the last one of its type and index.
+/// An item of a list continues the last one of its type and index.
 fn join_item(items: &mut Vec<Value>, item: Value) {
     let goes_on = |last: &Value| {
         item.get("index").is_some_and(|index| !index.is_null())

@@ -1,6 +1,6 @@
-//! The fields of a request that an endpoint may not know.
+//! The fields of a request that an endpoint may not support.
 
-/// A field of a request that goes out only where it is configured.
+/// A field of a request that is sent only if it is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Temperature,

@@ -1,16 +1,17 @@
-//! Reading JSON that comes from outside, whichever protocol it is in (lesson 45).
+//! Reads JSON from outside, in any protocol (lesson 45).
 //!
-//! Only what is needed is turned into values, and nothing of it is typed: a typed decoder breaks on the first provider that
-//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not. What is there
-//! and cannot be read is an error, never an absence. What nobody asks for is skipped over: as values it would take forty
-//! times its length.
+//! Only needed parts are parsed into values, and none into types: a typed decoder breaks on the first provider that
+//! sends null where another omits the field. A missing required part is an error; an unusual one is not. A part that is
+//! present and unreadable is an error, never an absence. Unneeded parts are skipped: as values they would take forty
+//! times their length.
 
 use super::decoded::NoAnswer;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use std::collections::BTreeMap;
 
-/// Most bytes of what goes back unchanged with a message; what is more is left out, for it would be part of every request.
+/// Maximum bytes of extra data that is sent back with a message; larger data is omitted, because it would be part of
+/// every request.
 pub(crate) const MOST_EXTRA_BYTES: usize = 256 << 10;
 
 /// An object whose values are still text.
@@ -23,12 +24,12 @@ pub(crate) fn root_of(body: &[u8]) -> Result<Fields<'_>, NoAnswer> {
             true => NoAnswer::Cut,
             false => NoAnswer::Malformed(format!("it is not JSON ({error})")),
         })?;
-    // What is none has nothing that an answer must have.
+    // Anything else lacks the required parts of an answer.
     if root.get().starts_with('{') { fields_of(root) } else { Ok(Fields::new()) }
 }
 
-/// The object that an event of a stream is. Null and an empty text say nothing; some servers send them to keep the
-/// connection.
+/// The object of a stream event. Null and an empty text are ignored; some servers send them to keep the connection
+/// alive.
 pub(crate) fn event_of(data: &str) -> Result<Fields<'_>, NoAnswer> {
     let event: &RawValue = serde_json::from_str(data)
         .map_err(|error| NoAnswer::Malformed(format!("an event of its stream is not JSON ({error})")))?;
@@ -38,7 +39,7 @@ pub(crate) fn event_of(data: &str) -> Result<Fields<'_>, NoAnswer> {
     }
 }
 
-/// Whether the data of an event are all there.
+/// Whether the data of an event is complete.
 pub(crate) fn is_json(data: &str) -> bool {
     serde_json::from_str::<&RawValue>(data).is_ok()
 }
@@ -48,12 +49,12 @@ pub(crate) fn fields_of(raw: &RawValue) -> Result<Fields<'_>, NoAnswer> {
     serde_json::from_str(raw.get()).map_err(|error| unreadable("an object", &error))
 }
 
-/// The object under a key, empty where there is none.
+/// The object under a key, empty if there is none.
 pub(crate) fn object<'a>(holder: &Fields<'a>, key: &str) -> Result<Fields<'a>, NoAnswer> {
     under(holder, key).map(|raw| read(raw, key)).transpose().map(Option::unwrap_or_default)
 }
 
-/// The items of the list under a key, none where there is none.
+/// The items of the list under a key, empty if there is none.
 pub(crate) fn list<'a>(holder: &Fields<'a>, key: &str) -> Result<Vec<&'a RawValue>, NoAnswer> {
     match under(holder, key) {
         None => Ok(Vec::new()),
@@ -62,12 +63,12 @@ pub(crate) fn list<'a>(holder: &Fields<'a>, key: &str) -> Result<Vec<&'a RawValu
     }
 }
 
-/// What is under a key; null is nothing.
+/// The value under a key; null counts as absent.
 pub(crate) fn under<'a>(holder: &Fields<'a>, key: &str) -> Option<&'a RawValue> {
     holder.get(key).copied().filter(|raw| raw.get() != "null")
 }
 
-/// The value of a text; not each has one, for numbers have bounds and so has their nesting.
+/// Parses a text; this may fail because of limits on numbers and nesting.
 pub(crate) fn value_of(raw: &RawValue) -> Result<Value, NoAnswer> {
     serde_json::from_str(raw.get()).map_err(|error| unreadable("a value", &error))
 }
@@ -76,7 +77,7 @@ fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue, key: &str) -> Result<T, NoAns
     serde_json::from_str(raw.get()).map_err(|error| unreadable(&format!("`{key}`"), &error))
 }
 
-/// The parser repeats what it has read, however long that is.
+/// The parser's error repeats its input, of any length.
 fn unreadable(what: &str, error: &serde_json::Error) -> NoAnswer {
     const LONGEST: usize = 120;
     let reason: String = error.to_string().chars().take(LONGEST).collect();
@@ -88,12 +89,12 @@ pub(crate) fn text(holder: &Fields<'_>, key: &str) -> Result<Option<String>, NoA
     under(holder, key).map(|raw| read(raw, key)).transpose()
 }
 
-/// The same, where an absent one is empty.
+/// The same; empty if absent.
 pub(crate) fn text_or_empty(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
     text(holder, key).map(Option::unwrap_or_default)
 }
 
-/// An id, which some servers count.
+/// An id, which some servers send as a number.
 pub(crate) fn id(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
     match present(holder, key)? {
         Some(Value::Number(number)) => Ok(number.to_string()),
@@ -101,7 +102,7 @@ pub(crate) fn id(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
     }
 }
 
-/// A whole number under a key; some servers write it as a text.
+/// An integer under a key; some servers send it as a string.
 pub(crate) fn number(holder: &Fields<'_>, key: &str) -> Result<Option<u64>, NoAnswer> {
     let Some(raw) = under(holder, key) else { return Ok(None) };
     let number = raw.get().trim_matches('"');
@@ -110,17 +111,17 @@ pub(crate) fn number(holder: &Fields<'_>, key: &str) -> Result<Option<u64>, NoAn
     number.parse().map(Some).map_err(|_| unreadable())
 }
 
-/// What is under a key and not null.
+/// A non-null value under a key.
 pub(crate) fn present(holder: &Fields<'_>, key: &str) -> Result<Option<Value>, NoAnswer> {
     under(holder, key).map(|raw| read(raw, key)).transpose()
 }
 
-/// An `error` that is there and says something.
+/// A non-empty `error`.
 pub(crate) fn error_of(holder: &Fields<'_>) -> Result<Option<Value>, NoAnswer> {
     Ok(present(holder, "error")?.filter(says_something))
 }
 
-/// The error that an event says it is.
+/// The error of an error event.
 pub(crate) fn error_in(data: &str) -> Value {
     match serde_json::from_str::<Value>(data) {
         Ok(Value::Object(mut fields)) => match fields.remove("error").filter(says_something) {
@@ -132,7 +133,7 @@ pub(crate) fn error_in(data: &str) -> Value {
     }
 }
 
-/// Whether there is anything in it.
+/// Whether it is not empty.
 pub(crate) fn says_something(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -157,7 +158,7 @@ fn block_text(raw: &RawValue) -> Result<String, NoAnswer> {
         return read(raw, "content");
     }
     let block = fields_of(raw)?;
-    // A block of thinking has a text too, but it is not the answer.
+    // A thinking block also has a text, which is not part of the answer.
     match text(&block, "type")?.as_deref() {
         None => text(&block, "text")?.ok_or_else(|| NoAnswer::malformed("a block of its content says nothing known")),
         Some("text" | "output_text") => text_or_empty(&block, "text"),
@@ -165,7 +166,7 @@ fn block_text(raw: &RawValue) -> Result<String, NoAnswer> {
     }
 }
 
-/// Arguments as text. What is no valid JSON stays as it came: the engine answers that call with what is wrong.
+/// Arguments as text. Invalid JSON is kept unchanged: the engine answers that call with the error.
 pub(crate) fn arguments_of(raw: Option<&RawValue>) -> Result<String, NoAnswer> {
     let Some(raw) = raw.filter(|raw| raw.get() != "null") else { return Ok("{}".to_string()) };
     if !raw.get().starts_with('"') {
@@ -173,13 +174,13 @@ pub(crate) fn arguments_of(raw: Option<&RawValue>) -> Result<String, NoAnswer> {
     }
     let text: String = read(raw, "arguments")?;
     Ok(match text.trim().is_empty() {
-        // A tool without parameters is called with an empty string by some models.
+        // Some models call a tool without parameters with an empty string.
         true => "{}".to_string(),
         false => unwrapped(&text).unwrap_or(text),
     })
 }
 
-/// The object in a text that was encoded twice: a JSON string that holds an object.
+/// The object in doubly encoded text: a JSON string that contains an object.
 fn unwrapped(text: &str) -> Option<String> {
     let inner: String = text.trim_start().starts_with('"').then(|| serde_json::from_str(text).ok())??;
     serde_json::from_str::<Map<String, Value>>(&inner).is_ok().then_some(inner)

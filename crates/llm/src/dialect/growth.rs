@@ -1,4 +1,5 @@
-//! No answer becomes shorter because more of it came: in each protocol, what cannot be read is an error, never an absence.
+//! An answer never becomes shorter by receiving more of it: in each protocol, an unreadable part is an error, never an
+//! absence.
 
 use super::{Assembly, NoAnswer, decode, mended};
 use crate::dialect::decoded::Decoded;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 const APIS: [Api; 3] = [Api::Chat, Api::Responses, Api::Messages];
 
-/// An answer with everything in it that a protocol knows.
+/// An answer with every part that a protocol defines.
 fn answer(api: Api) -> Value {
     let arguments = r#"{"path":"a😀.md"}"#;
     match api {
@@ -49,7 +50,7 @@ fn size(answer: &Decoded) -> usize {
     answer.content.len() + calls + answer.tool_calls.len() + json!(answer.extra).to_string().len()
 }
 
-/// The places of all values of a document that are neither lists nor objects.
+/// The paths of all values of a document that are neither lists nor objects.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(key, value)| places(value, &format!("{at}/{key}"), found)),
@@ -80,7 +81,7 @@ fn half_a_character_anywhere_takes_nothing_away() {
         for place in all_places(api) {
             let document = answer(api);
             let Some(text) = document.pointer(&place).unwrap().as_str() else { continue };
-            // A word of the protocol's with half a character behind it is another word.
+            // A keyword of the protocol followed by half a character is a different word.
             if ["type", "role"].iter().any(|key| place.ends_with(key)) {
                 continue;
             }
@@ -106,7 +107,7 @@ fn what_cannot_be_read_is_an_error_or_stays_as_it_came() {
                 match read(api, &with(api, &place, unreadable)) {
                     Err(NoAnswer::Malformed(_)) => refused += 1,
                     Err(other) => panic!("{api:?} {place}: {other:?}"),
-                    // Arguments go to the engine, which answers that call; other places are read by nobody.
+                    // Arguments go to the engine, which answers that call; other places are not read.
                     Ok(after) => {
                         let said = after.tool_calls.iter().any(|call| call.arguments.contains(unreadable));
                         assert!(said || after == before, "{api:?} {place} {unreadable}: {after:?}");
@@ -129,7 +130,7 @@ fn every_prefix_of_a_plain_answer_is_a_cut() {
     }
 }
 
-/// The events of a streamed answer with one text in two pieces, for each place where its UTF-16 units can be parted.
+/// The events of a streamed answer with one text in two pieces, for each position between its UTF-16 units.
 fn sliced(events: &dyn Fn(&str, &str) -> Vec<String>, text: &str) -> Vec<Vec<String>> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let json = |units: &[u16]| -> String {

@@ -1,23 +1,23 @@
 //! Half characters in JSON from outside.
 //!
-//! JSON writes a character outside the Basic Multilingual Plane as two escapes, the halves of a surrogate pair. A server that
-//! slices strings by UTF-16 units sends one half in one event and the other in the next, or cuts one off for good. Neither a
-//! Rust string nor a `serde_json::Value` holds a half, and both refuse the whole text around it.
+//! JSON writes a character outside the Basic Multilingual Plane as two escapes, the halves of a surrogate pair. A
+//! server that slices strings by UTF-16 units sends one half in one event and the other in the next, or drops one.
+//! Neither a Rust string nor a `serde_json::Value` can contain a half, and parsing rejects the whole text.
 //!
-//! So halves are coded before parsing, each as one character of a block that is reserved for private use, and joined again
-//! when the answer is complete. What stays alone becomes U+FFFD. The code is lossless: a character of that block that a
-//! server really sends is written as its own two coded halves.
+//! So halves are encoded before parsing, each as one private-use character, and joined again when the answer is
+//! complete. A half without a partner becomes U+FFFD. The encoding is lossless: a character of that private-use block
+//! that a server really sends is written as its own two encoded halves.
 
 use std::borrow::Cow;
 
-/// The first of the 2,048 characters that stand for the halves D800 to DFFF.
+/// The first of the 2,048 characters that encode the halves D800 to DFFF.
 const FIRST: u32 = 0x10_F800;
 
-/// JSON text with each half that has no partner coded as a character.
+/// JSON text with each half without a partner encoded as a character.
 pub(crate) fn coded(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut out = String::new();
-    // What stands before `kept` is in `out`.
+    // Everything before `kept` is in `out`.
     let (mut at, mut kept) = (0, 0);
     while at < bytes.len() {
         let (length, replacement) = match bytes[at] {
@@ -38,7 +38,7 @@ pub(crate) fn coded(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same text with the coded halves joined where two of them make a character, and U+FFFD for each that stays alone.
+/// The same text with pairs of encoded halves joined, and U+FFFD for each other half.
 pub(crate) fn joined(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| half_of(c).is_some()) {
         return Cow::Borrowed(text);
@@ -59,7 +59,7 @@ pub(crate) fn joined(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A body in one piece without half characters. What is no UTF-8 stays as it is: the parser refuses it.
+/// A complete body without half characters. Invalid UTF-8 is kept: the parser rejects it.
 pub(crate) fn mended(body: Vec<u8>) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&body) else { return body };
     match coded(text) {
@@ -70,7 +70,7 @@ pub(crate) fn mended(body: Vec<u8>) -> Vec<u8> {
 
 type Halves = [Option<char>; 2];
 
-/// The length of what an escape begins, and what replaces it.
+/// The length of a sequence that begins with an escape, and its replacement.
 fn of_escape(bytes: &[u8]) -> (usize, Option<Halves>) {
     let Some(first) = escaped_unit(bytes) else { return (2, None) };
     if code_of(first).is_none() {
@@ -83,7 +83,7 @@ fn of_escape(bytes: &[u8]) -> (usize, Option<Halves>) {
     }
 }
 
-/// The same of a character that could be taken for a coded half.
+/// The same for a character that looks like an encoded half.
 fn of_character(text: &str) -> (usize, Option<Halves>) {
     let Some(c) = text.chars().next() else { return (1, None) };
     let mut units = [0; 2];

@@ -1,8 +1,8 @@
 //! Calls that a model wrote into its text instead of calling (lesson 44).
 //!
-//! Servers that do not know a model's call syntax hand it on as text. A call is taken from the text only when there is
-//! no doubt: a form that is known, a tool that is bound, arguments that parse as an object, and every marked piece of
-//! the text is such a call. Anything less stays text, and the engine says that nothing happened.
+//! Servers that do not know a model's call syntax pass it on as text. A call is taken from the text only if it is
+//! unambiguous: a known form, a bound tool, arguments that parse as an object, and every marked piece of the text is
+//! such a call. Otherwise it stays text, and the engine tells the model that nothing happened.
 
 use super::text_forms::{self, pattern};
 use plumbline_engine::ToolCall;
@@ -21,7 +21,7 @@ static FENCED: LazyLock<Regex> =
 static FUNCTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?s)<function=(?P<name>[\w.-]+)>\s*(?P<json>.*?)\s*</function>"));
 
-/// gpt-oss (harmony): a call is a message to a function, on a channel, with the format's marks or, where a server dropped
+/// gpt-oss (harmony): a call is a message to a function, on a channel, with the format's marks or, if a server dropped
 /// them, without.
 static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -29,14 +29,14 @@ static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What stands before the last channel's words in harmony's format, with its marks or without.
+/// The text before the last channel in harmony's format, with its marks or without.
 static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?s)^\s*(?:<\|channel\|>analysis<\|message\|>|analysis).*?(?:<\|start\|>assistant<\|channel\|>final<\|message\|>|assistantfinal)",
     )
 });
 
-/// The calls in a text, and the text without them; none when there is none or any doubt.
+/// The calls in a text, and the text without them; none if there is none or any ambiguity.
 pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
     let in_json = [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
         let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
@@ -50,7 +50,7 @@ pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, Stri
     })
 }
 
-/// A tool's name without what belongs to harmony's format: `read_file<|channel|>commentary`, `functions.read_file`.
+/// A tool's name without harmony's marks: `read_file<|channel|>commentary`, `functions.read_file`.
 pub(crate) fn name<'a>(called: &'a str, bound: &[&str]) -> &'a str {
     let called = called.split("<|").next().unwrap_or(called).trim_end();
     match called.strip_prefix("functions.") {
@@ -59,7 +59,7 @@ pub(crate) fn name<'a>(called: &'a str, bound: &[&str]) -> &'a str {
     }
 }
 
-/// The answer in a text that holds what the model thought, too, if it is of harmony's format.
+/// The answer in a text that also contains reasoning, if it is in harmony's format.
 pub(crate) fn last_channel(text: &str) -> Option<&str> {
     let thought = TO_LAST_CHANNEL.find(text)?;
     let answer = &text[thought.end()..];

@@ -1,13 +1,13 @@
-//! An answer of several items, as it came: reasoning and signatures stand between texts and calls, and must go back in
-//! their places.
+//! An answer with several items, verbatim: reasoning and signatures are between texts and calls, and must be sent back
+//! at the same positions.
 //!
-//! Texts and calls are kept with the message like those of any protocol; in the list of items there is a place for each,
-//! without what would be kept twice.
+//! Texts and calls are stored with the message as in any protocol; the list of items has a placeholder for each,
+//! without duplicating the content.
 
 use super::fields::{MOST_EXTRA_BYTES, says_something};
 use serde_json::{Map, Value};
 
-/// Puts the items under a key, unless a text and calls are all there is, or more than may go back.
+/// Stores the items under a key, unless there are only a text and calls, or they exceed the limit.
 pub(crate) fn keep(key: &str, items: Vec<Value>, is_plain: impl Fn(&Value) -> bool) -> Map<String, Value> {
     let mut extra = Map::new();
     if items.iter().all(is_plain) {
@@ -20,7 +20,7 @@ pub(crate) fn keep(key: &str, items: Vec<Value>, is_plain: impl Fn(&Value) -> bo
     extra
 }
 
-/// The items under a key of what may go back with an answer.
+/// The items stored under a key of an answer's extra data.
 pub(crate) fn kept<'a>(extra: &[(&'a str, &'a Value)], key: &str) -> Option<&'a [Value]> {
     let found = extra.iter().find(|(name, _)| *name == key);
     found.and_then(|(_, items)| items.as_array()).map(Vec::as_slice)

@@ -1,9 +1,9 @@
-//! The protocols of model servers, each a folder with what it sends, what it reads and how it streams.
+//! The protocols of model servers, each a folder with requests, responses and streams.
 //!
-//! All of them begin with the same [`conversation::Turn`]s and end with the same [`Decoded`]: what differs between two
-//! protocols is in their folders, what differs between two endpoints of one protocol is in the
-//! [profile](super::profile::Profile). A streamed answer is put together to the object that it would have been without
-//! streaming, and read as that.
+//! All of them begin with the same [`conversation::Turn`]s and end with the same [`Decoded`]: differences between two
+//! protocols are in their folders, differences between two endpoints of one protocol are in the
+//! [profile](super::profile::Profile). A streamed answer is assembled into the object of the same answer without
+//! streaming, and read as such.
 
 mod as_text;
 mod chat;
@@ -37,52 +37,51 @@ use plumbline_engine::ModelRequest;
 use reqwest::RequestBuilder;
 use serde_json::Value;
 
-/// How one request is made, besides what the configuration says: what the job has learnt of the endpoint is in it.
+/// Options of one request in addition to the configuration, including what the job has learnt about the endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
     /// The protocol.
     pub(crate) api: Api,
-    /// Whether a stream is asked for.
+    /// Whether a stream is requested.
     pub(crate) streamed: bool,
-    /// Whether its usage is asked for by options of the stream (chat completions).
+    /// Whether usage is requested by stream options (chat completions).
     pub(crate) stream_options: bool,
-    /// Whether reasoning that only the provider can read is asked for (responses).
+    /// Whether encrypted reasoning is requested (responses).
     pub(crate) encrypted: bool,
-    /// Whether what came with earlier answers goes back with them.
+    /// Whether extra data of earlier answers is sent back.
     pub(crate) echo: bool,
-    /// Keys of it that do not.
+    /// Keys of it that are not sent back.
     pub(crate) left_out: Vec<String>,
-    /// Answers that are sent as text with their results, by their numbers in the history.
+    /// Answers that are sent as text together with their results, by their numbers in the history.
     pub(crate) as_text: Vec<i64>,
-    /// Fields that do not go out though they are configured.
+    /// Fields that are not sent although they are configured.
     pub(crate) without: Vec<Field>,
-    /// The name under which chat completions send the answer's cap.
+    /// The field name of the answer's cap in chat completions.
     pub(crate) output_cap: OutputCapField,
-    /// Most tokens of an answer that the endpoint takes as a cap.
+    /// Maximum cap that the endpoint accepts.
     pub(crate) most_tokens: Option<u32>,
-    /// How much the model is to think, in the endpoint's words.
+    /// The reasoning effort, in the endpoint's values.
     pub(crate) effort: Option<String>,
-    /// Whether it decides that itself where a budget is configured (messages).
+    /// Whether the model decides it although a budget is configured (messages).
     pub(crate) adaptive: bool,
-    /// Where it goes: protocol, address and model, as it stands with what came from there. Earlier versions wrote the protocol
-    /// and the host alone, which could be any model's there.
+    /// The destination: protocol, address and model, in the form stored with extra data from there. Earlier versions
+    /// stored only protocol and host, which could be any model there.
     pub(crate) origin: String,
 }
 
 impl Manner {
-    /// A field's value, unless the field does not go out.
+    /// A field's value, unless the field is not sent.
     pub(crate) fn unless<T>(&self, field: Field, value: Option<T>) -> Option<T> {
         value.filter(|_| !self.without.contains(&field))
     }
 
-    /// The cap of an answer within what the endpoint takes.
+    /// The cap of an answer, within the endpoint's maximum.
     fn capped(&self, max_output_tokens: u32) -> u32 {
         self.most_tokens.map_or(max_output_tokens, |most| most.min(max_output_tokens))
     }
 }
 
-/// The body of a request: what stays the same between two turns first, what is appended last, and equal requests in equal
-/// bytes.
+/// The body of a request: the stable part first, the appended part last, and equal requests have equal bytes.
 pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> Vec<u8> {
     let turns = conversation::turns(config, manner, request);
     match manner.api {
@@ -92,7 +91,7 @@ pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest
     }
 }
 
-/// What a request sends that may be refused.
+/// The parts of a request that may be refused.
 pub(crate) fn sent_back(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> SentBack {
     let turns = conversation::turns(config, manner, request);
     let mut sent = match manner.api {
@@ -105,7 +104,7 @@ pub(crate) fn sent_back(config: &ModelConfig, manner: &Manner, request: &ModelRe
     sent
 }
 
-/// The cap on an answer's tokens as the endpoint is told it.
+/// The cap on an answer's tokens as it is sent.
 pub(crate) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
     match manner.api {
         Api::Chat | Api::Responses => manner.capped(max_output_tokens),
@@ -113,7 +112,7 @@ pub(crate) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
     }
 }
 
-/// With the key and whatever else the protocol wants in headers.
+/// With the key and the protocol's other headers.
 pub(crate) fn headers(key: Option<&ApiKey>, api: Api, request: RequestBuilder) -> RequestBuilder {
     match (api, key) {
         (Api::Messages, key) => {
@@ -137,13 +136,13 @@ pub(crate) fn decode(api: Api, body: &[u8]) -> Result<Decoded, NoAnswer> {
     }
 }
 
-/// The usage in a body that is no answer, if there is one that can be read.
+/// The usage in a body that is not an answer, if readable.
 pub(crate) fn usage_in(body: &[u8]) -> Option<Value> {
     let root: Value = serde_json::from_slice(body).ok()?;
     root.get("usage").filter(|usage| usage.is_object()).cloned()
 }
 
-/// An answer that is put together from the events of a stream.
+/// An answer assembled from the events of a stream.
 #[derive(Debug)]
 pub(crate) enum Assembly {
     Chat(chat::stream::Assembly),
@@ -179,7 +178,7 @@ impl Assembly {
         }
     }
 
-    /// Whether the answer has given a reason for its end, and is whole whatever goes wrong behind it.
+    /// Whether the answer has a finish reason, and is complete despite later errors.
     fn close_if_ended(&mut self) -> bool {
         match self {
             Self::Chat(assembly) if assembly.has_ended() => assembly.close(),
@@ -190,7 +189,7 @@ impl Assembly {
         true
     }
 
-    /// Adds what stood at the end of a stream without the blank line behind it, if it is all there.
+    /// Adds the final event of a stream without its blank line, if it is complete.
     pub(crate) fn add_last(&mut self, name: Option<&str>, data: &str) -> Result<(), NoAnswer> {
         match fields::is_json(data) || data.trim() == DONE {
             true => self.add(name, data).map(drop),
@@ -216,7 +215,7 @@ impl Assembly {
         }
     }
 
-    /// What has come, where nothing more will.
+    /// The output so far, if no more will come.
     pub(crate) fn begun(&self) -> Begun {
         let usage = match self {
             Self::Chat(assembly) => assembly.usage(),
@@ -227,7 +226,7 @@ impl Assembly {
         Begun { usage, bytes: self.bytes() }
     }
 
-    /// The whole answer as it would have come without a stream; a cut where the stream ended before its time.
+    /// The whole answer in its form without a stream; truncated if the stream ended early.
     pub(crate) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
         let body = match self {
             Self::Chat(assembly) => assembly.into_body(),
@@ -238,10 +237,10 @@ impl Assembly {
     }
 }
 
-/// The data of the event that closes a stream of OpenAI's protocols.
+/// The data of the final event of a stream in OpenAI's protocols.
 const DONE: &str = "[DONE]";
 
-/// A request as bytes. It is made of texts, numbers and JSON that was read before.
+/// A request as bytes. It consists of texts, numbers and JSON that was already parsed.
 fn written(request: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(request).expect("writing JSON to memory: keys are strings and no value refuses to be written")
 }

@@ -1,17 +1,17 @@
-//! Names of calls as every provider takes them in a request.
+//! Names of calls in a form that every provider accepts in a request.
 //!
-//! A model may call what no tool is named, and the call stays in the history with the name that it said. Providers hold the
-//! names of a request against a pattern, those of earlier calls too, and refuse the whole request for one of them.
+//! A model may call an unknown tool, and the call stays in the history under that name. Providers validate the names in
+//! a request against a pattern, including those of earlier calls, and refuse the whole request for one violation.
 
 use std::borrow::Cow;
 
-/// Longest name that all take: OpenAI's and Mistral's is 64 characters, Anthropic's 200 in a call.
+/// Maximum length that all accept: OpenAI's and Mistral's is 64 characters, Anthropic's 200 in a call.
 const LONGEST: usize = 64;
 
-/// What stands for a name of which nothing is left.
+/// Replaces an empty name.
 const NONE: &str = "unnamed";
 
-/// The name within `^[a-zA-Z0-9_-]{1,64}$`, which all providers take; a name of a tool as it is.
+/// The name within `^[a-zA-Z0-9_-]{1,64}$`, which all providers accept; a tool's name is unchanged.
 pub(crate) fn fitted(name: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() {

@@ -1,8 +1,8 @@
-//! Several calls that a model wrote into one.
+//! Several calls wrapped in one.
 //!
-//! OpenAI's models know a wrapper for calls that are made at once, and call it where nobody offers it:
-//! `multi_tool_use.parallel`, in responses `parallel`, with `tool_uses` of `recipient_name` and `parameters`
-//! (vercel/ai#2786, vercel/ai#19067). What is in it is what the model wants.
+//! OpenAI's models know a wrapper for parallel calls, and call it even if it is not offered: `multi_tool_use.parallel`,
+//! in responses `parallel`, with `tool_uses` of `recipient_name` and `parameters` (vercel/ai#2786, vercel/ai#19067).
+//! Its content is the intended calls.
 
 use super::conversation::CALL_EXTRAS;
 use super::inline_tool_calls;
@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 /// The names under which models call it.
 const WRAPPERS: [&str; 4] = ["multi_tool_use.parallel", "multi_tool_use_parallel", "multi_tool_use", "parallel"];
 
-/// The calls with each wrapper replaced by what is in it. One of which anything cannot be read stays, and is answered as a
-/// call of a tool that does not exist. `extra` has what came beside single calls, in their order.
+/// The calls with each wrapper replaced by its content. A wrapper that cannot be read completely is kept, and answered
+/// as a call of an unknown tool. `extra` has the extra data of single calls, in their order.
 pub(crate) fn unwrapped(calls: Vec<ToolCall>, extra: &mut Map<String, Value>, bound: &[&str]) -> Vec<ToolCall> {
     let mut out = Vec::with_capacity(calls.len());
     let mut own = match extra.get_mut(CALL_EXTRAS) {
@@ -23,7 +23,7 @@ pub(crate) fn unwrapped(calls: Vec<ToolCall>, extra: &mut Map<String, Value>, bo
     for call in calls {
         match inner(&call, bound) {
             Some(inner) => {
-                // What came beside the wrapper belongs to the first call in it.
+                // The wrapper's extra data belongs to its first call.
                 if let Some(own) = own.as_mut().filter(|own| own.len() > out.len()) {
                     let behind = out.len() + 1;
                     own.splice(behind..behind, inner.iter().skip(1).map(|_| Value::Null));
@@ -36,7 +36,7 @@ pub(crate) fn unwrapped(calls: Vec<ToolCall>, extra: &mut Map<String, Value>, bo
     out
 }
 
-/// The calls in a wrapper; none where the call is no wrapper, or in doubt.
+/// The calls in a wrapper; none if the call is not a wrapper, or in doubt.
 fn inner(call: &ToolCall, bound: &[&str]) -> Option<Vec<ToolCall>> {
     let name = inline_tool_calls::name(&call.name, bound);
     let is_wrapper = WRAPPERS.contains(&name.strip_prefix("functions.").unwrap_or(name)) && !bound.contains(&name);

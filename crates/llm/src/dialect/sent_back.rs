@@ -1,9 +1,9 @@
-//! What a request sends of earlier answers, by which a refusal of it is known.
+//! The data of earlier answers in a request, for attributing a refusal to it.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fields without which an item is none.
+/// Required fields of an item.
 const ESSENTIAL: [&str; 16] = [
     "type",
     "role",
@@ -23,20 +23,20 @@ const ESSENTIAL: [&str; 16] = [
     "index",
 ];
 
-/// What a request sends of earlier answers.
+/// The data of earlier answers in a request.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SentBack {
-    /// Names in what is the provider's own, each with the key that is left out where the name is refused; none where an item
-    /// cannot do without it.
+    /// Names in the provider's data, each with the key to omit if the name is refused; none if the item requires it.
     pub(crate) keys: BTreeMap<String, Option<String>>,
     /// The fields of the request itself.
     pub(crate) fields: BTreeSet<String>,
-    /// The messages of the request in their order: the answer that each is, or is a result of, by its number in the history.
+    /// The messages of the request in order, each with the number in the history of its answer, or of the answer whose
+    /// result it is.
     pub(crate) turns: Vec<Option<i64>>,
 }
 
 impl SentBack {
-    /// A field beside a message or a call, with what is in it.
+    /// An extra field of a message or a call, with its content.
     pub(crate) fn add(&mut self, key: &str, value: &Value) {
         self.keys.insert(key.to_owned(), Some(key.to_owned()));
         self.add_inner(key, value);

@@ -1,26 +1,26 @@
-//! The forms in which models write calls that have a syntax of their own, as servers hand them on that do not know it: a row each,
-//! with an example in the tests.
+//! Models' own call syntaxes, as passed on by servers that do not know them: one row each, with an example in the
+//! tests.
 
 use plumbline_bounds::pattern;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// A form: how a call in it is marked, what is around calls, and how the arguments of one are read.
+/// A form: the marks of a call, the text around calls, and the format of arguments.
 struct Form {
     call: Regex,
     around: Option<Regex>,
     arguments: Arguments,
 }
 
-/// How the arguments stand in a call.
+/// The format of arguments in a call.
 enum Arguments {
     /// As JSON, in the group `json`.
     Json,
-    /// As fields, in the group `fields`: each a match with `key` and `value`. A value is a text; the tool's schema says what it
-    /// means.
+    /// As fields, in the group `fields`: each a match with `key` and `value`. A value is text; the tool's schema
+    /// determines its type.
     Fields(Regex),
-    /// The group `json` is an object of a name and arguments, or a list of such.
+    /// The group `json` is an object with name and arguments, or a list of them.
     Named,
 }
 
@@ -44,9 +44,9 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
             None,
             fields(r"(?s)<arg_key>\s*(?P<key>.*?)\s*</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>"),
         ),
-        // Mistral, with a list behind the mark.
+        // Mistral, with a list after the mark.
         form(r"(?s)\[TOOL_CALLS\]\s*(?P<json>\[.*\])\s*(?:</s>)?\s*$", None, Arguments::Named),
-        // Mistral since v11, a mark a call.
+        // Mistral since v11, one mark per call.
         form(
             r"(?s)\[TOOL_CALLS\]\s*(?P<name>[\w.-]+)(?:\[CALL_ID\][\w-]*)?\[ARGS\](?P<json>\{[^\[]*(?:\[[^T][^\[]*)*\})",
             Some(r"</s>"),
@@ -79,7 +79,7 @@ pub(super) fn pattern(text: &str) -> Regex {
     pattern::own(text)
 }
 
-/// The calls in a text, each a name and an object, and the text without them; none when there is none, or any doubt.
+/// The calls in a text, each a name and an object, and the text without them; none if there is none, or any ambiguity.
 pub(super) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<(String, Value)>, String)> {
     FORMS.iter().find_map(|form| {
         let found: Vec<Vec<(String, Value)>> =
@@ -109,14 +109,14 @@ impl Form {
     }
 }
 
-/// The fields of a call; none where there is anything else between them.
+/// The fields of a call; none if there is other text between them.
 fn fields(field: &Regex, text: &str) -> Option<Value> {
     let fields: Map<String, Value> =
         field.captures_iter(text).map(|found| (found["key"].to_string(), Value::from(&found["value"]))).collect();
     field.replace_all(text, "").trim().is_empty().then_some(Value::Object(fields))
 }
 
-/// An object of a name and arguments, and of no more than a mark of its kind.
+/// An object with name and arguments, and at most a type field.
 pub(super) fn named(call: Value) -> Option<(String, Value)> {
     let Value::Object(mut fields) = call else { return None };
     let name = fields.remove("name")?.as_str()?.to_string();

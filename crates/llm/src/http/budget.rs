@@ -1,19 +1,20 @@
-//! What a server may send, and what may be kept of it, whatever the field: a hostile or broken one fills no memory.
+//! Limits on what a server may send and what is kept of it, in any field: a hostile or broken server cannot fill the
+//! memory.
 
 /// The bounds of one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Most bytes of a stream, everything in it counted.
+    /// Maximum bytes of a stream in total.
     pub(crate) wire: usize,
-    /// Most events of a stream.
+    /// Maximum events of a stream.
     pub(crate) events: usize,
-    /// Most bytes that are held: of an answer in one piece, of an event, and of what is put together of all events.
+    /// Maximum bytes kept: of a complete body, of an event, and of the answer assembled from all events.
     pub(crate) kept: usize,
 }
 
 impl Budget {
-    /// Of an answer of so many tokens, far beyond any real one. On the wire a token comes as an event of a few hundred bytes; kept,
-    /// it has four bytes as a rule, six times as many where each is escaped, and what surrounds it is small.
+    /// For an answer of this many tokens, far beyond any real one. On the wire a token is an event of a few hundred
+    /// bytes; stored, it usually has four bytes, six times as many if each is escaped, plus a small overhead.
     pub(crate) fn of(max_output_tokens: u32) -> Self {
         const WIRE: (usize, usize) = (16 << 20, 2 << 10);
         const EVENTS: (usize, usize) = (1 << 16, 8);
@@ -23,25 +24,25 @@ impl Budget {
         Self { wire: of(WIRE), events: of(EVENTS), kept: of(KEPT).min(MOST_KEPT) }
     }
 
-    /// Whether a text of JSON may be read: not by its length alone, for a value takes more memory than the two bytes that
-    /// it may have.
+    /// Whether a JSON text may be parsed: its length alone does not decide, because a value of two bytes may take much
+    /// more memory.
     pub(crate) fn takes(&self, json: &[u8]) -> bool {
         json.len() + beyond_length(json) <= self.kept
     }
 }
 
-/// Values of an event that its length explains.
+/// Number of values that an event's length accounts for.
 const USUAL_VALUES: usize = 256;
 /// What a value takes in memory.
 const A_VALUE: usize = 64;
 
-/// Bytes that the values of a text of JSON take beyond its length.
+/// Memory in bytes of the values of a JSON text beyond its length.
 pub(super) fn beyond_length(json: &[u8]) -> usize {
     A_VALUE * values_in(json).saturating_sub(USUAL_VALUES)
 }
 
-/// How many values a text of JSON has, about: its commas and opening brackets, outside of strings. To be asked before they are
-/// made, for two bytes on the wire may be a hundred in memory.
+/// Approximate number of values in a JSON text: its commas and opening brackets outside strings. Checked before
+/// parsing, because two bytes on the wire may be a hundred in memory.
 pub fn values_in(json: &[u8]) -> usize {
     let (mut values, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in json {

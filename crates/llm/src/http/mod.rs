@@ -18,16 +18,16 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// What came back, complete.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// The body; of a stream, what would have been the body without it, or why it is none.
+    /// The body; of a stream, the equivalent body without streaming, or why there is none.
     pub(crate) body: Result<Vec<u8>, NoAnswer>,
-    /// Of a stream, whether it ended by a mark of its own, not by its close alone.
+    /// For a stream, whether it ended with its end mark, not only by closing.
     pub(crate) has_own_end: Option<bool>,
-    /// What of it is paid for though it is none.
+    /// Its paid output although it is not an answer.
     pub(crate) begun: Begun,
 }
 
@@ -38,11 +38,11 @@ impl Answer {
     }
 }
 
-/// Nothing complete came back.
+/// No complete response.
 #[derive(Debug)]
 pub(crate) struct Unanswered {
     pub(crate) broken: Broken,
-    /// What came after a status that promised an answer; none where there was no such status.
+    /// The output after a success status; none without such a status.
     pub(crate) begun: Option<Begun>,
 }
 
@@ -52,31 +52,31 @@ impl From<Broken> for Unanswered {
     }
 }
 
-/// Why nothing complete came back.
+/// Why there is no complete response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the exchange broke off")]
 pub(crate) enum Broken {
     /// No connection: refused, unreachable, unknown name, TLS; with the reason.
     NoConnection(String),
-    /// No connection within the limit.
+    /// No connection within the timeout.
     ConnectTimeout(Duration),
-    /// No headers within the limit.
+    /// No headers within the timeout.
     FirstByteTimeout(Duration),
     /// The body stalled.
     IdleTimeout(Duration),
-    /// The answer began, but the whole call took too long.
+    /// The response began, but the whole call took too long.
     TotalTimeout(Duration),
-    /// The connection ended inside the answer; with the reason.
+    /// The connection ended within the response; with the reason.
     Cut(String),
-    /// The answer is larger than so many bytes (see [`Budget`]).
+    /// The response is larger than this many bytes (see [`Budget`]).
     TooLarge(usize),
-    /// The stream has more than so many events.
+    /// The stream has more than this many events.
     TooMany(usize),
 }
 
-/// Sends the request and takes the whole answer in, whatever its status.
+/// Sends the request and reads the whole response, with any status.
 ///
-/// Until the headers come there is one limit, so that it is never chance which of two says what was missing.
+/// Only one timeout applies until the headers, so that the reported cause is deterministic.
 pub(crate) async fn exchange(
     request: reqwest::RequestBuilder,
     api: Api,
@@ -108,7 +108,7 @@ fn in_one_piece(body: Vec<u8>) -> Read {
     Read { body: Ok(body), has_own_end: None, begun }
 }
 
-/// The pieces of a body as they come. Whatever comes keeps the idle clock, a comment as well as a word.
+/// The pieces of a body as they arrive. Any data resets the idle timeout, including comments.
 fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Result<Bytes, Broken>> {
     stream::unfold(response.bytes_stream().boxed(), move |mut pieces| async move {
         let piece = match timeout(idle, pieces.next()).await {
@@ -119,8 +119,8 @@ fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Res
     })
 }
 
-/// Reads a stream of events, or a body in one piece: which of them it is, its first letter says. Some servers answer a
-/// request for a stream with a whole answer, some gateways the other way round, and not all say so in their headers.
+/// Reads an event stream or a complete body, distinguished by the first character. Some servers answer a streaming
+/// request with a complete body, some gateways the other way round, and not all declare it in their headers.
 async fn read_answer(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     api: Api,
@@ -144,7 +144,7 @@ async fn read_answer(
     Ok(in_one_piece(read_all(pieces, begun, budget).await.map_err(after_headers)?))
 }
 
-/// The status had promised an answer.
+/// The status was a success.
 fn after_headers(broken: Broken) -> Unanswered {
     Unanswered { broken, begun: Some(Begun::default()) }
 }
@@ -153,7 +153,7 @@ fn first_letter(text: &[u8]) -> Option<u8> {
     text.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
-/// `data`, `event`, `id`, `retry`, a comment, or the mark of UTF-8 before them.
+/// `data`, `event`, `id`, `retry`, a comment, or a UTF-8 byte order mark before them.
 fn begins_an_event(letter: u8) -> bool {
     matches!(letter, b'd' | b'e' | b'i' | b'r' | b':' | 0xef)
 }
@@ -185,7 +185,7 @@ fn not_sent(error: reqwest::Error, limits: Timeouts) -> Broken {
     }
 }
 
-/// The innermost reason: the outer ones only repeat that a request failed, with its address.
+/// The innermost error: the outer ones only repeat that a request failed, with its address.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

@@ -1,4 +1,4 @@
-//! Server-sent events: the answer is used when its last event is there, and only then.
+//! Server-sent events: an answer is used only when its last event has arrived.
 
 use crate::dialect::{Assembly, Begun, NoAnswer};
 use crate::http::{Broken, Budget, Unanswered, budget::beyond_length};
@@ -10,25 +10,25 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the end of a stream is waited for behind its last event, so that the connection can be used again.
+/// How long to wait for the end of a stream after its last event, so that the connection can be reused.
 const LINGER: Duration = Duration::from_millis(100);
 
 /// An answer that was read to its end.
 pub(crate) struct Read {
     pub(crate) body: Result<Vec<u8>, NoAnswer>,
-    /// Of a stream, whether it ended by a mark of its own, not by its close alone.
+    /// For a stream, whether it ended with its end mark, not only by closing.
     pub(crate) has_own_end: Option<bool>,
     pub(crate) begun: Begun,
 }
 
-/// Reads events into an answer until it is whole or the stream ends, within the budget of its server: of all bytes and
-/// events, and of what is held of one event and of all.
+/// Reads events into an answer until it is complete or the stream ends, within the budget: of bytes and events in
+/// total, and of memory per event and for all.
 pub(crate) async fn read(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     mut assembly: Assembly,
     budget: Budget,
 ) -> Result<Read, Unanswered> {
-    // Since the last event, and in all.
+    // Since the last event, and in total.
     let (taken, came) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let counted = pieces.map(|piece| {
         let piece = piece?;
@@ -38,7 +38,7 @@ pub(crate) async fn read(
         }
         if is_beyond(&taken, budget.kept) { Err(Broken::TooLarge(budget.kept)) } else { Ok(piece) }
     });
-    // Some servers leave out the blank line that makes the last event one.
+    // Some servers omit the blank line after the last event.
     let is_over = AtomicBool::new(false);
     let blank_line = stream::once(async {
         is_over.store(true, Relaxed);
@@ -53,7 +53,7 @@ pub(crate) async fn read(
         }
         let event = match event {
             Ok(event) => event,
-            // What was cut inside a character is no last event.
+            // A tail truncated within a character is not a last event.
             Err(Error::Utf8Parse(_)) if is_over.load(Relaxed) => break,
             Err(error) => return no_event(error, &assembly),
         };

@@ -1,6 +1,6 @@
-//! What a provider says in the headers of its answers that it allows.
+//! Rate limits in the headers of a provider's responses.
 
-/// Limits a minute; none where the provider names none.
+/// Limits per minute; none if the provider names none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatedLimits {
     /// Requests.
@@ -9,8 +9,8 @@ pub struct StatedLimits {
     pub tokens_per_minute: Option<u64>,
 }
 
-/// OpenAI's headers, which most others send too, and Anthropic's. Of limits on several kinds of tokens the lowest counts, but
-/// not one on the answers' alone: prompts are most of what an agent sends.
+/// OpenAI's headers, which most others also send, and Anthropic's. Of limits on several kinds of tokens the lowest
+/// counts, except one on output tokens only: an agent mostly sends prompts.
 const TOKENS: [&str; 4] = [
     "x-ratelimit-limit-tokens",
     "anthropic-ratelimit-tokens-limit",
@@ -32,7 +32,7 @@ impl StatedLimits {
     }
 }
 
-/// Zero, or less, is how some say that there is no limit. A number with a list behind it is that of the IETF's draft.
+/// Zero or less means no limit for some providers. A number followed by a list is the form of the IETF draft.
 fn number(text: &str) -> Option<u64> {
     let first = text.split([',', ';']).next()?.trim();
     first.parse::<f64>().ok().filter(|number| (1.0..1e12).contains(number)).map(|number| number as u64)

@@ -1,9 +1,8 @@
-//! One TLS implementation for the whole process, and its roots, read once.
+//! The only TLS implementation of the process, with its root certificates, read once.
 //!
-//! The HTTP client is built without a provider of its own, so that `ring` is the only cryptography in the binary. The
-//! price is that somebody has to name it before the first client is made, or making one panics: every binary and test
-//! that talks HTTP calls [`install`] first. Clients made by [`http`] share the system's roots: one that is made while the
-//! process is short of descriptors needs none for them.
+//! The HTTP client is built without a crypto provider, so that `ring` is the only cryptography in the binary. Therefore
+//! every binary and test that uses HTTP must call [`install`] before the first client is created, or creating one
+//! panics. Clients created by [`http`] share the system's roots, so creating one needs no file descriptors for them.
 
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -13,18 +12,18 @@ static SETTINGS: OnceLock<ClientConfig> = OnceLock::new();
 
 /// Makes `ring` the process's TLS provider. Safe to call any number of times and from any thread.
 pub fn install() {
-    // The only error is that a provider is already installed, which is what is wanted.
+    // The only error is that a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// The beginning of every HTTP client. The first call reads the system's roots; where that fails, so does building the
+/// The builder of every HTTP client. The first call reads the system's roots; if that fails, so does building the
 /// client, and the next call reads them again.
 pub fn http() -> reqwest::ClientBuilder {
     install();
     let builder = reqwest::Client::builder();
     match settings() {
         Some(settings) => builder.tls_backend_preconfigured(settings.clone()),
-        // Reads the roots itself, and says why it cannot.
+        // Reads the roots itself, and reports errors.
         None => builder,
     }
 }

@@ -1,44 +1,44 @@
-//! What a refusal teaches.
+//! What can be learnt from a refusal.
 
 use crate::config::OutputCapField;
 use crate::dialect::Field;
 
-/// One thing that an endpoint does otherwise than it was taken to.
+/// One deviation of an endpoint from the assumptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lesson {
-    /// The model is to be asked by responses.
+    /// The model requires responses.
     UseResponses,
     /// Answers are not streamed.
     NoStream,
-    /// A stream is asked for without options; servers that refuse them tell the usage all the same.
+    /// A stream is requested without options; servers that refuse them report usage anyway.
     NoStreamOptions,
     /// Reasoning does not come in encrypted form.
     NoEncrypted,
-    /// What came with earlier answers is not taken back.
+    /// Extra data of earlier answers is not accepted back.
     NoEcho,
-    /// A key of it is not.
+    /// A key of it is not accepted back.
     LeaveOut(String),
     /// The answer with this number in the history, and its results, are sent as text.
     AsText(i64),
-    /// The cap of an answer has this name.
+    /// The field name of an answer's cap.
     CapAs(OutputCapField),
-    /// An answer has at most so many tokens.
+    /// The maximum cap of an answer in tokens.
     MostTokens(u32),
-    /// A field that is sent only where it is configured is not taken.
+    /// An optional configured field is not accepted.
     Without(Field),
-    /// The model takes this effort in place of the configured one.
+    /// The model accepts this effort instead of the configured one.
     Effort(String),
     /// It takes none.
     NoEffort,
-    /// It decides itself how much it thinks, and takes no budget (messages).
+    /// The model decides how much it thinks, and accepts no budget (messages).
     Adaptive,
 }
 
-/// How the words for a consequence begin.
+/// The prefix of the sentence about a consequence.
 const GOES_ON: &str = "the job goes on ";
 
 impl Lesson {
-    /// How the job goes on, for the record and for the log.
+    /// How the job continues, for the record and for the log.
     pub(crate) fn consequence(&self) -> String {
         let how = match self {
             Self::UseResponses => "by /responses".to_owned(),
@@ -59,7 +59,7 @@ impl Lesson {
     }
 }
 
-/// Whether the recorded words of a failure are those of one that has taught something.
+/// Whether a recorded failure is one from which something was learnt.
 pub fn has_taught(message: &str) -> bool {
     message.rsplit_once("; ").is_some_and(|(_, end)| end.starts_with(GOES_ON))
 }

@@ -1,8 +1,8 @@
-//! What a job's requests have taught about an endpoint, where it does not do what was assumed of it.
+//! What a job has learnt about an endpoint from refusals of its requests.
 //!
-//! A refusal that says what to do otherwise is a failure that is recorded like others, and counted by nobody: the engine asks
-//! again at once, and that request is made otherwise. Each thing is learnt once, so that no endpoint teaches without end. What
-//! was learnt holds for the job's stay at a worker, for one model at one endpoint.
+//! A refusal that says how to change the request is recorded, but not counted as a failure: the engine retries at once
+//! with a changed request. Each lesson is learnt once, so the number of such retries is bounded. Lessons are valid for
+//! one model at one endpoint, while the job stays at a worker.
 
 mod lesson;
 mod refusal;
@@ -20,28 +20,28 @@ pub(crate) use refusal::Refusal;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What one job has learnt. Starts empty.
+/// The lessons of one job. Starts empty.
 #[derive(Debug, Default)]
 pub struct Learnt(Mutex<HashMap<String, Lessons>>, Mutex<StatedLimits>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Lessons {
-    /// In the order in which they were learnt: of two about one thing the later holds.
+    /// In the order in which they were learnt: a later lesson overrides an earlier one about the same thing.
     learnt: Vec<Lesson>,
-    /// Whether its streams end by a mark of their own.
+    /// Whether its streams end with an end mark.
     marks_its_ends: bool,
     /// Streams in a row that ended without it.
     missing_ends: u32,
 }
 
-/// So many streams in a row without a mark at their end, and the endpoint no longer gives one.
+/// After this many consecutive streams without an end mark, the endpoint no longer sends one.
 const MOST_MISSING_ENDS: u32 = 3;
 
-/// So many answers are sent as text before the endpoint is taken to refuse the conversation for another reason.
+/// Maximum number of answers sent as text; after that, the endpoint refuses the conversation for another reason.
 const MOST_AS_TEXT: usize = 8;
 
 impl Learnt {
-    /// What the headers of the latest answer say that the provider allows.
+    /// The rate limits in the headers of the latest response.
     pub fn stated_limits(&self) -> StatedLimits {
         *self.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,14 +50,14 @@ impl Learnt {
         *self.1.lock().unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
-    /// How many lessons there were: whoever asks once, and not by the engine, asks again where there was one more.
+    /// The number of lessons: a caller outside the engine retries if it has increased.
     pub fn lessons(&self) -> usize {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lessons.values().map(|lessons| lessons.learnt.len()).sum()
     }
 
-    /// Whether a stream that closed after it gave a reason is over. Where the endpoint has once ended one by a mark of its own,
-    /// one without it was cut on its way.
+    /// Whether a stream that closed after a finish reason is complete. If the endpoint has ever sent an end mark, a
+    /// stream without one was truncated.
     pub(crate) fn is_over(&self, config: &ModelConfig, has_own_end: Option<bool>) -> bool {
         let Some(has_own_end) = has_own_end else { return true };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +71,7 @@ impl Learnt {
         has_own_end || !lessons.marks_its_ends
     }
 
-    /// How the next request is made. `place` is the address without user, password and query, for it is stored.
+    /// The options of the next request. `place` is the address without user, password and query, because it is stored.
     pub(crate) fn manner(&self, config: &ModelConfig, place: &str) -> Manner {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lessons = lessons.get(&key(config)).map(|lessons| &*lessons.learnt).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Learnt {
         manner
     }
 
-    /// Learns from a refusal of a request that was made so. None where it teaches nothing, or nothing new.
+    /// Learns from a refusal of a request with these options. None if there is nothing new to learn.
     pub(crate) fn learn(&self, config: &ModelConfig, manner: &Manner, refusal: &Refusal<'_>) -> Option<Lesson> {
         let may_teach = refusal::lessons_of(config, manner, refusal);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,8 +107,7 @@ impl Learnt {
     }
 }
 
-/// Whether a lesson is another than those that were learnt. Of the cap there are two names, and an endpoint that refuses both
-/// does not know what it wants.
+/// Whether a lesson is new. The cap has two names; an endpoint that refuses both is inconsistent.
 fn is_news(lesson: &Lesson, learnt: &[Lesson]) -> bool {
     let of_its_kind = learnt.iter().filter(|other| std::mem::discriminant(*other) == std::mem::discriminant(lesson));
     let most = match lesson {
@@ -121,7 +120,7 @@ fn is_news(lesson: &Lesson, learnt: &[Lesson]) -> bool {
 
 fn follow(lesson: &Lesson, manner: &mut Manner) {
     match lesson {
-        // The protocol is chosen before.
+        // The protocol is chosen earlier.
         Lesson::UseResponses => {}
         Lesson::NoStream => manner.streamed = false,
         Lesson::NoStreamOptions => manner.stream_options = false,

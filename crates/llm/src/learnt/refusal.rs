@@ -1,5 +1,5 @@
-//! From a refusal's words to what they teach. What is open by the configuration alone is learnt; nothing is risked by it, for
-//! the request is made otherwise once.
+//! From the text of a refusal to a lesson. Only settings that the configuration leaves open are learnt; there is no
+//! risk, because the request is changed only once.
 
 use super::lesson::Lesson;
 use super::said::Said;
@@ -11,25 +11,25 @@ use plumbline_engine::FailureClass;
 /// A request that was refused.
 pub(crate) struct Refusal<'a> {
     pub(crate) status: u16,
-    /// What it is otherwise.
+    /// Its other properties.
     pub(crate) class: FailureClass,
     pub(crate) body: &'a [u8],
-    /// Most tokens of an answer that were asked for.
+    /// The requested cap in tokens.
     pub(crate) cap: u32,
-    /// What the request sent of earlier answers.
+    /// Data of earlier answers in the request.
     pub(crate) sent: &'a dyn Fn() -> SentBack,
 }
 
 /// Efforts in their order.
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// Fewest tokens of a budget for thinking (Anthropic), and of a cap that is worth an answer.
+/// Minimum tokens of a thinking budget (Anthropic), and of a useful cap.
 const SMALLEST_BUDGET: u32 = 1024;
 const SMALLEST_CAP: u32 = 16;
 
-/// What a refusal may teach, the likeliest first.
+/// Possible lessons of a refusal, the likeliest first.
 pub(super) fn lessons_of(config: &ModelConfig, manner: &Manner, refusal: &Refusal<'_>) -> Vec<Lesson> {
-    // Gateways hand a refusal on as their own fault; then its words alone show that it is one.
+    // Gateways report a refusal as their own error; then only its text shows that it is one.
     let is_verdict = refusal.class == FailureClass::Permanent;
     let is_refusal = matches!(refusal.status, 400 | 404 | 405 | 415 | 422 | 501);
     if !is_refusal && (!is_verdict || refusal.status < 500) {
@@ -53,7 +53,7 @@ pub(super) fn lessons_of(config: &ModelConfig, manner: &Manner, refusal: &Refusa
 }
 
 fn of_protocol(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Lesson> {
-    // OpenAI's newer models take tools by responses alone (gpt-5.6), or with an effort (gpt-5.2 to 5.5).
+    // OpenAI's newer models accept tools only in responses (gpt-5.6), or if an effort is set (gpt-5.2 to 5.5).
     let is_open = config.api.is_none() && manner.api == Api::Chat;
     if is_open && said.says(&["v1/responses", "use the responses api"]) {
         return Some(Lesson::UseResponses);
@@ -62,20 +62,20 @@ fn of_protocol(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Les
     (manner.encrypted && manner.api == Api::Responses && refuses_it).then_some(Lesson::NoEncrypted)
 }
 
-/// Fields that are sent only where they are configured, the cap's name and size, and the effort.
+/// Optional configured fields, the cap's name and size, and the effort.
 fn of_settings(manner: &Manner, said: &Said, sent: &SentBack, cap: u32) -> Vec<Lesson> {
     let mut lessons = Vec::new();
     lessons.extend(of_cap(manner, said, cap));
     let refused = |field: &Field| sent.fields.contains(field.name()) && refuses_field(said, *field);
     lessons.extend(Field::ALL.into_iter().filter(refused).map(Lesson::Without));
-    // Whatever is said of a message's thoughts is not said of how the model is to think.
+    // A statement about a message's reasoning is not about the reasoning settings.
     if let (Some(effort), None) = (&manner.effort, said.place()) {
         lessons.extend(of_effort(manner, effort, said));
     }
     lessons
 }
 
-/// A value out of its range is a mistake that somebody has to put right; that there is but one value is not.
+/// A value out of range is a configuration error that a person must fix; a field with only one permitted value is not.
 fn refuses_field(said: &Said, field: Field) -> bool {
     let only_one = ["only the default", "may only be set to", "must be set to 1", "must be 1", "is fixed"];
     said.names(field.name()) && (said.refuses() || field == Field::Temperature && said.says(&only_one))
@@ -92,13 +92,13 @@ fn of_cap(manner: &Manner, said: &Said, cap: u32) -> Option<Lesson> {
     }
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens", "completion tokens"];
     let bounds = [">", "<", "at most", "maximum", "range", "too large", "up to", "exceed", "less than", "greater than"];
-    // The cap together with the prompt is the window's matter.
+    // A cap that exceeds the window together with the prompt is an overflow.
     let is_of_cap = said.says(&names) && said.says(&bounds) && !said.says(&["prompt", "input", "budget_tokens"]);
     let most = said.numbers().filter(|most| (SMALLEST_CAP..cap).contains(most)).max();
     most.filter(|_| is_of_cap).map(Lesson::MostTokens)
 }
 
-/// A level is a word, or for messages a budget in tokens.
+/// A level is a word, or for messages a token budget.
 fn of_effort(manner: &Manner, effort: &str, said: &Said) -> Option<Lesson> {
     let names =
         ["reasoning_effort", "reasoning.effort", "reasoning effort", "output_config", "effort", "budget_tokens"];
@@ -119,10 +119,10 @@ fn of_effort(manner: &Manner, effort: &str, said: &Said) -> Option<Lesson> {
     Some(nearest_effort(effort, said).map_or(Lesson::NoEffort, |effort| Lesson::Effort(effort.to_owned())))
 }
 
-/// Of the efforts that the refusal says it takes, the nearest; of two the lower.
+/// The nearest of the efforts that the refusal lists; of two the lower.
 fn nearest_effort(effort: &str, said: &Said) -> Option<&'static str> {
     let at = EFFORTS.iter().position(|known| *known == effort).unwrap_or(0);
-    // Some of them are words of people's.
+    // Some of them are also ordinary words.
     let is_taken = |known: &str| match known {
         "none" | "max" => said.quotes(known),
         _ => said.has_word(known),
@@ -131,8 +131,8 @@ fn nearest_effort(effort: &str, said: &Said) -> Option<&'static str> {
     taken.min_by_key(|(place, _)| place.abs_diff(at)).map(|(_, known)| *known)
 }
 
-/// Thoughts, signatures and encrypted items that are no longer taken: of another key or host, after a change, or without what
-/// belongs to them.
+/// Reasoning, signatures and encrypted items that are no longer accepted: from another key or host, after a change, or
+/// without the items that belong to them.
 fn of_reasoning(manner: &Manner, said: &Said) -> Option<Lesson> {
     const PHRASES: [&str; 8] = [
         "invalid_encrypted_content",
@@ -153,7 +153,7 @@ fn of_reasoning(manner: &Manner, said: &Said) -> Option<Lesson> {
     (manner.echo && is_of_it && !said.says(&["passed back"])).then_some(Lesson::NoEcho)
 }
 
-/// A key of earlier answers that the refusal names. One that an item cannot do without takes all that came along with it.
+/// A key of earlier answers that the refusal names. If an item requires the key, all of its extra data is omitted.
 fn of_keys(said: &Said, sent: &SentBack) -> Option<Lesson> {
     if said.says(&["passed back"]) {
         return None;
@@ -163,7 +163,7 @@ fn of_keys(said: &Said, sent: &SentBack) -> Option<Lesson> {
     left_out.or_else(|| (named().next().is_some() && said.place().is_some()).then_some(Lesson::NoEcho))
 }
 
-/// A field that another server of the same protocol asks for. DeepSeek names it, too, where it is missing.
+/// A field that another server of the same protocol requires. DeepSeek also names it if it is missing.
 fn is_about_reasoning(said: &Said) -> bool {
     said.says(&["reasoning_content", "reasoning_details", "reasoning input"]) && !said.says(&["passed back"])
 }
@@ -172,7 +172,7 @@ fn of_streams(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Less
     if manner.stream_options && said.refuses_one_of(&["stream_options"]) {
         return Some(Lesson::NoStreamOptions);
     }
-    // A refusal of streaming, not a word that happens to stand in another one ("upstream", "the stream was cut").
+    // A refusal of streaming, not a word that contains it or uses it otherwise ("upstream", "the stream was cut").
     let names = ["\"stream\"", "'stream'", "`stream`", "streaming", "to stream", "stream=", "stream:"];
     let is_refused = config.stream == Streaming::Auto && manner.streamed && said.refuses_one_of(&names);
     is_refused.then_some(Lesson::NoStream)

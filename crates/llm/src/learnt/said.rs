@@ -1,17 +1,17 @@
-//! What a refusal says: which fields and which message it names.
+//! The content of a refusal: which fields and which message it names.
 
 use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Most bytes of a body that are read.
+/// Maximum bytes of a body that are read.
 const MOST_BYTES: usize = 16 << 10;
 
-/// Where a refusal finds fault: `messages[3]`, `messages.3`, `input[3]`, and so in a list of steps (`loc`).
+/// Locations in a refusal: `messages[3]`, `messages.3`, `input[3]`, and so in a list of steps (`loc`).
 static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\b(?:messages|input)(?:\[|\.|/)(\d{1,6})\b"));
 
-/// Numbers that are no part of a name.
+/// Numbers that are not part of a name.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"[\w.,-]+"));
 
 /// Words of a refusal of something, not of its value.
@@ -32,10 +32,10 @@ const REFUSES: [&str; 14] = [
     "additional propert",
 ];
 
-/// A refusal's words, in lower case.
+/// The text of a refusal, in lower case.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// All of it, as it came.
+    /// The complete original text.
     pub(super) all: String,
     /// The texts in it, and lists of steps as one text.
     texts: Vec<String>,
@@ -56,7 +56,7 @@ impl Said {
         any.iter().any(|words| self.all.contains(words))
     }
 
-    /// Whether something is refused, whatever it is.
+    /// Whether anything is refused.
     pub(super) fn refuses(&self) -> bool {
         self.says(&REFUSES)
     }
@@ -66,31 +66,31 @@ impl Said {
         names.iter().any(|name| has_word(&self.all, name)) && self.refuses()
     }
 
-    /// Whether a field is named: in quotes, as a step of a path or as all of a text; and by its bare name, where that is no
-    /// word of people's or something is refused.
+    /// Whether a field is named: in quotes, as a step of a path or as a whole text; and by its bare name, if that is
+    /// not an ordinary word or if something is refused.
     pub(super) fn names(&self, field: &str) -> bool {
         let field = field.to_lowercase();
         let bare = field.contains('_') || self.refuses();
         self.texts.iter().any(|text| *text == field || is_named(text, &field, bare))
     }
 
-    /// The place of the message that it finds fault with, as the request counts them.
+    /// The index of the rejected message in the request.
     pub(super) fn place(&self) -> Option<usize> {
         self.texts.iter().find_map(|text| PLACE.captures(text)?[1].parse().ok())
     }
 
-    /// The numbers in it that are no part of a word.
+    /// The numbers in it that are not part of a word.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         let words = self.texts.iter().flat_map(|text| NUMBER.find_iter(text));
         words.filter_map(|word| word.as_str().trim_end_matches(['.', ',']).replace(',', "").parse().ok())
     }
 
-    /// Whether a word stands in it in quotes.
+    /// Whether it contains a word in quotes.
     pub(super) fn quotes(&self, word: &str) -> bool {
         self.texts.iter().any(|text| places(text, word).any(|(before, after)| is_quote(before) && is_quote(after)))
     }
 
-    /// Whether a word stands in it by itself.
+    /// Whether it contains a word by itself.
     pub(super) fn has_word(&self, word: &str) -> bool {
         self.texts.iter().any(|text| places(text, word).any(|(before, after)| !is_part(before) && !is_part(after)))
     }
@@ -111,7 +111,7 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// A step on the way to a field: a name or a place.
+/// A step of a path to a field: a name or an index.
 fn step(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|place| place.to_string()))
 }
@@ -122,13 +122,13 @@ fn is_named(text: &str, field: &str, bare: bool) -> bool {
     })
 }
 
-/// What stands before and behind each place of a word.
+/// The text before and after each occurrence of a word.
 fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = (Option<char>, Option<char>)> + 'a {
     let around = |(at, found): (usize, &str)| (text[..at].chars().next_back(), text[at + found.len()..].chars().next());
     text.match_indices(word).map(around)
 }
 
-/// Whether a name goes on with this.
+/// Whether a name continues with this character.
 fn is_part(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
 }
@@ -137,7 +137,7 @@ fn is_quote(c: Option<char>) -> bool {
     c.is_some_and(|c| matches!(c, '\'' | '"' | '`' | '“' | '”' | '‘' | '’' | '\\'))
 }
 
-/// Whether it stands there, and not as the end of another word.
+/// Whether it occurs there, and not as the end of another word.
 fn has_word(said: &str, name: &str) -> bool {
     said.match_indices(name)
         .any(|(at, _)| !name.starts_with(char::is_alphabetic) || !said[..at].ends_with(char::is_alphabetic))
@@ -158,7 +158,7 @@ mod tests {
             ("Unknown field: citations", "citations", true),
             ("no citations", "citations", false),
             (r#"{"error":{"message":"a reasoning_effort is 'wrong'"}}"#, "reasoning", false),
-            // The body's own keys name nothing.
+            // The body's own keys are not names of fields.
             (r#"{"type":"error","message":"no"}"#, "message", false),
             (r#"{"error":{"message":"{\"error\":\"'Channel' no\"}"}}"#, "Channel", true),
         ] {

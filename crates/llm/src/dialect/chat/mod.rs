@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, as spoken by OpenAI, llama.cpp, vLLM, Ollama, OpenRouter and nearly everybody else.
+//! OpenAI's chat completions, supported by OpenAI, llama.cpp, vLLM, Ollama, OpenRouter and nearly every other server.
 
 pub(crate) mod request;
 pub(crate) mod response;

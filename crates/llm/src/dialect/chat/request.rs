@@ -11,7 +11,7 @@ use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json, value::RawValue};
 
-/// The names under which reasoning text is known. Servers changed from one to the other.
+/// The field names of reasoning text. Servers changed from one to the other.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
 #[derive(Serialize)]
@@ -64,7 +64,7 @@ struct Message<'a> {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
-    /// Null beside calls: some providers refuse an empty string there, and all refuse null without calls.
+    /// Null with calls: some providers refuse an empty string there, and all refuse null without calls.
     content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall<'a>>,
@@ -101,10 +101,10 @@ impl Serialize for Extra<'_> {
     }
 }
 
-/// What stands where an endpoint must have something and there is nothing.
+/// Placeholder for an endpoint that requires a non-empty value.
 struct Placeholders {
     reasoning: Value,
-    /// Beside the first call of an answer, as Gemini puts the signature of its thoughts.
+    /// On the first call of an answer, like Gemini's thought signature.
     signature: Option<Map<String, Value>>,
 }
 
@@ -146,7 +146,7 @@ pub(in crate::dialect) fn body(
     })
 }
 
-/// What of earlier answers is in it.
+/// Data of earlier answers in it.
 pub(in crate::dialect) fn sent_back(config: &ModelConfig, manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
     let placeholders = Placeholders::of(&config.profile);
     let of_earlier = Earlier { profile: &config.profile, manner, placeholders: &placeholders };
@@ -166,7 +166,7 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { r#type: "function", function: Function { name, description, parameters } }
 }
 
-/// How what came with earlier answers goes back.
+/// How data of earlier answers is sent back.
 struct Earlier<'a> {
     profile: &'a Profile,
     manner: &'a Manner,
@@ -207,7 +207,7 @@ impl<'a> Earlier<'a> {
         answer.calls.iter().enumerate().map(written).collect()
     }
 
-    /// The fields of the message that are not the protocol's, reasoning under the name that the endpoint takes.
+    /// The non-standard fields of the message, with reasoning under the name that the endpoint accepts.
     fn extra(&self, answer: &'a Answer<'_>) -> Extra<'a> {
         let field = self.profile.reasoning_field.as_deref();
         let is_reasoning = |key: &str| REASONING_FIELDS.contains(&key);
@@ -218,7 +218,7 @@ impl<'a> Earlier<'a> {
                 _ => (*key, *value),
             })
             .collect();
-        // Servers in the middle of the change send both.
+        // Servers send both during the change.
         extra.dedup_by_key(|(key, _)| *key);
         let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
         if self.profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
@@ -227,7 +227,7 @@ impl<'a> Earlier<'a> {
         self.taken(extra)
     }
 
-    /// Those of the fields that the endpoint takes.
+    /// The fields that the endpoint accepts.
     fn taken(&self, fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Extra<'a> {
         Extra(fields.into_iter().filter(|(key, _)| self.manner.left_out.iter().all(|left| left != key)).collect())
     }

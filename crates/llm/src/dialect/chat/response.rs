@@ -1,4 +1,4 @@
-//! Reads an answer of chat completions, whichever server's it is (lesson 45).
+//! Reads an answer of chat completions, from any server (lesson 45).
 
 use crate::dialect::conversation::CALL_EXTRAS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
@@ -10,11 +10,11 @@ use crate::dialect::fields::{
 use plumbline_engine::ToolCall;
 use serde_json::{Map, Value};
 
-/// The protocol's own fields of a message. All others must go back unchanged with it (FAULTS F44).
+/// The standard fields of a message. All others must be sent back unchanged with it.
 pub(crate) const PROTOCOL: [&str; 9] =
     ["role", "content", "tool_calls", "refusal", "annotations", "audio", "function_call", "name", "index"];
 
-/// The protocol's own fields of a call.
+/// The standard fields of a call.
 pub(crate) const PROTOCOL_OF_CALLS: [&str; 4] = ["id", "type", "index", "function"];
 
 /// Reads the body of a 200.
@@ -24,7 +24,7 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let choice = choices.first().map(|choice| fields_of(choice)).transpose()?;
     let reason = choice.as_ref().map(finish_reason).transpose()?.flatten();
     let of_choice = choice.as_ref().map(error_of).transpose()?.flatten();
-    // Some say the cap as an error besides.
+    // Some providers also report the cap as an error.
     if let (Some(error), false) = (error_of(&root)?.or(of_choice), ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
@@ -39,7 +39,7 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     Ok(decoded)
 }
 
-/// The word that tells the truth: aggregators hand on that of whoever stands behind them.
+/// The real finish reason: aggregators pass on the upstream provider's.
 fn finish_reason(choice: &Fields<'_>) -> Result<Option<String>, NoAnswer> {
     let word = |key: &str| present(choice, key).map(|value| word_of(value.as_ref()));
     let (word, native) = (word("finish_reason")?, word("native_finish_reason")?);
@@ -62,7 +62,7 @@ fn decode_message(message: Fields<'_>) -> Result<Decoded, NoAnswer> {
     Ok(Decoded { content: said, tool_calls, finish_reason, extra, ..Decoded::default() })
 }
 
-/// The calls, and beside each what the provider put into it besides id, type, index and function.
+/// The calls, each with the provider's fields other than id, type, index and function.
 fn calls_of(message: &Fields<'_>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
     let mut read = (Vec::new(), Vec::new());
     for call in list(message, "tool_calls")? {
@@ -70,7 +70,7 @@ fn calls_of(message: &Fields<'_>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswe
         read.0.push(call);
         read.1.push(own);
     }
-    // What calls were before there could be several.
+    // The older form of a single call.
     if let (true, Some(function)) = (read.0.is_empty(), under(message, "function_call")) {
         read.0.push(called(String::new(), &fields_of(function)?)?);
         read.1.push(Value::Object(Map::new()));
@@ -78,7 +78,7 @@ fn calls_of(message: &Fields<'_>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswe
     Ok(read)
 }
 
-/// One call, and what in it is the provider's own.
+/// One call, and the provider's own fields in it.
 fn call_of(mut call: Fields<'_>) -> Result<(ToolCall, Value), NoAnswer> {
     let id = id(&call, "id")?;
     let read = match is_wrapped(&call) {
@@ -92,12 +92,12 @@ fn call_of(mut call: Fields<'_>) -> Result<(ToolCall, Value), NoAnswer> {
     Ok((read, Value::Object(own_fields(call)?)))
 }
 
-/// Some servers leave the `function` wrapper out.
+/// Some servers omit the `function` wrapper.
 pub(crate) fn is_wrapped(call: &Fields<'_>) -> bool {
     call.get("function").is_some_and(|function| function.get().starts_with('{'))
 }
 
-/// What a provider puts into a call besides the protocol's fields.
+/// The non-standard fields of a call.
 pub(crate) fn own_fields(mut call: Fields<'_>) -> Result<Map<String, Value>, NoAnswer> {
     call.retain(|key, raw| !PROTOCOL_OF_CALLS.contains(&key.as_str()) && raw.get() != "null");
     values(call)

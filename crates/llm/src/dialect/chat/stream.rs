@@ -1,7 +1,7 @@
-//! Puts a streamed answer of chat completions together.
+//! Assembles a streamed answer of chat completions.
 //!
-//! It is whole once it has given a reason for its end and the stream is over, by `[DONE]` or by its close. Some servers
-//! never give a reason: then `[DONE]` is believed as long as no call is torn. An error behind a reason takes nothing back.
+//! It is complete when it has a finish reason and the stream has ended, by `[DONE]` or by closing. Some servers never
+//! give a reason: then `[DONE]` suffices if no call is truncated. An error after the finish reason is ignored.
 
 use super::response::{PROTOCOL, is_wrapped, own_fields};
 use crate::dialect::DONE;
@@ -14,26 +14,26 @@ use crate::dialect::fields::{
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
-/// What a call takes besides what is in it.
+/// Memory overhead of a call.
 const A_CALL: usize = 256;
 
-/// What has come so far.
+/// The answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     content: String,
     refusal: String,
-    /// Fields that are not the protocol's.
+    /// Non-standard fields.
     extra: Map<String, Value>,
     calls: Vec<Call>,
-    /// Whether the one call came as `function_call`, as calls did before there could be several.
+    /// Whether the call came as `function_call`, the older form of a single call.
     only_function_call: bool,
     finish_reason: Option<String>,
-    /// The word of whoever stands behind an aggregator.
+    /// The finish reason of an aggregator's upstream provider.
     native_finish_reason: Option<String>,
     usage: Option<Value>,
     service_tier: Option<Value>,
     done: bool,
-    /// Whether the usage came in an event of its own, as the last one.
+    /// Whether the usage came in a separate last event.
     told_usage: bool,
     bytes: usize,
 }
@@ -55,7 +55,7 @@ impl Assembly {
         }
         let event = event_of(data)?;
         let error = error_of(&event)?;
-        // Groq has it in a field of its own besides.
+        // Groq also has it in a separate field.
         let of_groq = || object(&event, "x_groq").and_then(|groq| present(&groq, "usage"));
         if let Some(usage) = present(&event, "usage")?.or(of_groq()?) {
             self.usage = Some(usage);
@@ -80,14 +80,14 @@ impl Assembly {
         self.usage.clone()
     }
 
-    /// Whether what has come is an answer with a reason for its end.
+    /// Whether the answer so far has a finish reason.
     pub(in crate::dialect) fn has_ended(&self) -> bool {
         let reason = self.finish_reason.as_deref();
         let is_torn = self.calls.iter().any(|call| !call.is_whole());
         reason.is_some() && matches!(ending::of(reason), Ending::Finished(_)) && (ending::is_cut(reason) || !is_torn)
     }
 
-    /// Nothing of it is to come.
+    /// It is complete.
     pub(in crate::dialect) fn close(&mut self) {
         self.done = true;
     }
@@ -97,17 +97,17 @@ impl Assembly {
         self.done || self.told_usage
     }
 
-    /// `error` is what the event says besides.
+    /// `error` is the event's other content.
     fn add_choice(&mut self, choice: &Fields<'_>, error: Option<Value>) -> Result<(), NoAnswer> {
         if let Some(usage) = present(choice, "usage")? {
             self.usage = Some(usage);
         }
         let reason = word_of(present(choice, "finish_reason")?.as_ref());
-        // Some say the cap as an error besides.
+        // Some providers also report the cap as an error.
         if let (Some(error), false) = (error.or(error_of(choice)?), ending::is_cut(reason.as_deref())) {
             return Err(NoAnswer::Error(error));
         }
-        // Some servers say the whole message at the end, in place of a last delta.
+        // Some servers send the whole message at the end, instead of a last delta.
         if let Some(delta) = under(choice, "delta").or_else(|| under(choice, "message")) {
             self.add_delta(fields_of(delta)?)?;
         }
@@ -129,7 +129,7 @@ impl Assembly {
             self.bytes += call.get().len();
             self.add_call(fields_of(call)?)?;
         }
-        // What calls were before there could be several.
+        // The older form of a single call.
         if let Some(function) = under(&delta, "function_call") {
             self.bytes += function.get().len();
             self.only_function_call |= self.calls.is_empty();
@@ -187,7 +187,7 @@ impl Assembly {
         Ok(call)
     }
 
-    /// The call that a piece belongs to: by its index, else by its id, else by its order, where a name begins a new one.
+    /// The call of a piece: by its index, else by its id, else by its order, in which a name begins a new call.
     fn place_of(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
         let found = match (index, id) {
             (Some(index), _) if name.is_empty() => self.begun_under(index, id),
@@ -203,15 +203,15 @@ impl Assembly {
         })
     }
 
-    /// The call under an index that goes on. Some servers give each piece an id of its own.
+    /// The continuing call with an index. Some servers give each piece a different id.
     fn begun_under(&self, index: u64, id: &str) -> Option<usize> {
         let is_there = |call: &Call| call.index == Some(index);
         let same_id = self.calls.iter().rposition(|call| is_there(call) && call.id == id);
         same_id.or_else(|| self.calls.iter().rposition(is_there))
     }
 
-    /// The call under an index that a piece with a name belongs to. Two calls under one index are told apart by their ids, or
-    /// by a name that follows on whole arguments.
+    /// The call with an index for a piece with a name. Two calls with one index are distinguished by their ids, or by a
+    /// name after complete arguments.
     fn named_under(&self, index: u64, id: &str, name: &str, arguments: &str) -> Option<usize> {
         let same_id = |call: &Call| id.is_empty() || call.id.is_empty() || call.id == id;
         let found = self.calls.iter().rposition(|call| call.index == Some(index) && same_id(call));
@@ -239,15 +239,15 @@ impl Assembly {
 }
 
 impl Call {
-    /// Some servers say the whole arguments once more when they are complete.
+    /// Some servers repeat the whole arguments when they are complete.
     fn add_arguments(&mut self, piece: &str) {
         if self.arguments != piece || !self.is_whole() {
             self.arguments.push_str(piece);
         }
     }
 
-    /// Whether a piece with a name is another call's, as far as ids do not tell: this one has all of its arguments, and the
-    /// piece does not merely say the same again.
+    /// Whether a piece with a name begins another call, if ids do not decide: the current call has all of its
+    /// arguments, and the piece does not just repeat it.
     fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
         let is_the_same = !id.is_empty() && self.id == id;
         let says_again = self.name == name && (arguments.trim().is_empty() || arguments == self.arguments);

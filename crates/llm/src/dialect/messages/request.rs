@@ -1,9 +1,9 @@
 //! The body of `POST {base_url}/messages`.
 //!
-//! Users and the model alternate: results, remarks and the todo list that follow on each other are blocks of one user turn.
-//! The provider keeps what stands before a mark (`cache_control`). Marks stand behind the system prompt, behind the last
-//! message of the history, and behind the history of the request before: the provider looks no more than twenty blocks back
-//! for what it kept.
+//! Users and the model alternate: consecutive results, remarks and the todo list are blocks of one user turn. The
+//! provider caches everything before a mark (`cache_control`). Marks follow the system prompt, the last message of the
+//! history, and the history of the previous request, because the provider searches at most twenty blocks back for a
+//! cached prefix.
 
 use super::BLOCKS;
 use crate::config::ModelConfig;
@@ -15,7 +15,7 @@ use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-/// What opens a conversation that would begin with the model's own words.
+/// Opens a conversation that would otherwise begin with an answer of the model.
 const GO_ON: &str = "Go on.";
 
 #[derive(Serialize)]
@@ -133,7 +133,7 @@ pub(in crate::dialect) fn body(
     })
 }
 
-/// What of earlier answers is in it.
+/// Data of earlier answers in it.
 pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
     let mut messages = Vec::new();
     for turn in turns.iter().filter(|turn| !matches!(turn, Turn::System(_))) {
@@ -152,20 +152,20 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { name: offer.name, description: offer.description, input_schema: offer.parameters }
 }
 
-/// The cap as it is sent: thoughts count, and a budget for them that leaves no room for an answer is refused.
+/// The cap as it is sent: reasoning counts, and a thinking budget that leaves no room for an answer is refused.
 pub(in crate::dialect) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
     let budget = manner.effort.as_deref().and_then(budget).unwrap_or(0);
     let cap = if budget < max_output_tokens { max_output_tokens } else { max_output_tokens.saturating_add(budget) };
     manner.capped(cap)
 }
 
-/// A level that is a budget in tokens.
+/// A level that is a token budget.
 fn budget(level: &str) -> Option<u32> {
     level.parse().ok()
 }
 
-/// How the model thinks: a number is a budget in tokens, as older models want it; a word is an effort, and the model decides
-/// when to think.
+/// How the model thinks: a number is a token budget, required by older models; a word is an effort, and the model
+/// decides when to think.
 fn thinking<'a>(manner: &'a Manner, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
     match manner.effort.as_deref() {
         None | Some("none") => (None, None),
@@ -178,8 +178,8 @@ fn thinking<'a>(manner: &'a Manner, turns: &[Turn<'_>]) -> (Option<Value>, Optio
     }
 }
 
-/// Whether the last answer calls without having thought: it is another model's, or its thoughts do not go back. With a budget
-/// that is refused.
+/// Whether the last answer has calls without thinking: it is another model's, or its thinking is not sent back. With a
+/// budget that is refused.
 fn is_amid_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
     let last = turns.iter().rev().find_map(|turn| if let Turn::Answer(answer) = turn { Some(answer) } else { None });
     last.is_some_and(|answer| {
@@ -198,7 +198,7 @@ fn tool_choice(
     if request.tools.is_empty() {
         return manner.unless(Field::ToolChoice, (!offers.is_empty()).then(|| json!({"type": "none"})));
     }
-    // A model that thinks cannot be made to call.
+    // A model that thinks cannot be forced to call a tool.
     let kind = if must_call(config, manner, request) && !thinks { "any" } else { "auto" };
     match manner.unless(Field::ToolChoice, config.parallel_tool_calls) {
         Some(false) => Some(json!({"type": kind, "disable_parallel_tool_use": true})),
@@ -206,8 +206,8 @@ fn tool_choice(
     }
 }
 
-/// The entries behind which the provider is asked to keep what it read: where the history ends now, and where it ended a
-/// request ago. A summary is asked for once, and nobody comes back for what was kept for it.
+/// The entries after which the provider should cache: the current end of the history, and its end in the previous
+/// request. A summary is requested once, so caching it is useless.
 fn marked(request: &ModelRequest<'_>, turns: &[Turn<'_>]) -> Vec<usize> {
     if request.purpose == Purpose::Summary {
         return Vec::new();
@@ -246,7 +246,7 @@ fn block(content: Content<'_>) -> Block<'_> {
     Block { content, cache_control: None }
 }
 
-/// Texts without anything in them are refused.
+/// Empty texts are refused.
 fn text_block(text: &str) -> Option<Block<'_>> {
     (!text.trim().is_empty()).then(|| block(Content::Text { text }))
 }
@@ -270,7 +270,8 @@ fn used<'a>(call: &'a Call<'_>) -> Block<'a> {
     block(Content::ToolUse { id: &call.id, name: &call.name, input })
 }
 
-/// The blocks as they came, with the message's own text and calls in their places. Calls that have none follow behind.
+/// The original blocks, with the message's text and calls at their positions. Calls without a position follow at the
+/// end.
 fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Block<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(blocks.len());

@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
     let reason = word_of(present(&root, "stop_reason")?.as_ref());
-    // Some say the cap as an error besides.
+    // Some providers also report the cap as an error.
     if let (Some(error), false) = (error_of(&root)?, ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
@@ -41,7 +41,7 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     Ok(decoded)
 }
 
-/// Reads a block, and what of it holds its place.
+/// Reads a block, and its placeholder.
 fn read_block(
     raw: &RawValue,
     block: &Fields<'_>,
@@ -55,7 +55,7 @@ fn read_block(
             let citations = present(block, "citations")?.filter(says_something);
             Some(match (citations, several) {
                 (Some(citations), _) => json!({"type": "text", "text": said, "citations": citations}),
-                // Of several texts each keeps its own place.
+                // Each of several texts keeps its position.
                 (None, true) => json!({"type": "text", "text": said}),
                 (None, false) => json!({"type": "text"}),
             })
@@ -64,7 +64,7 @@ fn read_block(
             decoded.tool_calls.push(call_of(block)?);
             Some(json!({"type": "tool_use"}))
         }
-        // Without its signature it was cut off, and is refused.
+        // Without its signature it was truncated, and would be refused.
         "thinking" if text_or_empty(block, "signature")?.is_empty() => None,
         _ => Some(value_of(raw)?),
     })

@@ -1,4 +1,4 @@
-//! Puts a streamed message together, block by block. It is whole with `message_stop`.
+//! Assembles a streamed message block by block. It is complete with `message_stop`.
 
 use crate::dialect::decoded::{NoAnswer, word_of};
 use crate::dialect::ending::{self, Ending};
@@ -7,14 +7,14 @@ use crate::dialect::fields::{Fields, error_in, event_of, number, object, present
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What a field, and what a block, take besides what is in them.
+/// Memory overhead of a field and of a block.
 const A_FIELD: usize = 64;
 const A_BLOCK: usize = 256;
 
-/// What deltas carry piece by piece.
+/// Fields sent in deltas.
 const TEXTS: [&str; 3] = ["text", "thinking", "signature"];
 
-/// What has come so far.
+/// The message so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     message: Map<String, Value>,
@@ -41,7 +41,7 @@ impl Assembly {
             "content_block_delta" => self.go_on(place_of(&event)?, &object(&event, "delta")?)?,
             "message_delta" => self.end(&event)?,
             "message_stop" => self.is_whole = true,
-            // `content_block_stop`, `ping`, and whatever is added to the protocol.
+            // `content_block_stop`, `ping`, and future events.
             _ => {}
         }
         Ok(self.is_whole)
@@ -55,13 +55,13 @@ impl Assembly {
         (!self.usage.is_empty()).then(|| Value::Object(self.usage.clone()))
     }
 
-    /// Whether what has come is an answer with a reason for its end.
+    /// Whether the answer so far has a stop reason.
     pub(in crate::dialect) fn has_ended(&self) -> bool {
         let reason = word_of(self.message.get("stop_reason"));
         reason.is_some() && matches!(ending::of(reason.as_deref()), Ending::Finished(_))
     }
 
-    /// Nothing of it is to come.
+    /// It is complete.
     pub(in crate::dialect) fn close(&mut self) {
         self.is_whole = true;
     }
@@ -105,7 +105,7 @@ impl Assembly {
         self.tell(object(event, "delta")?)
     }
 
-    /// What is said of the message as a whole.
+    /// Properties of the whole message.
     fn tell(&mut self, fields: Fields<'_>) -> Result<(), NoAnswer> {
         for (key, raw) in fields.into_iter().filter(|(key, _)| !matches!(key.as_str(), "content" | "usage")) {
             self.bytes += A_FIELD + key.len() + raw.get().len();
@@ -114,7 +114,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Counts come at the beginning and at the end; what is not said again holds.
+    /// Counts come at the beginning and at the end; counts that are not repeated remain valid.
     fn count(&mut self, holder: &Fields<'_>) -> Result<(), NoAnswer> {
         if let Some(Value::Object(usage)) = present(holder, "usage")? {
             let says = |value: &Value| !value.is_null() && value.as_u64() != Some(0);
@@ -140,13 +140,13 @@ impl Assembly {
 }
 
 impl Block {
-    /// A block whose beginning was left out, as some gateways do: the first piece says what it is.
+    /// A block without its start event, as from some gateways: the first piece determines its type.
     fn begun_by(delta: &Fields<'_>) -> Self {
         let kind = ["text", "thinking"].into_iter().find(|key| delta.contains_key(*key)).unwrap_or("tool_use");
         Self { fields: Map::from_iter([("type".to_owned(), kind.into())]), input: String::new() }
     }
 
-    /// Adds what stands in a delta besides, as in those of the provider's own tools: the bytes of it.
+    /// Adds the other fields of a delta, such as those of the provider's own tools; returns their bytes.
     fn add_further(&mut self, delta: &Fields<'_>) -> Result<usize, NoAnswer> {
         let mut bytes = 0;
         for (key, raw) in delta {
@@ -155,7 +155,7 @@ impl Block {
             }
             bytes += raw.get().len();
             match (key.as_str(), value_of(raw)?) {
-                // One is said at a time, and they are kept as a list.
+                // Each event has one, and they are stored as a list.
                 ("citation", citation) => match self.fields.get_mut("citations") {
                     Some(Value::Array(citations)) => citations.push(citation),
                     _ => drop(self.fields.insert("citations".into(), json!([citation]))),
@@ -166,8 +166,8 @@ impl Block {
         Ok(bytes)
     }
 
-    /// The model's own input stays the text that it came as: it may be torn. That of a provider's tool goes back as it is, and
-    /// is an object.
+    /// The input of the model's call stays text, because it may be truncated. The input of a provider's tool is sent
+    /// back unchanged, as an object.
     fn into_value(mut self) -> Value {
         if !self.input.is_empty() {
             let is_own = self.fields.get("type").is_none_or(|kind| kind == "tool_use");
@@ -178,7 +178,7 @@ impl Block {
     }
 }
 
-/// The place of an event's block.
+/// The index of an event's block.
 fn place_of(event: &Fields<'_>) -> Result<u64, NoAnswer> {
     number(event, "index").map(Option::unwrap_or_default)
 }

@@ -1,4 +1,4 @@
-//! OpenAI's responses: a list of items in, a list of items out, nothing kept by the provider.
+//! OpenAI's responses: a list of items in, a list of items out, nothing stored at the provider.
 
 pub(crate) mod request;
 pub(crate) mod response;

@@ -1,7 +1,7 @@
 //! The body of `POST {base_url}/responses`.
 //!
-//! Nothing is stored at the provider (`store: false`), so all that a model should remember of its reasoning goes back as
-//! the encrypted items that it came in.
+//! Nothing is stored at the provider (`store: false`), so the model's reasoning is sent back as the encrypted items of
+//! earlier answers.
 
 use super::ITEMS;
 use crate::config::ModelConfig;
@@ -13,7 +13,7 @@ use plumbline_engine::ModelRequest;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-/// What is asked for besides the answer: reasoning in a form that can be sent back.
+/// Requested in addition to the answer: reasoning in a form that can be sent back.
 const ENCRYPTED: [&str; 1] = ["reasoning.encrypted_content"];
 
 #[derive(Serialize)]
@@ -53,7 +53,7 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a RawValue,
-    /// Strict mode, which is on unless it is switched off, wants schemas without optional arguments.
+    /// Strict mode, which is on by default, requires schemas without optional arguments.
     strict: bool,
 }
 
@@ -105,7 +105,7 @@ pub(in crate::dialect) fn body(
     })
 }
 
-/// What of earlier answers is in it.
+/// Data of earlier answers in it.
 pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
     let mut sent = SentBack::default();
     for turn in instructed(turns).1 {
@@ -119,7 +119,7 @@ pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> Sent
     sent
 }
 
-/// The first system message, which is no item, and the turns behind it.
+/// The first system message, which is not an item, and the turns after it.
 fn instructed<'a, 'b>(turns: &'b [Turn<'a>]) -> (Option<&'b str>, &'b [Turn<'a>]) {
     match turns {
         [Turn::System(text), turns @ ..] => (Some(&**text), turns),
@@ -152,7 +152,8 @@ fn called<'a>(call: &'a Call<'_>) -> Item<'a> {
     Item::FunctionCall { call_id: &call.id, name: &call.name, arguments: call.arguments }
 }
 
-/// The items as they came, with the message's own text and calls in their places. Calls that have none follow behind.
+/// The original items, with the message's text and calls at their positions. Calls without a position follow at the
+/// end.
 fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Item<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(items.len());
@@ -179,7 +180,7 @@ fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>, manner: &Manner)
         placed.push(Item::Kept(fields));
     }
     placed.extend(calls.map(called));
-    // Reasoning that led to nothing is refused.
+    // Reasoning without a following item is refused.
     while matches!(placed.last(), Some(Item::Kept(fields)) if fields.get("type").is_some_and(|kind| kind == "reasoning"))
     {
         placed.pop();

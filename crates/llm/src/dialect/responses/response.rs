@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
     let reason = finish_reason(&root)?;
-    // Some say the cap as an error besides.
+    // Some providers also report the cap as an error.
     if let (Some(error), false) = (error_of(&root)?, ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
@@ -41,13 +41,13 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     Ok(decoded)
 }
 
-/// Why it is incomplete, or that it is not.
+/// Why it is incomplete, if it is.
 fn finish_reason(root: &Fields<'_>) -> Result<Option<String>, NoAnswer> {
     let reason = word_of(present(&object(root, "incomplete_details")?, "reason")?.as_ref());
     Ok(reason.or(word_of(present(root, "status")?.as_ref())))
 }
 
-/// Whether an item says no more than a text or a call of any protocol does.
+/// Whether an item has only the content of a text or a call of any protocol.
 fn is_plain(item: &Value) -> bool {
     match kind(item) {
         "message" => item.get("phase").is_none_or(Value::is_null) && item.get("content").is_none(),
@@ -61,7 +61,7 @@ struct Reading {
     decoded: Decoded,
     items: Vec<Value>,
     refused: bool,
-    /// Whether there are several messages: then each keeps its own text.
+    /// Whether there are several messages: then each keeps its text.
     several: bool,
 }
 
@@ -72,7 +72,7 @@ impl Reading {
             "function_call" => self.call(item)?,
             "reasoning" => {
                 let item = values(item)?;
-                // A provider that stores nothing cannot find it again by its id.
+                // A provider that stores nothing cannot look it up by its id.
                 if ["encrypted_content", "content"].iter().any(|key| item.get(*key).is_some_and(says_something)) {
                     self.items.push(item);
                 }
@@ -118,7 +118,7 @@ impl Reading {
     }
 }
 
-/// Its fields, without those that are null: an item goes out with them, and is refused when it comes back with them.
+/// Its fields without nulls: providers send them, and refuse an item that is sent back with them.
 fn values(mut item: Fields<'_>) -> Result<Value, NoAnswer> {
     item.retain(|_, raw| raw.get() != "null");
     let fields = item.into_iter().map(|(key, raw)| Ok((key, value_of(raw)?)));

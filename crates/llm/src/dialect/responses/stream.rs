@@ -1,4 +1,4 @@
-//! Puts a streamed response together: its last event has all of it.
+//! Assembles a streamed response: its last event has all of it.
 
 use crate::dialect::DONE;
 use crate::dialect::decoded::NoAnswer;
@@ -6,10 +6,10 @@ use crate::dialect::fields::{error_in, error_of, event_of, fields_of, list, numb
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// What has come so far.
+/// The response so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    /// Finished items by their places: some servers leave them out of the last event.
+    /// Finished items by their index: some servers omit them from the last event.
     items: BTreeMap<u64, Box<RawValue>>,
     whole: Option<Box<RawValue>>,
     /// Whether a piece of an item came.
@@ -40,7 +40,7 @@ impl Assembly {
             }
             kind => {
                 self.began_an_item |= kind.ends_with(".delta");
-                // Some servers wrap an error into an event of no type.
+                // Some servers wrap an error in an event without a type.
                 if let Some(error) = error_of(&event)? {
                     return Err(NoAnswer::Error(error));
                 }
