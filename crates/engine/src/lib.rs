@@ -65,9 +65,10 @@ pub use phase::{
     TodoStatus, WAITING, Work, Worked, plan,
 };
 pub use run::{
-    Anchor, Beginning, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Given, GivenRow, Guards,
-    JobInfo, JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run,
-    STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals, is_recorder,
+    Anchor, Beginning, CANDIDATE_LIST, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Given,
+    GivenRow, Guards, JobInfo, JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT,
+    REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals,
+    is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};

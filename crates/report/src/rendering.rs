@@ -60,7 +60,9 @@ impl Rendering {
     }
 
     fn take(&mut self, run: &Run, recorded: &[RecordedRequirement], report: Option<String>) {
-        let rows = Rows { recorded, sources: run.sources(), files: run.files(), report: report.as_deref() };
+        let (passages, records) = (run.passages().collect::<Vec<_>>(), run.records_by_candidate());
+        let (sources, files, report) = (run.sources(), run.files(), report.as_deref());
+        let rows = Rows { recorded, sources, passages: &passages, records: &records, files, report };
         let Rendered { products, listed } = render(&rows);
         self.products.extend(products);
         self.listed.extend(listed);

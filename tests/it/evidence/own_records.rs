@@ -127,6 +127,11 @@ async fn rows_are_put_right_and_delivered(pool: PgPool) {
     let markdown = file("output/requirements.md".into()).await;
     assert!(markdown.contains("### Records") && !markdown.contains(SENTENCES[1]), "{markdown}");
 
+    let candidates = file("candidates/candidates.md".into()).await;
+    let rows: Vec<&str> = candidates.lines().filter(|line| line.starts_with("| 1:")).collect();
+    assert!(rows.iter().any(|row| row.contains(SENTENCES[0]) && row.ends_with("| r1 |")), "{candidates}");
+    assert!(rows.iter().all(|row| !row.ends_with("| r2 |")), "r2 was withdrawn: {candidates}");
+
     let replayed = world.run(&["replay", &id.to_string()]).await;
     assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
     world.finish().await;

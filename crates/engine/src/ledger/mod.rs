@@ -97,6 +97,15 @@ impl Ledger {
         rows.map(|row| row.standing.candidate_id.as_str())
     }
 
+    /// By passage and sentence the numbers of the requirements that stand and whose quotes touch this candidate, ascending.
+    pub(crate) fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
+        let mut records: BTreeMap<(i32, i32), Vec<i32>> = BTreeMap::new();
+        for (number, row) in &self.rows {
+            row.touched.iter().for_each(|place| records.entry(*place).or_default().push(*number));
+        }
+        records
+    }
+
     /// The number of the next requirement.
     pub(crate) fn next_number(&self) -> i32 {
         self.last_number + 1

@@ -8,6 +8,9 @@ use serde_json::Value;
 pub const REQUIREMENT_LISTS: [&str; 3] =
     ["output/requirements.json", "output/requirements.csv", "output/requirements.md"];
 
+/// The list of all candidate sentences, each with what it led to, which the system renders beside them.
+pub const CANDIDATE_LIST: &str = "candidates/candidates.md";
+
 /// The texts of a job's documents with its quotes marked in them, which the system writes.
 pub const REPORT: &str = "output/report.html";
 

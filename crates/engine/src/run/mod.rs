@@ -12,7 +12,7 @@ pub(crate) mod state;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
-pub use deliverables::{REPORT, REQUIREMENT_LISTS, Told, is_recorder};
+pub use deliverables::{CANDIDATE_LIST, REPORT, REQUIREMENT_LISTS, Told, is_recorder};
 pub use figures::{Figures, Judged};
 pub use given_rows::{Given, GivenRow};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
@@ -35,7 +35,7 @@ use crate::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -245,6 +245,11 @@ impl Run {
     /// The `req_` ids of the requirements that stand and whose first quote begins at this sentence of this passage.
     pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
         self.ledger.beginning_at((passage, sentence)).map(str::to_owned).collect()
+    }
+
+    /// By passage and sentence the numbers of the requirements that stand and whose quotes touch this candidate, ascending.
+    pub fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
+        self.ledger.records_by_candidate()
     }
 
     /// The number of the next requirement: `r12`.

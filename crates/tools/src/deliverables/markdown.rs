@@ -1,6 +1,6 @@
 //! The requirements for people: one list by document and section, and a page each.
 
-use super::{citations, place};
+use super::{citations, line, place};
 use plumbline_engine::Requirement;
 use serde_json::Value;
 
@@ -77,9 +77,4 @@ fn source(citation: &Value) -> String {
         (Some(page), None) => format!("{name}, page {page}"),
         (None, _) => name.to_owned(),
     }
-}
-
-/// A text on one line.
-fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

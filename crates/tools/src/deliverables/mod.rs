@@ -7,14 +7,19 @@
 //! | `output/requirements.csv` | the same, a line each (`csv`) |
 //! | `output/requirements.md` | by document and section (`markdown`) |
 //! | `requirements/<id>.md` | a page each |
+//! | `candidates/candidates.md` | every candidate sentence, with what it led to (`candidates`) |
 //! | `output/summary_report.md` | the model's judgement; its figures are filled in (`figures`) |
 
+mod candidates;
 mod csv;
 mod figures;
 mod markdown;
 
-use plumbline_engine::{FileIndex, FileWrite, Product, REQUIREMENT_LISTS, RecordedRequirement, Requirement, Source};
+use plumbline_engine::{
+    CANDIDATE_LIST, FileIndex, FileWrite, Passage, Product, REQUIREMENT_LISTS, RecordedRequirement, Requirement, Source,
+};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The report whose figures the system fills in, where the model has written one.
 pub const SUMMARY_REPORT: &str = "output/summary_report.md";
@@ -28,6 +33,10 @@ pub struct Rows<'a> {
     pub recorded: &'a [RecordedRequirement],
     /// The job's documents.
     pub sources: &'a [Source],
+    /// The passages of the documents.
+    pub passages: &'a [&'a Passage],
+    /// By passage and sentence the numbers of the requirements whose quotes touch this candidate.
+    pub records: &'a BTreeMap<(i32, i32), Vec<i32>>,
     /// The workspace's files.
     pub files: &'a FileIndex,
     /// [`SUMMARY_REPORT`] as the model wrote it.
@@ -43,8 +52,8 @@ pub struct Rendered {
     pub listed: Vec<String>,
 }
 
-/// Renders the rows. Where nothing was ever recorded, only the figures of the report: a job without requirements delivers no
-/// empty lists.
+/// Renders the rows. Where nothing was ever recorded, only the candidates and the figures of the report: a job without
+/// requirements delivers no empty lists.
 pub fn render(rows: &Rows<'_>) -> Rendered {
     let standing = in_order(rows);
     let mut rendered = Rendered::default();
@@ -52,6 +61,9 @@ pub fn render(rows: &Rows<'_>) -> Rendered {
         |path: String, text: String| rendered.products.push(Product::WriteFile(FileWrite::text(path, text)));
     if let Some(report) = rows.report {
         write(SUMMARY_REPORT.into(), figures::filled_in(report, rows, &standing));
+    }
+    if let Some(list) = candidates::list(rows) {
+        write(CANDIDATE_LIST.into(), list);
     }
     if rows.recorded.is_empty() {
         return rendered;
@@ -101,6 +113,11 @@ fn place(requirement: &Requirement, part: &str) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// A text on one line.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `[{source, page, page_to, quote}]` of a requirement.

@@ -1,8 +1,12 @@
 //! What the rows become.
 
 use super::{Rows, SUMMARY_REPORT, render};
-use plumbline_engine::{FileIndex, FileMeta, Product, RecordedRequirement, Requirement, Source};
+use plumbline_engine::{
+    Account, AnsweredPassage, Candidate, Decision, FileIndex, FileMeta, Passage, PassageState, Product,
+    RecordedRequirement, Requirement, Source,
+};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn recorded(id: &str, name: &str, place: Value, status: &str) -> RecordedRequirement {
     let quote =
@@ -42,13 +46,17 @@ fn three() -> Vec<RecordedRequirement> {
 
 fn files(recorded: &[RecordedRequirement], report: Option<&str>, index: &FileIndex) -> Vec<(String, Option<String>)> {
     let source = Source { path: "input/a.pdf".into(), size: 9, pages: Some(8), text_path: None, ..Source::default() };
-    let rendered = render(&Rows { recorded, sources: &[source], files: index, report });
+    let (passages, records, sources) = (&[][..], &BTreeMap::new(), &[source][..]);
+    written(&Rows { recorded, sources, passages, records, files: index, report })
+}
+
+fn written(rows: &Rows<'_>) -> Vec<(String, Option<String>)> {
     let file = |product| match product {
         Product::WriteFile(file) => (file.path, Some(String::from_utf8(file.content).unwrap())),
         Product::DeleteFile { path } => (path, None),
         other => panic!("{other:?}"),
     };
-    rendered.products.into_iter().map(file).collect()
+    render(rows).products.into_iter().map(file).collect()
 }
 
 fn text<'a>(files: &'a [(String, Option<String>)], path: &str) -> &'a str {
@@ -111,4 +119,47 @@ fn pages_of_what_was_withdrawn_go_and_what_others_wrote_stays() {
         files(&three(), None, &index).into_iter().filter(|(_, text)| text.is_none()).map(|(path, _)| path).collect();
     assert_eq!(deleted, ["requirements/req_00000000000c.md"]);
     assert_eq!(files(&[], None, &index), [], "a job that recorded nothing delivers no empty lists");
+}
+
+#[test]
+fn each_candidate_is_listed_with_what_it_led_to() {
+    let candidate = |(sentence, text, cited): (i32, &str, bool)| Candidate {
+        sentence,
+        text: text.into(),
+        cited_step: cited.then_some(4),
+        ..Candidate::default()
+    };
+    let first = [(2, "It must be kept.", true), (5, "The holder must:", true), (6, "A | B shall be shown.", false)];
+    let decision = Decision { s: 6, account: Account::Why("a heading".into()), step: 4 };
+    let closed = Passage {
+        pages: Some((2, 3)),
+        candidates: first.map(candidate).to_vec(),
+        decisions: vec![decision],
+        state: PassageState::Answered,
+        answered_by: Some(AnsweredPassage::Recorded),
+        ..Passage::unread(7, "input/a.pdf", 2)
+    };
+    let open = Passage {
+        candidates: vec![candidate((1, "Visitors must\nsign.", false))],
+        ..Passage::unread(9, "input/a.pdf", 1)
+    };
+    let records = BTreeMap::from([((7, 2), vec![1, 12])]);
+    let (passages, files) = ([&closed, &open], FileIndex::new());
+    let rows =
+        Rows { recorded: &[], sources: &[], passages: &passages, records: &records, files: &files, report: None };
+    let written = written(&rows);
+    assert_eq!(written.len(), 1, "without requirements there is no other list");
+    let lines: Vec<&str> =
+        text(&written, "candidates/candidates.md").lines().filter(|line| line.contains(':')).collect();
+    assert_eq!(
+        lines,
+        [
+            "The sentences that are likely to oblige somebody: 4, of which requirements cover 2. The number is that of the \
+             passage, then that of the sentence in it.",
+            "| 9:1 | passage 1 | Visitors must sign. | open |",
+            "| 7:2 | pages 2 to 3 | It must be kept. | r1, r12 |",
+            "| 7:5 | pages 2 to 3 | The holder must: | its entries |",
+            "| 7:6 | pages 2 to 3 | A \\| B shall be shown. | none: a heading |",
+        ]
+    );
 }

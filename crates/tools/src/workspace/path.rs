@@ -8,7 +8,7 @@ use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
 use crate::tool::ToolContext;
 use crate::workspace::overlay::WorkspaceOverlay;
-use plumbline_engine::{Source, plan};
+use plumbline_engine::{CANDIDATE_LIST, Source, plan};
 use uuid::Uuid;
 
 /// The list of chunks.
@@ -123,7 +123,7 @@ pub(crate) fn check_writable(
 
 /// What the system makes of the requirements of a job: the lists, and a file for each.
 fn is_rendered(path: &str) -> bool {
-    path.starts_with("output/requirements.") || path.starts_with("requirements/")
+    path.starts_with("output/requirements.") || path.starts_with("requirements/") || path == CANDIDATE_LIST
 }
 
 /// A passage's text, by whose sentences citations count, and the list of passages, by which they are numbered.

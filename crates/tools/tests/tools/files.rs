@@ -143,9 +143,9 @@ async fn files_have_their_writers() {
         }
     }
     bench.records_requirements = true;
-    let rendered =
-        ["output/requirements.json", "output/requirements.csv", "output/requirements.md", "requirements/r1.md"];
-    for (name, arguments) in rendered.into_iter().flat_map(|path| calls(path, "[]")) {
+    let lists = ["output/requirements.json", "output/requirements.csv", "output/requirements.md"];
+    let rendered = lists.into_iter().chain(["requirements/r1.md", "candidates/candidates.md"]);
+    for (name, arguments) in rendered.flat_map(|path| calls(path, "[]")) {
         let refused = bench.refused(name, arguments).await;
         assert!(refused.contains("is read only: the system renders it"), "{refused}");
     }
