@@ -9,6 +9,7 @@ mod environment;
 mod error;
 mod job_ref;
 mod output;
+mod reaper;
 mod signals;
 mod terminal;
 mod time;
@@ -28,6 +29,9 @@ fn main() -> ExitCode {
     // The document child parses hostile input under tight limits: it starts no runtime and reads its own arguments.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
         return plumbline_documents::run_child();
+    }
+    if let Some(code) = reaper::run_as_child() {
+        return code;
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

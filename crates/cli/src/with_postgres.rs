@@ -98,8 +98,14 @@ impl Signals {
 }
 
 fn pass_on(child: &Child, signal: Signal) {
-    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    if let Some(pid) = pid {
+    if let Some(id) = child.id() {
+        pass_on_to(id, signal);
+    }
+}
+
+/// Sends a signal to a child that may have ended just now.
+pub(crate) fn pass_on_to(child: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) {
         // It fails only when the command has just ended, and then the wait returns.
         let _ = rustix::process::kill_process(pid, signal);
     }

@@ -5,6 +5,7 @@ mod dev;
 mod doctor;
 mod migrations;
 mod operators;
+mod pid_one;
 mod pooler;
 mod retention;
 mod setup;
