@@ -172,7 +172,7 @@ COMMENT ON COLUMN llm_requests.cost_usd IS 'By the prices of the model that was 
 
 CREATE TABLE feedback (
     job_id     uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
-    id         bigint GENERATED ALWAYS AS IDENTITY,
+    id         bigint NOT NULL, -- counted within the job: a sequence begins anew on a server that took over by replication
     text       text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     taken_step bigint,
@@ -250,15 +250,15 @@ CREATE TRIGGER endpoint_limits_notify_change AFTER UPDATE ON endpoint_limits
 -- Slots of endpoints with a limit on parallel requests: a row a request that is under way or waits, in the order in which they
 -- came. The first `parallel` of them may be under way. A worker renews its rows; those of a lost worker expire.
 CREATE TABLE endpoint_slots (
-    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id         bigint NOT NULL, -- counted within the endpoint, as in feedback
     endpoint   text NOT NULL,
     key_name   text NOT NULL,
     model      text NOT NULL,
     worker_id  uuid NOT NULL,
     expires_at timestamptz NOT NULL,
+    PRIMARY KEY (endpoint, key_name, model, id),
     FOREIGN KEY (endpoint, key_name, model) REFERENCES endpoint_limits ON DELETE CASCADE
 );
-CREATE INDEX endpoint_slots_of_endpoint ON endpoint_slots (endpoint, key_name, model);
 CREATE INDEX endpoint_slots_of_worker ON endpoint_slots (worker_id);
 COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel requests: a row a request that is under way or waits for its turn.';
 COMMENT ON COLUMN endpoint_slots.expires_at IS 'The worker renews the row before this time, or is taken to be lost.';
@@ -272,6 +272,8 @@ CREATE FUNCTION hold_endpoint_slots(
 #variable_conflict use_column
 DECLARE
     most int;
+    last_id bigint;
+    missing bigint;
     expiry timestamptz := clock_timestamp() + make_interval(secs => lease_s);
 BEGIN
     SELECT parallel INTO most FROM endpoint_limits
@@ -286,14 +288,13 @@ BEGIN
         SELECT id AS old, row_number() OVER (ORDER BY id) AS nth FROM endpoint_slots
         WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker)
     ) AS mine
-    WHERE id = old AND (nth <= ended OR nth > ended + wanted);
+    WHERE (endpoint, key_name, model, id) = (at_endpoint, with_key, of_model, old) AND (nth <= ended OR nth > ended + wanted);
     UPDATE endpoint_slots SET expires_at = expiry
     WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker);
-    INSERT INTO endpoint_slots (endpoint, key_name, model, worker_id, expires_at)
-    SELECT at_endpoint, with_key, of_model, worker, expiry
-    FROM generate_series(1, wanted - (
-        SELECT count(*)::int FROM endpoint_slots
-        WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker)));
+    SELECT coalesce(max(id), 0), wanted - count(*) FILTER (WHERE worker_id = worker) INTO last_id, missing
+    FROM endpoint_slots WHERE (endpoint, key_name, model) = (at_endpoint, with_key, of_model);
+    INSERT INTO endpoint_slots (endpoint, key_name, model, id, worker_id, expires_at)
+    SELECT at_endpoint, with_key, of_model, last_id + nth, worker, expiry FROM generate_series(1, missing) AS nth;
     RETURN QUERY
     SELECT count(*) FILTER (WHERE worker_id = worker AND nth <= most)::int,
            coalesce(bool_or(worker_id <> worker AND nth > most), false)

@@ -187,7 +187,9 @@ BEGIN
         RAISE EXCEPTION 'job % has 32 messages that it has not read yet; send more when it has, or all of it as a document', job
             USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
-    INSERT INTO feedback (job_id, text) VALUES (job, words);
+    -- The job's row, locked above, lets one session at a time count.
+    INSERT INTO feedback (job_id, id, text)
+    SELECT job, coalesce(max(f.id), 0) + 1, words FROM feedback f WHERE f.job_id = job;
 END $$;
 
 -- Goes on from the last checkpoint, with attempts and crashes counted anew.

@@ -77,6 +77,17 @@ pub enum Error {
          its pool_mode to session"
     )]
     StatementPooler,
+    /// The server, or a pooler before it, gives fewer connections at once than are needed.
+    #[error(
+        "the server gives {had} connections at once and {needed} are needed: raise the login's or \
+         the database's CONNECTION LIMIT, max_connections, or the pooler's default_pool_size"
+    )]
+    TooFewConnections {
+        /// How many there were.
+        had: u32,
+        /// How many the pool uses.
+        needed: u32,
+    },
     /// Everything else the database says; see [`Error::is_transient`].
     #[error("could not {doing}: {}", said(source))]
     Database {
@@ -106,7 +117,7 @@ impl Error {
         match self {
             Self::Database { source, .. } => is_transient(source),
             Self::Migrate(sqlx::migrate::MigrateError::Execute(source)) => is_transient(source),
-            Self::Unanswered(_) => true,
+            Self::Unanswered(_) | Self::TooFewConnections { .. } => true,
             _ => false,
         }
     }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod control;
+mod fitness;
 mod fork;
 mod health;
 mod invariants;

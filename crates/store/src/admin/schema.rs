@@ -1,5 +1,6 @@
 //! The embedded migrations and the version of the database.
 
+use super::fitness::check_before_migrating;
 use crate::{Error, Store, error::During};
 use sqlx::{PgConnection, PgExecutor, migrate::MigrateError};
 
@@ -69,7 +70,7 @@ impl Store {
     /// # Errors
     /// [`Error::SchemaNewer`], [`Error::SchemaOlder`] or [`Error::SchemaUnreleased`] if not.
     pub async fn check_schema(&self) -> Result<(), Error> {
-        let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(OLDEST_SCHEMA);
+        let known = newest().unwrap_or(OLDEST_SCHEMA);
         let found = self.schema_version().await?;
         refuse_unreleased(found)?;
         match found {
@@ -80,8 +81,17 @@ impl Store {
     }
 }
 
+/// The version of the newest migration built in.
+fn newest() -> Option<i64> {
+    MIGRATOR.iter().map(|migration| migration.version).max()
+}
+
 async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
-    refuse_unreleased(schema_version(&mut *connection).await?)?;
+    let found = schema_version(&mut *connection).await?;
+    refuse_unreleased(found)?;
+    if found < newest() {
+        check_before_migrating(&mut *connection).await?;
+    }
     sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *connection).await.during("bound the wait for a lock")?;
     loop {
         match MIGRATOR.run(&mut *connection).await {

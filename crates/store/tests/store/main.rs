@@ -5,6 +5,7 @@
 
 mod admin {
     mod commands;
+    mod fitness;
     mod fork;
     mod invariants;
     mod prune;

@@ -18,7 +18,8 @@ const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Connects to a database that this worker can work with.
 ///
 /// # Errors
-/// [`Error::Store`]: it cannot be reached, its schema does not fit, or a pooler stands between that cannot serve.
+/// [`Error::Store`]: it cannot be reached, its schema does not fit, it hides rows, it gives too few
+/// connections, or a pooler is between that cannot serve.
 pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
     let connect = ConnectOptions {
         application_name: "plumbline worker".into(),
@@ -28,6 +29,8 @@ pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
     let store = Store::connect(&options.database_url, connect).await?;
     store.check_pooler().await?;
     store.check_schema().await?;
+    store.check_row_security().await?;
+    store.check_connections().await?;
     Ok(store)
 }
 

@@ -169,7 +169,7 @@ const WRITING: &[(&str, &str)] = &[
     ("a requirement's status", "UPDATE requirement_cache SET status = 'rejected', rejection_reason = 'x'"),
     ("a requirement's text", "UPDATE requirement_cache SET text = 'Something else'"),
     ("no requirement", "DELETE FROM requirement_cache"),
-    ("feedback", "INSERT INTO feedback (job_id, text) VALUES ('{other}', 'x')"),
+    ("feedback", "INSERT INTO feedback (job_id, id, text) VALUES ('{other}', 1, 'x')"),
     ("another conversation", "UPDATE messages SET content = 'x'"),
     ("no conversation", "DELETE FROM messages"),
     ("other settings", "UPDATE job_settings SET resolved = '{}'"),

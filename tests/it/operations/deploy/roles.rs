@@ -239,7 +239,7 @@ async fn steer_sees_how_jobs_go_and_commands_them(pool: PgPool) {
         "UPDATE jobs SET status_reason = 'x'",
         "UPDATE jobs SET created_by = 'x'",
         "UPDATE jobs SET worker_id = NULL",
-        "INSERT INTO feedback (job_id, text) SELECT id, 'x' FROM jobs",
+        "INSERT INTO feedback (job_id, id, text) SELECT id, 1, 'x' FROM jobs",
         "SELECT enqueue_follower(id) FROM jobs",
         "SELECT add_feedback(id, 'x') FROM jobs",
         "INSERT INTO job_commands (job_id, command) SELECT id, 'approve_job' FROM jobs",

@@ -33,6 +33,9 @@ pub(super) async fn check() -> Vec<Finding> {
         Ok(()) => Finding::ok("schema", "up to date"),
         Err(error) => Finding::fail("schema", error.to_string()),
     });
+    for checked in [store.check_row_security().await, store.check_connections().await] {
+        findings.extend(checked.err().map(|error| Finding::fail("database", error.to_string())));
+    }
     findings.extend(store.queue_counts(None).await.ok().map(queue));
     findings
 }
