@@ -1,4 +1,4 @@
-//! The programs that are measured: the released `plumbline` and the scripted model, each a process of its own.
+//! The measured programs: the released `plumbline` and the scripted model, each in a separate process.
 
 use crate::error::{During, Error};
 use crate::model::Trace;
@@ -10,7 +10,7 @@ use std::{
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-/// A worker that has not ended after this is killed, which is a failure of the measurement.
+/// A worker that has not ended after this time is killed, and the measurement fails.
 const ENDS_WITHIN: Duration = Duration::from_secs(30);
 
 /// A running program; dropping it kills it.
@@ -37,7 +37,7 @@ impl Program {
         kill_process(pid, signal).during("signal the worker")
     }
 
-    /// Asks it to stop and waits until it has; gives how long that took.
+    /// Asks it to stop and waits for its end; returns the duration.
     pub(crate) fn stop(mut self) -> Result<Duration, Error> {
         self.signal(Signal::TERM)?;
         let started = Instant::now();
@@ -60,7 +60,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only for a process that has ended.
+        // Both fail only for an ended process.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -75,7 +75,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Starts this very program once more, as the model.
+    /// Starts another process of this program, as the model.
     pub(crate) async fn start(delay: Duration) -> Result<Self, Error> {
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.args(["model", "--delay-ms", &delay.as_millis().to_string()]);
@@ -86,19 +86,19 @@ impl Model {
         Ok(Self { address, http: crate::proxy::client()?, _child: child })
     }
 
-    /// What to put into `OPENAI_BASE_URL`.
+    /// The value of `OPENAI_BASE_URL`.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// What the model knows of a job.
+    /// The model's data about a job.
     pub(crate) async fn trace(&self, tag: &str) -> Result<Trace, Error> {
         let url = format!("http://{}/trace/{tag}", self.address);
         let answer = self.http.get(url).send().await?.error_for_status()?.bytes().await?;
         serde_json::from_slice(&answer).during(&format!("read the model's trace of {tag}"))
     }
 
-    /// The time of one request of this size, sent by a plain client one after the other: median of 50.
+    /// The time of one request of this size, sent sequentially by a plain client: median of 50.
     pub(crate) async fn speed(&self, bytes: usize) -> Result<Duration, Error> {
         let filler = "x".repeat(bytes.saturating_sub(200));
         let body = format!(
@@ -123,7 +123,7 @@ pub(crate) struct Plumbline {
 }
 
 impl Plumbline {
-    /// A command of the program, on a database, in an environment of its own.
+    /// A command of the program, on a database, in a clean environment.
     pub(crate) fn command(&self, database_url: &str, workspace: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.env_clear();

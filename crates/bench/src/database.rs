@@ -1,4 +1,4 @@
-//! The databases of the figures: a fresh one for each, so that none meets what another left behind.
+//! The databases of the figures: a fresh one for each, so that figures are independent.
 
 use crate::{
     error::{During, Error},
@@ -10,7 +10,7 @@ use sqlx::{
 };
 use std::{str::FromStr, time::Duration};
 
-/// The server that `DATABASE_URL` names.
+/// The server of `DATABASE_URL`.
 #[derive(Debug)]
 pub(crate) struct Server {
     options: PgConnectOptions,
@@ -18,7 +18,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Connects once, to learn which process the server is.
+    /// Connects once to find the server's process.
     pub(crate) async fn find(url: &str) -> Result<Self, Error> {
         let options = PgConnectOptions::from_str(url).during("read DATABASE_URL")?;
         let pool = pool(options.clone(), 1).await.during("connect to the server of DATABASE_URL")?;
@@ -35,7 +35,7 @@ impl Server {
         format!("{}:{}", self.options.get_host(), self.options.get_port())
     }
 
-    /// CPU time of all of the server's processes, the ones of these sessions left out.
+    /// CPU time of all of the server's processes, except those of these sessions.
     pub(crate) fn cpu(&self, own: &[u32]) -> Result<Duration, Error> {
         let mut total = Duration::ZERO;
         for pid in procfs::children(self.postmaster).into_iter().filter(|pid| !own.contains(pid)) {
@@ -50,14 +50,14 @@ impl Server {
         let server = pool(self.options.clone(), 1).await?;
         // A figure that failed has left its database behind.
         for statement in [format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"), format!("CREATE DATABASE {name}")] {
-            // The name is one of ours: a figure's.
+            // The name is ours: a figure's.
             sqlx::query(AssertSqlSafe(statement.clone())).execute(&server).await.during(&statement)?;
         }
         let options = self.options.clone().database(name);
         Ok(Database { url: options.to_url_lossy().to_string(), pool: pool(options.clone(), 20).await?, options })
     }
 
-    /// Deletes a database again: figures must not share a disk cache full of each other's rows.
+    /// Deletes a database: figures must not share a disk cache full of each other's rows.
     pub(crate) async fn drop(&self, database: Database) -> Result<(), Error> {
         let name = database.options.get_database().unwrap_or_default().to_owned();
         database.pool.close().await;
@@ -85,8 +85,8 @@ impl Database {
         self.options.clone().port(port).to_url_lossy().to_string()
     }
 
-    /// Transactions so far that wrote something, of the whole server. Reading ones are left out: how many there are
-    /// depends on how long a thing takes, not on what it does.
+    /// Writing transactions of the whole server so far. Read-only ones are excluded: their number depends on durations,
+    /// not on the work.
     pub(crate) async fn writes(&self) -> Result<i64, Error> {
         let statement = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
         Ok(sqlx::query_scalar(statement).fetch_one(&self.pool).await?)

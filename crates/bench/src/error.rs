@@ -1,4 +1,4 @@
-//! One error for the whole program: a sentence, with what was being done in front of it.
+//! The error of the program: a sentence, prefixed with the current action.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ impl Error {
         Self { sentence: sentence.into(), skips: false }
     }
 
-    /// For what this machine does not have and what no figure is missed for: the measurement is skipped.
+    /// The machine lacks a prerequisite: the measurement is skipped.
     pub(crate) fn skip(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), skips: true }
     }
 
-    /// Whether the measurement is skipped, and has not failed.
+    /// Whether the measurement is skipped, not failed.
     pub(crate) fn skips(&self) -> bool {
         self.skips
     }
@@ -44,7 +44,7 @@ impl<E: std::error::Error> From<E> for Error {
     }
 }
 
-/// Says what was being done when it failed.
+/// Adds the action that failed.
 pub(crate) trait During<T> {
     fn during(self, doing: &str) -> Result<T, Error>;
 }

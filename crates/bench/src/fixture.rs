@@ -1,4 +1,4 @@
-//! A place to measure at: a database, a model, a workspace, and workers.
+//! The environment of a measurement: a database, a model, a workspace, and workers.
 
 use crate::{
     child::{Model, Plumbline, Program},
@@ -16,11 +16,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Time between looks at whether jobs have ended. A look reads all jobs; of the times that are measured so, the shortest
-/// are some seconds.
+/// Interval of polling for ended jobs. A poll reads all jobs; the shortest times measured this way are some seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Everything that all figures share.
+/// Data shared by all figures.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) plumbline: Plumbline,
@@ -28,8 +27,8 @@ pub(crate) struct Bench {
     pub(crate) sizes: Sizes,
     /// A PDF for the document figures.
     pub(crate) pdf: PathBuf,
-    /// Workspaces that are done with. They go when all is measured: for a while after many files were removed, a file
-    /// system may take far longer to make new ones.
+    /// Used workspaces. They are removed at the end: after many files were removed, a file system may take far longer
+    /// to create new ones for a while.
     pub(crate) left: Mutex<Vec<TempDir>>,
 }
 
@@ -46,7 +45,7 @@ impl Bench {
         Ok(Fixture { database, model: Model::start(delay).await?, workspace, plumbline: self.plumbline.clone() })
     }
 
-    /// Takes a fixture away.
+    /// Removes a fixture.
     pub(crate) async fn close(&self, fixture: Fixture) -> Result<(), Error> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).push(fixture.workspace);
         self.server.drop(fixture.database).await
@@ -63,12 +62,12 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Starts a worker for so many jobs at once.
+    /// Starts a worker with this concurrency.
     pub(crate) fn worker(&self, concurrency: usize) -> Result<Program, Error> {
         self.worker_on(&self.database.url, concurrency, &[])
     }
 
-    /// The same on another address of the database, with further environment variables.
+    /// The same with another database address and further environment variables.
     pub(crate) fn worker_on(&self, url: &str, concurrency: usize, env: &[(&str, &str)]) -> Result<Program, Error> {
         let mut command = self.plumbline.command(url, self.workspace.path());
         command.args(["worker", "--concurrency", &concurrency.to_string()]);
@@ -92,7 +91,7 @@ impl Fixture {
         Ok(())
     }
 
-    /// Waits until every job has completed; one that ends otherwise is an error, with its reason.
+    /// Waits until every job has completed; any other end is an error, with its reason.
     pub(crate) async fn completed(&self) -> Result<(), Error> {
         let mut connection = self.database.pool.acquire().await?;
         loop {
@@ -107,7 +106,7 @@ impl Fixture {
         }
     }
 
-    /// How many jobs have not completed yet, and why one of them never will.
+    /// How many jobs have not completed yet, and why one of them never will, if so.
     async fn progress(&self, connection: &mut PgConnection) -> Result<(i64, Option<String>), Error> {
         let statement = "SELECT count(*) FILTER (WHERE status IN ('pending', 'running')),
                                 min(coalesce(error_message, status_reason, status))
@@ -127,7 +126,7 @@ pub(crate) fn many_turns() -> Value {
     json!({"on_complete": {"enqueue": null}, "limits": {"max_iterations": 1_000_000}})
 }
 
-/// The same, and nothing is ever cleared or summarized: each request holds all of the conversation.
+/// The same without clearing and summaries: each request contains the whole conversation.
 pub(crate) fn whole_conversation() -> Value {
     json!({
         "on_complete": {"enqueue": null},

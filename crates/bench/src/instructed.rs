@@ -1,6 +1,5 @@
-//! One thing done once, in a process of its own, so that callgrind can count its instructions: `plumbline-bench
-//! instructed turn 500`. What is made ready beforehand is not counted; [`counted_region`] marks where the count begins
-//! and ends.
+//! Runs one operation once in a separate process, so that callgrind can count its instructions: `plumbline-bench
+//! instructed turn 500`. The setup is not counted; [`counted_region`] delimits the counted code.
 
 use crate::error::Error;
 use plumbline_bench::{
@@ -11,13 +10,13 @@ use plumbline_engine::{Effect, ModelRequest, Run};
 use plumbline_llm::{ModelConfig, request_body};
 use std::hint::black_box;
 
-/// The function at whose beginning the count begins and at whose end it ends, as callgrind is told.
+/// The function that callgrind counts.
 pub(crate) const REGION: &str = "*counted_region*";
 
-/// Turns that are counted together, so that a vector that grows in one of them is shared by all.
+/// Turns that are counted together, so that the growth of a vector is amortized.
 const TURNS: usize = 20;
 
-/// What is done, and how large it is.
+/// The operation and its size.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Task {
     pub(crate) what: What,
@@ -32,13 +31,13 @@ pub(crate) enum What {
     Turn,
     /// The next request, from the engine's state to the body's bytes
     Request,
-    /// The texts of that request written as JSON, and nothing else: the floor of the one above
+    /// Only the texts of that request written as JSON: the floor of the one above
     Texts,
     /// The tokens of a text
     Tokens,
 }
 
-/// Does it, and prints over how many turns or bytes the instructions are to be shared out.
+/// Runs it, and prints the number of turns or bytes by which to divide the instructions.
 pub(crate) fn perform_task(task: Task) -> Result<(), Error> {
     let share = match task.what {
         What::Turn => turns(task.size),
@@ -50,11 +49,11 @@ pub(crate) fn perform_task(task: Task) -> Result<(), Error> {
     Ok(())
 }
 
-/// Never inlined, and by no other name: its symbol is what callgrind looks for.
+/// Never inlined or renamed: callgrind looks up its symbol.
 #[inline(never)]
 fn counted_region(work: &mut dyn FnMut()) {
     work();
-    // Without something to do after the call, it would become a jump, and the region would never end.
+    // Without code after the call, it would become a tail jump, and the region would never end.
     black_box(());
 }
 
@@ -108,7 +107,7 @@ fn next_request(run: &Run) -> ModelRequest<'_> {
     }
 }
 
-/// All strings in a value that are no keys, in their order.
+/// All strings in a value except keys, in order.
 fn collect_texts<'a>(value: &'a serde_json::Value, texts: &mut Vec<&'a str>) {
     match value {
         serde_json::Value::String(text) => texts.push(text),

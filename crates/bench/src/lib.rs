@@ -1,4 +1,4 @@
-//! What the benchmark program and the micro-benchmarks share: prose to write, and a job in the middle of its work.
+//! Code shared by the benchmark program and the micro-benchmarks: generated prose, and a job in progress.
 //!
 //! The program itself (`make bench`) is in `main.rs` and measures the released `plumbline` from outside, as a separate
 //! process; the micro-benchmarks (`cargo bench -p plumbline-bench`) call the crates.

@@ -1,9 +1,9 @@
-//! What the figures were measured on.
+//! The machine and the server of the measurements.
 
 use crate::{database::Database, error::Error};
 use std::fs;
 
-/// The settings without which a figure says nothing.
+/// The settings that determine the figures.
 const SETTINGS: [&str; 9] = [
     "server_version",
     "shared_buffers",
@@ -28,7 +28,7 @@ pub(crate) fn machine() -> Vec<(String, String)> {
         named("processor", format!("{cpu}, {cores} cores")),
         named("memory", line("/proc/meminfo", "MemTotal").unwrap_or_default()),
         named("kernel", kernel.trim().to_owned()),
-        // Figures of a machine that has other work are worth little.
+        // Figures from a machine with other load are worth little.
         named("load before the run", load),
     ]
 }

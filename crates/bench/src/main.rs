@@ -1,4 +1,4 @@
-//! `plumbline-bench`: measures the released `plumbline` from outside and holds it against its targets.
+//! `plumbline-bench`: measures the released `plumbline` from outside and compares it with its targets.
 //!
 //! ```text
 //! make bench                      a private Postgres whose commits reach the disk, then this program
@@ -7,10 +7,10 @@
 //! plumbline-bench --guard         ratios and counts, for continuous integration
 //! ```
 //!
-//! Three processes take part: Postgres, the scripted model (this program once more, see [`model`]) and the worker, which
-//! is the real binary. Nothing of it runs in this process but the store's commit and claim, which are measured alone.
-//! Each figure has a file in [`figures`] and stands beside its floor: the same work done by the plainest means, in the
-//! same run, on the same machine.
+//! Three processes take part: Postgres, the scripted model (another process of this program, see [`model`]) and the
+//! worker, which is the real binary. Only the store's commit and claim, which are measured separately, run in this
+//! process. Each figure has a file in [`figures`] and is reported with its floor: the same work done by the simplest
+//! means, in the same run, on the same machine.
 
 mod child;
 mod database;
@@ -32,8 +32,8 @@ use options::{Cli, Command};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The worker's own: what is counted here of its code is then what it does there, and the model has room at hand for
-/// long requests. With the C library's it asks the system for that room, page by page, at each of them.
+/// The worker's allocator, so that counts of its code are comparable and the model has memory ready for long requests.
+/// With the C library's allocator, each long request would fetch it from the system page by page.
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -56,7 +56,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Ends at a signal like at any other error, so that the workers and models end with it: they are killed when dropped.
+/// Ends on a signal as on any error, so that workers and models end too: they are killed when dropped.
 async fn unless_stopped(measuring: impl Future<Output = Result<bool, Error>>) -> Result<bool, Error> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     tokio::select! {

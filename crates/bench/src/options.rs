@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// Serve the scripted model that the measured workers talk to
     /// Serve the scripted model that the measured workers talk to
     Model(model::Arguments),
-    /// Do one thing whose instructions are counted from outside
+    /// Run one operation whose instructions are counted from outside
     #[command(hide = true)]
     Instructed(instructed::Task),
 }
@@ -28,13 +28,13 @@ pub(crate) struct Options {
     /// The server to measure on; databases are created in it and dropped again
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
-    /// The program to measure; the one beside this program when left out
+    /// The program to measure [default: the one beside this program]
     #[arg(long)]
     plumbline: Option<PathBuf>,
-    /// Small sizes, one run: to see that everything works
+    /// Small sizes, one run: checks that everything works
     #[arg(long, env = "PLUMBLINE_BENCH_QUICK", conflicts_with = "full")]
     quick: bool,
-    /// The very sizes of the targets: 10 million ended jobs, a snapshot held for 10 minutes
+    /// The exact sizes of the targets: 10 million ended jobs, a snapshot open for 10 minutes
     #[arg(long)]
     full: bool,
     /// Runs of each figure
@@ -43,26 +43,26 @@ pub(crate) struct Options {
     /// Only these figures, separated by commas, e.g. P1,P5
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Where the figures go as JSON
+    /// JSON output file
     #[arg(long, default_value = "target/bench.json")]
     pub(crate) json: PathBuf,
-    /// A PDF for the document figures; the sample of the repository when left out
+    /// A PDF for the document figures [default: the sample of the repository]
     #[arg(long, env = "PLUMBLINE_BENCH_PDF")]
     pdf: Option<PathBuf>,
     /// Exit with 1 when a target is missed
     #[arg(long)]
     strict: bool,
-    /// For continuous integration: one run of the ratios and counts that mean the same on every machine; exit with 1
-    /// when one misses its target by more than its margin
+    /// For continuous integration: one run of the machine-independent ratios and counts; exit with 1 if one misses its
+    /// target by more than its margin
     #[arg(long, conflicts_with_all = ["quick", "full", "only", "strict"])]
     guard: bool,
 }
 
-/// What the guard measures: the groups with figures that it judges.
+/// The groups measured by the guard.
 const GUARDED: [&str; 10] = ["P3", "P4", "P5", "P11", "P12", "P13", "P14", "I1", "I2", "I3"];
 
 impl Options {
-    /// Whether a figure is to be measured.
+    /// Whether a figure is selected.
     pub(crate) fn wants(&self, id: &str) -> bool {
         let among = |ids: &[&str]| ids.iter().any(|only| only.eq_ignore_ascii_case(id));
         match self.guard {

@@ -1,4 +1,4 @@
-//! What the kernel knows of a process: CPU time and memory, from `/proc`.
+//! CPU time and memory of a process, from `/proc`.
 
 use crate::error::{During, Error};
 use std::{fs, path::Path, time::Duration};
@@ -8,14 +8,14 @@ pub(crate) fn cpu(pid: u32) -> Result<Duration, Error> {
     let tasks = format!("/proc/{pid}/task");
     let mut total = 0;
     for task in fs::read_dir(&tasks).during(&format!("read {tasks}"))?.flatten() {
-        // A thread may end while it is looked at; what it used is then lost, which happens to idle helpers only.
+        // A thread may end while it is read; its usage is then lost, which affects only idle helpers.
         let stat = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
         total += stat.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<u64>().ok()).unwrap_or(0);
     }
     Ok(Duration::from_nanos(total))
 }
 
-/// Memory of a process in bytes: resident now, and at its highest.
+/// Memory of a process in bytes: resident now, and peak.
 pub(crate) fn memory(pid: u32) -> Result<(u64, u64), Error> {
     let path = format!("/proc/{pid}/status");
     let status = fs::read_to_string(&path).during(&format!("read {path}"))?;
@@ -39,7 +39,7 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     listed(pid).unwrap_or_else(|| searched(pid))
 }
 
-/// From the kernel's lists, one for each of its threads; `None` where the kernel keeps none.
+/// From the kernel's lists, one for each of its threads; `None` if the kernel has none.
 fn listed(pid: u32) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
@@ -49,7 +49,7 @@ fn listed(pid: u32) -> Option<Vec<u32>> {
     Some(all)
 }
 
-/// The same from all processes there are, which takes milliseconds.
+/// The same by scanning all processes, which takes milliseconds.
 fn searched(pid: u32) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(Path::new("/proc")) else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

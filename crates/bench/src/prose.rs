@@ -1,7 +1,7 @@
-//! Text to work with: as compressible as English and never the same twice.
+//! Generated text: as compressible as English and never repeated.
 //!
-//! Postgres compresses large values and the store keeps equal contents once, so a benchmark that wrote the same bytes
-//! again and again would measure neither.
+//! Postgres compresses large values and the store deduplicates equal contents, so a benchmark with repeated bytes would
+//! measure neither.
 
 /// Words of a made-up policy.
 const WORDS: [&str; 48] = [

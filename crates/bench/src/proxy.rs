@@ -20,8 +20,8 @@ pub(crate) fn client() -> Result<reqwest::Client, Error> {
     reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().during("set up the HTTP client")
 }
 
-/// Counts what a Postgres client asks for, from outside of it. Each `Sync` or simple query is something the client waits
-/// an answer for: a round trip.
+/// Counts the requests of a Postgres client from outside. The client waits for an answer to each `Sync` or simple
+/// query: a round trip.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: u16,
@@ -42,7 +42,7 @@ impl Counts {
         self.round_trips.load(Relaxed)
     }
 
-    /// Executed statements: fewer than round trips, which preparing and signs of life take too.
+    /// Executed statements: fewer than round trips, which include preparing and keepalives.
     pub(crate) fn statements(&self) -> u64 {
         self.statements.load(Relaxed)
     }
@@ -54,7 +54,7 @@ impl Counts {
 }
 
 impl Proxy {
-    /// Listens on a free port and passes everything on to this address.
+    /// Listens on a free port and forwards everything to this address.
     pub(crate) async fn start(server: String) -> Result<Self, Error> {
         let listener = TcpListener::bind("127.0.0.1:0").await.during("listen for the worker's connections")?;
         let port = listener.local_addr()?.port();
@@ -85,7 +85,7 @@ impl Drop for Proxy {
 
 async fn pass(client: TcpStream, server: String, counts: Arc<Counts>) {
     let Ok(server) = TcpStream::connect(server).await else { return };
-    // Without this each small answer would wait for the one before to be acknowledged.
+    // Disables Nagle's algorithm, so that small answers are not delayed.
     let quick = client.set_nodelay(true).and_then(|()| server.set_nodelay(true));
     if quick.is_err() {
         return;
@@ -100,7 +100,7 @@ async fn pass(client: TcpStream, server: String, counts: Arc<Counts>) {
     counts.open.fetch_sub(1, Relaxed);
 }
 
-/// Passes a client's messages on. All but the first have a letter and a length in front.
+/// Forwards a client's messages. All except the first begin with a letter and a length.
 async fn count(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, counts: &Counts) -> std::io::Result<()> {
     let mut messages = Messages::default();
     let mut buffer = vec![0; 64 << 10];
@@ -116,10 +116,10 @@ async fn count(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, counts: &Counts)
     }
 }
 
-/// Finds the beginnings of messages in a stream that is cut anywhere.
+/// Finds message boundaries in a stream that is split at any position.
 #[derive(Debug, Default)]
 struct Messages {
-    /// A header that is not complete yet.
+    /// An incomplete header.
     header: Vec<u8>,
     /// Bytes of the current message that are still to come.
     rest: usize,
@@ -145,7 +145,7 @@ impl Messages {
                 statements += u64::from(self.started && matches!(self.header[0], b'E' | b'Q'));
                 self.rest = length.saturating_sub(4);
                 self.header.clear();
-                // A message of eight bytes asks for encryption; the real beginning follows.
+                // A message of eight bytes requests encryption; the startup message follows.
                 self.started |= length != 8;
             }
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What a figure has to be.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {
@@ -15,11 +15,11 @@ pub(crate) enum Target {
     RatioAtMost(f64),
     /// The value divided by the floor.
     RatioAtLeast(f64),
-    /// Shown for its own sake.
+    /// Shown without a target.
     None,
 }
 
-/// The same work done by the plainest means at hand, in the same run.
+/// The same work done by the simplest means, in the same run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Floor {
     /// What it is.
@@ -41,8 +41,8 @@ pub(crate) struct Figure {
     pub(crate) runs: Vec<f64>,
     pub(crate) floor: Option<Floor>,
     pub(crate) target: Target,
-    /// By what share of its target continuous integration lets it miss it; `None` for what means nothing on a machine
-    /// that has other work, such as a time.
+    /// The margin, as a share of the target, in continuous integration; `None` for figures that are meaningless on a
+    /// busy machine, such as times.
     pub(crate) guard: Option<f64>,
 }
 
@@ -93,7 +93,7 @@ impl Figure {
         }
     }
 
-    /// Whether it passes the guard; `None` for what is not guarded.
+    /// Whether it passes the guard; `None` if it is not guarded.
     pub(crate) fn passes_guard(&self) -> Option<bool> {
         self.guard.and_then(|margin| self.met_within(margin))
     }
@@ -128,7 +128,7 @@ impl Figure {
         format!("| {} | {} | {} |", self.id, self.name, self.cells().join(" | "))
     }
 
-    /// The figure as a line of its own, for the one who waits for the table.
+    /// The figure as a single line, while the table is not ready.
     pub(crate) fn line(&self) -> String {
         let [measured, floor, ratio, target, met] = self.cells();
         let mut line = format!("  {} {}: {}", self.id, self.name, measured.trim_end());
@@ -154,7 +154,7 @@ pub(crate) struct Report {
     pub(crate) figures: Vec<Figure>,
     /// Figures that could not be measured, and why.
     pub(crate) left_out: Vec<(&'static str, String)>,
-    /// Figures for which this machine lacks something, and what.
+    /// Figures skipped because of missing prerequisites, with these.
     pub(crate) skipped: Vec<(&'static str, String)>,
     /// How long each group of figures took, in seconds.
     pub(crate) took: Vec<(String, f64)>,
@@ -196,7 +196,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The value that this share of all values does not exceed.
+/// The quantile of this share.
 pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -208,7 +208,7 @@ fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)))
 }
 
-/// Three significant digits, thousands apart.
+/// Three significant digits, with thousands separators.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => {

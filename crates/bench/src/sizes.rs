@@ -1,4 +1,4 @@
-//! How large the measurements are.
+//! Sizes of the measurements.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Sizes {
     /// Runs of each figure.
     pub(crate) runs: usize,
-    /// A group of figures that has taken longer than this hangs.
+    /// Timeout of a group of figures.
     pub(crate) patience: Duration,
     /// The late step of the job that keeps its whole conversation (P1, P2).
     pub(crate) whole_at: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Sizes {
     pub(crate) long_at: [u32; 2],
     /// Commits and plain inserts (P5).
     pub(crate) commits: usize,
-    /// Jobs at once, and the model's delay (P6, P7).
+    /// Concurrent jobs, and the model's delay (P6, P7).
     pub(crate) crowd: usize,
     pub(crate) crowd_delay: Duration,
     pub(crate) large_crowd: usize,
@@ -39,8 +39,8 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// The sizes of the targets, but for what takes long: 2 million ended jobs in place of 10, and a snapshot that is held
-    /// for a minute in place of ten.
+    /// The sizes of the targets, except slow ones: 2 million ended jobs instead of 10, and a snapshot that is open for
+    /// a minute instead of ten.
     pub(crate) fn standard() -> Self {
         Self {
             runs: 3,
@@ -71,7 +71,7 @@ impl Sizes {
         Self { patience, snapshot, other_ended: 10_000_000, pickups: 1000, ..Self::standard() }
     }
 
-    /// Enough to see that everything works; the figures say little.
+    /// Enough to check that everything works; the figures mean little.
     pub(crate) fn quick() -> Self {
         Self {
             runs: 1,
@@ -95,7 +95,7 @@ impl Sizes {
         }
     }
 
-    /// What ratios and counts need in order to mean something, in about a minute.
+    /// Enough for meaningful ratios and counts, in about a minute.
     pub(crate) fn guard() -> Self {
         Self { long_at: [500, 1_000], commits: 2_000, idle: Duration::from_secs(8), ..Self::quick() }
     }

@@ -1,4 +1,4 @@
-//! One turn as the store gets it: what the figure P5 and the micro-benchmark of the commit write.
+//! One turn as the store receives it, for figure P5 and the micro-benchmark of the commit.
 
 use crate::{dialogue, prose::prose};
 use chrono::Utc;
@@ -26,8 +26,8 @@ pub fn progress() -> Progress {
     }
 }
 
-/// A turn with a call of `bytes` bytes and its result, one file, one todo, one request record. `seq` is the place of its
-/// first message in the history.
+/// A turn with a call of `bytes` bytes and its result, one file, one todo, one request record. `seq` is the index of
+/// its first message in the history.
 pub fn changes(seq: i64, bytes: usize) -> Vec<Change> {
     let content = prose(seq.unsigned_abs(), bytes);
     let path = format!("work/part_{seq:05}.md");

@@ -1,9 +1,9 @@
-//! P10: claiming pending jobs in batches; alone in the table, beside many others, and under an old snapshot. The floor is
-//! a plain table with a key, updated by its key in the same batches.
+//! P10: claiming pending jobs in batches; alone in the table, among many others, and with an old snapshot open. The
+//! floor is a plain table with a key, updated by its key in the same batches.
 //!
-//! Between the three, millions of rows are written and minutes go by, in which a machine that others use too becomes
-//! another one. So the floor is measured beside each of them, and what a claim should keep of its speed is what it has
-//! alone at the floor's speed of that minute.
+//! Between the three, millions of rows are written and minutes pass, in which the load of a shared machine changes. So
+//! the floor is measured with each of them, and a claim's speed is compared with its speed alone, scaled by the floor
+//! of that minute.
 
 use super::commit::{claimer, connect};
 use crate::{
@@ -17,11 +17,11 @@ use plumbline_store::Store;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// Jobs a claim: what a worker asks for, and the most that one claim takes.
+/// Jobs per claim: a worker's request, and the maximum of one claim.
 const BATCHES: [i64; 2] = [TYPICAL, 1000];
 const TYPICAL: i64 = 100;
 
-/// Rows of the plain table for each job: they take about as long, and one wait for the disk counts as much.
+/// Rows of the plain table per job: they take about as long, so that a wait for the disk has the same weight.
 const PLAIN: usize = 5;
 
 /// Milliseconds of a typical claim beside other jobs.
@@ -43,7 +43,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// What claims of another minute would come to in this one.
+    /// The speed of claims of another minute, scaled to this one.
     fn of_this_minute(&self, other: &Self) -> f64 {
         median(&other.claims) * median(&self.plain) / median(&other.plain)
     }
@@ -102,7 +102,7 @@ fn figures(bench: &Bench, batch: i64, speeds: Speeds) -> [Figure; 3] {
 }
 
 impl Setup {
-    /// More often than the sizes say, since a run takes less than a second, and the floor each time before.
+    /// More often than configured, because a run takes less than a second, each time after the floor.
     async fn pace(&self, batch: i64, sizes: &Sizes) -> Result<Pace, Error> {
         let mut pace = Pace::default();
         for _ in 0..2 * sizes.runs + 1 {
@@ -112,8 +112,7 @@ impl Setup {
         Ok(pace)
     }
 
-    /// Inserts jobs that go before all others, and claims them. Nothing tells the server's planner of them: a queue
-    /// must not need it.
+    /// Inserts jobs with precedence over all others, and claims them. Without ANALYZE: a queue must not need it.
     async fn per_second(&self, batch: i64, jobs: usize) -> Result<f64, Error> {
         let insert = "INSERT INTO jobs (prompt, priority) SELECT 'claim ' || n, 9 FROM generate_series(1, $1) AS n";
         sqlx::query(insert)
@@ -134,7 +133,7 @@ impl Setup {
         Ok(jobs as f64 / started.elapsed().as_secs_f64())
     }
 
-    /// Jobs come and go for a while, so that dead rows collect which an open snapshot keeps.
+    /// Jobs come and go for a while, so that dead rows accumulate, which an open snapshot keeps.
     async fn churn(&self, jobs: usize, time: Duration) -> Result<(), Error> {
         let started = Instant::now();
         while started.elapsed() < time {
@@ -150,13 +149,13 @@ async fn create_plain(database: &Database) -> Result<(), Error> {
     Ok(())
 }
 
-/// The plainest claim there is: a row is somebody's when it says so, and who asks knows the rows.
+/// The simplest claim: a row is marked as claimed, and the client knows the rows.
 async fn plain_per_second(database: &Database, batch: i64, jobs: usize) -> Result<f64, Error> {
     let jobs = i64::try_from(jobs)?;
     sqlx::query("TRUNCATE plain_queue").execute(&database.pool).await?;
     let insert = "INSERT INTO plain_queue (id, prompt) SELECT n, 'claim ' || n FROM generate_series(1, $1) AS n";
     sqlx::query(insert).bind(jobs).execute(&database.pool).await?;
-    // Or it would be read as a whole each time, until its housekeeping comes by a minute later.
+    // Otherwise it would be scanned completely each time, until autovacuum runs a minute later.
     sqlx::query("ANALYZE plain_queue").execute(&database.pool).await?;
     let (mut connection, worker, mut claimed) = (database.pool.acquire().await?, Uuid::now_v7(), 0);
     let started = Instant::now();
@@ -168,12 +167,12 @@ async fn plain_per_second(database: &Database, batch: i64, jobs: usize) -> Resul
     Ok(jobs as f64 / started.elapsed().as_secs_f64())
 }
 
-/// Other jobs: ended ones, and pending ones of a lower priority. Written without triggers and in one statement each, or
-/// millions of them would take an hour; and left as a table that its housekeeping has kept up with.
+/// Other jobs: ended ones, and pending ones with a lower priority. Written without triggers and in one statement each,
+/// because millions of them would take an hour; then vacuumed.
 async fn fill(database: &Database, ended: usize, pending: usize) -> Result<(), Error> {
     let mut tx = database.pool.begin().await?;
     sqlx::query("SET LOCAL session_replication_role = replica").execute(&mut *tx).await?;
-    // Ids in their order, as the worker makes them: random ones take most of the time for their index.
+    // Ascending ids, as the worker makes them: with random ones, the index takes most of the time.
     let insert = "INSERT INTO jobs (id, prompt, status, completed_at)
                   SELECT lpad(to_hex(n), 32, '0')::uuid, 'ended ' || n, 'completed', now()
                   FROM generate_series(1, $1) AS n";

@@ -16,12 +16,12 @@ const BYTES: usize = 200;
 
 const CONNECTIONS: usize = 16;
 
-/// In so many parts the steps and the plain rows take turns.
+/// Number of blocks in which steps and plain rows alternate.
 const BLOCKS: usize = 20;
 
-/// As much again: other work on the machine strikes the step's longer time more often than the plain row's, and a disk that
-/// flushes fast shortens the plain row's. The same program had 2.2 on one machine, 4.8 on another, and 6.5 on that one while
-/// tests ran beside it.
+/// A margin of 100 %: other load on the machine affects the step's longer time more often than the plain row's, and a
+/// disk with fast flushes shortens the plain row's. The same program had 2.2 on one machine, 4.8 on another, and 6.5 on
+/// the latter while tests ran.
 const MARGIN: f64 = 1.0;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
@@ -48,10 +48,9 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Median milliseconds of a step and of a plain row, a block of the one after a block of the other: what else the machine
-/// does strikes both.
+/// Median milliseconds of a step and of a plain row, in alternating blocks, so that other load affects both.
 async fn one_by_one(fixture: &Fixture, commits: usize) -> Result<(f64, f64), Error> {
-    // Of three connections, steps that follow one another use a single one; the others are for what is no step.
+    // Of three connections, sequential steps use one; the others are for statements outside steps.
     let store = connect(fixture, 3).await?;
     let lease = running(&store, 1).await?.remove(0);
     let each = commits / BLOCKS;
@@ -80,7 +79,7 @@ async fn per_second(fixture: &Fixture, each: usize) -> Result<f64, Error> {
     Ok((CONNECTIONS * each) as f64 / started.elapsed().as_secs_f64())
 }
 
-/// Commits turns to a job that is at this step; gives the milliseconds of each.
+/// Commits turns to a job at this step; returns the milliseconds of each.
 async fn commit(store: &Store, lease: Lease, step: &mut i64, commits: usize) -> Result<Vec<f64>, Error> {
     let (progress, state) = (turn::progress(), turn::state());
     let mut taken = Vec::with_capacity(commits);

@@ -1,5 +1,5 @@
-//! P6, P7: many jobs at once in one worker. Ideal is the model's delay times the turns of a job: everything beyond it is
-//! the worker's, the server's and the model's own work on the same machine.
+//! P6, P7: many concurrent jobs in one worker. The ideal is the model's delay times the turns of a job: the rest is
+//! work of the worker, the server and the model on the same machine.
 
 use crate::{
     error::Error,
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 const TURNS: u32 = 20;
 
-/// What one crowd took.
+/// The cost of one run.
 struct Taken {
     secs: f64,
-    /// The worker's memory at its highest, in MiB.
+    /// The worker's peak memory in MiB.
     memory: f64,
     /// CPU of worker and server, in seconds.
     worker_cpu: f64,
@@ -67,7 +67,7 @@ async fn crowd(
     ])
 }
 
-/// The clock runs from the insertion on; the start of the worker is part of it.
+/// The time starts at the insertion and includes the start of the worker.
 async fn run(bench: &Bench, jobs: usize, delay: Duration) -> Result<Taken, Error> {
     let fixture = bench.fixture("crowd", delay).await?;
     let orders: Vec<Order> = (0..jobs)

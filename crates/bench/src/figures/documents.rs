@@ -19,10 +19,10 @@ const COUNTED: usize = 4 << 20;
 const PAGES: u32 = 193;
 const PAGE: usize = 2500;
 
-/// A document shorter than this shows how long a process takes to start, and nothing of reading.
+/// A shorter document only measures the start of a process.
 const LONG_ENOUGH: usize = 100;
 
-/// P17. Both sides start a process of their own, and both times include that.
+/// P17. Both sides start a process, and both times include that.
 pub(super) async fn reading(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let bytes = std::fs::read(&bench.pdf).during(&format!("read {}", bench.pdf.display()))?;
     let parser = Parser::new(&bench.plumbline.path);
@@ -88,7 +88,7 @@ fn megabytes_per_second(bytes: usize, work: impl FnOnce() -> usize) -> f64 {
     bytes as f64 / 1e6 / started.elapsed().as_secs_f64()
 }
 
-/// The pages as poppler reads them, and the seconds it took; `None` where it is not installed.
+/// The pages as poppler reads them, and the seconds it took; `None` if it is not installed.
 fn pdftotext(path: &Path) -> Result<Option<(Vec<String>, f64)>, Error> {
     let started = Instant::now();
     let output = match Command::new("pdftotext").arg(path).arg("-").output() {
@@ -116,8 +116,8 @@ fn similarity(ours: &[Page], theirs: &[String]) -> f64 {
     2.0 * common as f64 / all.max(1) as f64
 }
 
-/// The words without the marks of Markdown, which only our text has, and with their hyphens taken out, so that a word
-/// that was mended is the same word.
+/// The words without Markdown marks, which only our text has, and without hyphens, so that a dehyphenated word is
+/// equal.
 fn words(page: &str) -> Vec<String> {
     let mended = page.replace("-\n", "").replace('\u{ad}', "");
     let words = mended.split_whitespace().map(|word| word.replace('-', ""));

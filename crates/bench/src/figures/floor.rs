@@ -6,17 +6,17 @@ use sqlx::{PgPool, postgres::PgListener};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, channel};
 
-/// Bytes of a plain row: what a 200-byte call and its result hold.
+/// Bytes of a plain row: the size of a 200-byte call and its result.
 const ROW: usize = 400;
 
-/// A table of rows with nothing but a key.
+/// A table with only a key.
 pub(super) async fn create(database: &Database) -> Result<(), Error> {
     let statement = "CREATE TABLE plain_rows (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text)";
     sqlx::query(statement).execute(&database.pool).await?;
     Ok(())
 }
 
-/// INSERT and COMMIT, one after the other on one connection: the milliseconds of each.
+/// INSERT and COMMIT, sequentially on one connection: the milliseconds of each.
 pub(super) async fn insert_and_commit(database: &Database, times: usize) -> Result<Vec<f64>, Error> {
     let mut connection = database.pool.acquire().await?;
     let mut taken = Vec::with_capacity(times);
@@ -49,7 +49,7 @@ async fn insert_many(pool: PgPool, place: usize, times: usize) -> Result<(), sql
     Ok(())
 }
 
-/// A queue of plain rows and one client, which is told of each row and takes it with a prepared statement.
+/// A queue of plain rows and one client, which is notified of each row and takes it with a prepared statement.
 pub(super) struct PlainQueue {
     pool: PgPool,
     taken: Receiver<Result<Instant, sqlx::Error>>,
@@ -85,7 +85,7 @@ impl PlainQueue {
     }
 }
 
-/// When the client had the row that it was told of.
+/// The time at which the client had the row.
 async fn take_next(listener: &mut PgListener, pool: &PgPool) -> Result<Instant, sqlx::Error> {
     const TAKE: &str = "UPDATE plain_queue SET taken = true WHERE id = \
                         (SELECT id FROM plain_queue WHERE taken IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) \

@@ -1,4 +1,4 @@
-//! P14, P15: starting, doing nothing, and how large the program is.
+//! P14, P15: start, idle load, and program size.
 
 use crate::{
     error::Error,
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An idle worker may run this long before it counts as settled.
+/// Settling time of an idle worker.
 const SETTLES: Duration = Duration::from_secs(2);
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {

@@ -1,5 +1,5 @@
-//! P9: plain INSERTs of jobs in batches, against a table of the same shape with only a primary key. By turns and several
-//! times, since either takes a fraction of a second, in which a machine that others use too can be another one.
+//! P9: plain INSERTs of jobs in batches, against a table of the same shape with only a primary key. Alternating and
+//! repeated, because each takes a fraction of a second, in which the load of a shared machine may change.
 
 use crate::{
     database::Database,

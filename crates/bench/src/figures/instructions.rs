@@ -1,7 +1,7 @@
-//! I1–I3: instructions, counted by callgrind. They are the same on a busy machine and on an idle one, so a turn that
-//! does more than it did shows here before it shows in any time. What they may be stands in `instructions.json` beside
-//! the crate's manifest, for the build that the tests use, which is not optimized: counts depend a little on the compiler,
-//! so they have a margin; ratios of two counts do not.
+//! I1–I3: instructions, counted by callgrind. They are the same on a busy and on an idle machine, so additional work in
+//! a turn shows here before it shows in any time. The bounds are in `instructions.json` beside the crate's manifest,
+//! for the unoptimized build of the tests: counts depend slightly on the compiler, so they have a margin; ratios of two
+//! counts do not.
 
 use crate::{
     error::{During, Error},
@@ -13,23 +13,23 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use std::{path::Path, process::Command};
 
-/// Turns of the job at its beginning and later.
+/// Turns of the job, early and late.
 const HISTORY: [usize; 2] = [50, 500];
 
 /// Bytes of a short and a long text.
 const TEXT: [usize; 2] = [2 << 10, 64 << 10];
 
-/// What the counts may be.
+/// The bounds of the counts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bounds {
-    /// By what share a count may pass its bound.
+    /// The margin by which a count may exceed its bound.
     margin: f64,
     /// A turn of the engine at 50 turns.
     turn: f64,
     /// A turn at 500 turns against one at 50.
     turn_growth: f64,
-    /// A request's instructions a KiB against those of writing nothing but its texts as JSON.
+    /// A request's instructions per KiB, relative to writing only its texts as JSON.
     request_against_texts: f64,
     /// The same a KiB at 500 turns against 50.
     request_growth: f64,
@@ -81,7 +81,7 @@ fn bounds() -> Result<Bounds, Error> {
     serde_json::from_slice(&text).during(&format!("read {}", path.display()))
 }
 
-/// A count's bound was taken on one kind of processor; on another only the ratios are held against theirs.
+/// The bounds of counts were taken on one kind of processor; on another only the ratios are checked.
 fn absolute(bound: f64) -> Target {
     if cfg!(target_arch = "x86_64") { Target::AtMost(bound) } else { Target::None }
 }

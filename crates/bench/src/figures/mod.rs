@@ -1,4 +1,4 @@
-//! The figures, each in the file of what it is about.
+//! The figures, one file per subject.
 //!
 //! | figures | file |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | P17, P18: documents and tokens | [`documents`] |
 //! | I1–I3: instructions of a turn, a request, a token count | [`instructions`] |
 //!
-//! What measures them one after the other is [`run`].
+//! [`run`] measures them one after the other.
 
 mod claim;
 mod commit;
@@ -38,7 +38,7 @@ use std::pin::Pin;
 
 pub(crate) use run::run;
 
-/// A measurement on its way.
+/// A pending measurement.
 type Measuring<'a> = Pin<Box<dyn Future<Output = Result<Vec<Figure>, Error>> + 'a>>;
 
 /// Figures that are measured together.

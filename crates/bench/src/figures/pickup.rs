@@ -10,7 +10,7 @@ use crate::{
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The worker's poll interval when it is told of nothing, in milliseconds: its default.
+/// The worker's default poll interval without notifications, in milliseconds.
 const POLL_MS: f64 = 1000.0;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
@@ -19,7 +19,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
         let fixture = bench.fixture("pickup", Duration::ZERO).await?;
         let mut queue = PlainQueue::open(&fixture.database).await?;
         let worker = fixture.worker(50)?;
-        // The first jobs find a worker that still starts.
+        // The first jobs find a worker that is still starting.
         pickups(&fixture, &mut queue, "warm", 3).await?;
         let (told, plainly) = pickups(&fixture, &mut queue, "told", bench.sizes.pickups).await?;
         plain.push(percentile(&plainly, 0.5));

@@ -1,7 +1,7 @@
-//! P11–P13: what is sent to the model, as the model itself receives it.
+//! P11–P13: the requests as the model receives them.
 //!
-//! A job of many turns, each of which reads 2 KB, under the default limits and a model name that nobody knows; and the
-//! same job with nothing cleared or summarized, to compare with.
+//! A job of many turns, each of which reads 2 KB, with the default limits and an unknown model name; and the same job
+//! without clearing and summaries, for comparison.
 
 use crate::{
     error::{During, Error},
@@ -17,10 +17,11 @@ use tempfile::TempDir;
 /// Four bytes a token, as the scripted model counts, times the default window of 128,000 tokens.
 const WINDOW_BYTES: f64 = 4.0 * 128_000.0;
 
-/// Tokens and bytes are the same in every run of one version: what a changed prompt may cost before it is a decision.
+/// Tokens and bytes are the same in every run of one version: the margin is the cost of a changed prompt before it
+/// needs a decision.
 const MARGIN: f64 = 0.1;
 
-/// Two per cent: what is repeated is near the whole, so that a tenth of it would let everything pass.
+/// Two per cent: the repeated part is nearly the whole, so a margin of a tenth would accept everything.
 const PREFIX_MARGIN: f64 = 0.02;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
@@ -54,7 +55,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Runs the job; what the model saw of it, and the prompt tokens of all of its requests.
+/// Runs the job; returns the model's data about it, and the prompt tokens of all its requests.
 async fn traced(fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<(Trace, f64), Error> {
     let order = Order { tag: tag.to_owned(), turns, bytes: 2048, reads: true, trace: true };
     let document = prose(turns.into(), turns as usize * 2200);
@@ -77,8 +78,8 @@ async fn traced(fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Res
     Ok((fixture.model.trace(tag).await?, tokens))
 }
 
-/// A folder with the job type `reading`: the creator's, but what the scripted model reads without citing any of it is no
-/// gap that keeps the job from its end.
+/// A folder with the job type `reading`: the creator's, but passages that the scripted model reads without citing do
+/// not block completion.
 fn reading() -> Result<TempDir, Error> {
     let folder = tempfile::tempdir().during("make a folder of job types")?;
     let job_type = folder.path().join("reading");

@@ -1,4 +1,4 @@
-//! P16: how soon another worker goes on with a job whose worker was killed, or was asked to stop.
+//! P16: how soon another worker resumes a job whose worker was killed or stopped.
 
 use crate::{
     child::Program,
@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// A successor that has taken no step after this many times the bound never will.
 const LIMIT_FACTOR: u32 = 3;
 
-/// How the workers are told to keep their leases.
+/// The workers' lease settings.
 #[derive(Clone, Copy)]
 struct Terms {
     lease_secs: u64,
@@ -50,8 +50,8 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Kills several workers at about the same time, each with its own successor on its own database: nearly all of it is
-/// waiting. They die at different times after a heartbeat, which is what the time depends on.
+/// Kills several workers at about the same time, each with its own successor and database: most of the time is waiting.
+/// They die at different times after a heartbeat, on which the result depends.
 async fn kills(bench: &Bench, terms: Terms) -> Result<Vec<f64>, Error> {
     let kills = u32::try_from(bench.sizes.kills)?;
     let places = (0..kills).map(|place| async move {
@@ -61,7 +61,8 @@ async fn kills(bench: &Bench, terms: Terms) -> Result<Vec<f64>, Error> {
     try_join_all(places).await
 }
 
-/// One worker takes the job, another waits idle; after a while, the first one ends. Seconds until the next step.
+/// One worker claims the job, another is idle; after a while, the first one ends. Returns the seconds until the next
+/// step.
 async fn succession(
     bench: &Bench,
     name: &str,

@@ -1,5 +1,5 @@
-//! P4: commits and round trips of a step, counted from outside the worker: the commits that write by the server, the
-//! round trips by a proxy in front of it. Two jobs of different length; the difference holds nothing of their beginning and end.
+//! P4: commits and round trips of a step, counted outside the worker: writing commits by the server, round trips by a
+//! proxy in front of it. Two jobs of different length; the difference excludes their beginning and end.
 
 use crate::{
     error::Error,
@@ -16,7 +16,7 @@ const TURNS: [u32; 2] = [20, 220];
 /// A heartbeat that falls into one of the two jobs is a two-hundredth of a commit a step.
 const STRAY: f64 = 0.1;
 
-/// Half of it: the round trips of the mirror, which reads ten times a second what changed, are more a step on a slow machine.
+/// A margin of half: the mirror reads changes ten times a second, which is more round trips per step on a slow machine.
 const MARGIN: f64 = 0.5;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {

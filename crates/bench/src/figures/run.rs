@@ -1,4 +1,4 @@
-//! Measuring what is asked for: a line a figure as it goes, the table at the end.
+//! Measures the requested figures: one line per figure while running, the table at the end.
 
 use super::{GROUPS, Group};
 use crate::{
@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Measures what is asked for, prints the table and writes the JSON. `false`: a target was missed, and that counts.
+/// Measures the requested figures, prints the table and writes the JSON. `false`: a relevant target was missed.
 pub(crate) async fn run(options: Options) -> Result<bool, Error> {
     let started = Instant::now();
     let bench = Bench {
@@ -45,7 +45,7 @@ async fn measure(bench: &Bench, options: &Options, group: &Group, report: &mut R
     let ids = group.ids.join(", ");
     eprintln!("measuring {ids} …");
     let started = Instant::now();
-    // Nothing that a group leaves half done is used again: each has a database and processes of its own.
+    // State of an aborted group is not reused: each has its own database and processes.
     let measuring = AssertUnwindSafe((group.measure)(bench)).catch_unwind();
     let measured = match tokio::time::timeout(bench.sizes.patience, measuring).await {
         Ok(Ok(measured)) => measured,
@@ -72,7 +72,7 @@ async fn measure(bench: &Bench, options: &Options, group: &Group, report: &mut R
     report.took.push((ids, took));
 }
 
-/// Whether the run is a success, with a sentence for each figure because of which it is none.
+/// Whether the run is a success, with a sentence for each figure that made it fail.
 fn judged(options: &Options, report: &Report) -> bool {
     let failed: Vec<&Figure> = report.figures.iter().filter(|figure| options.fails(figure)).collect();
     for figure in &failed {
@@ -85,7 +85,7 @@ fn judged(options: &Options, report: &Report) -> bool {
     failed.is_empty() && !incomplete
 }
 
-/// The report's head: the machine, the server, and how fast the model itself is.
+/// The report's head: the machine, the server, and the speed of the model.
 async fn describe(bench: &Bench, sizes: &str) -> Result<Report, Error> {
     let database = bench.server.create("bench_head").await?;
     let postgres = machine::postgres(&database).await?;

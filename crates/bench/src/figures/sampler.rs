@@ -1,4 +1,4 @@
-//! Watching one job while it runs: at which step it is, what time, CPU and log that took.
+//! Samples one job while it runs: its step, and the time, CPU and WAL so far.
 
 use crate::{
     child::Program,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Time between looks. A look costs the server about a tenth of a millisecond, in a process that is not counted.
+/// Time between samples. A sample costs the server about a tenth of a millisecond, in a process that is not counted.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// One look.
@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 struct Sample {
     at: Duration,
     step: i64,
-    /// Bytes of the server's log.
+    /// Bytes of the server's WAL.
     wal: f64,
     worker_cpu: Duration,
     server_cpu: Duration,
@@ -23,7 +23,7 @@ struct Sample {
     memory: u64,
 }
 
-/// All looks at one job.
+/// All samples of one job.
 #[derive(Debug)]
 pub(super) struct Course {
     samples: Vec<Sample>,
@@ -31,10 +31,10 @@ pub(super) struct Course {
     model_us: Vec<u32>,
 }
 
-/// What one step cost in a stretch of the job.
+/// The cost of one step in a range of the job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PerStep {
-    /// Milliseconds, the model's own time taken off.
+    /// Milliseconds, without the model's own time.
     pub(super) wall: f64,
     /// The model's own time, in milliseconds.
     pub(super) model: f64,
@@ -82,7 +82,7 @@ pub(super) async fn watch(bench: &Bench, fixture: &Fixture, worker: &Program, ta
 }
 
 impl Course {
-    /// What a step cost around this one: the steps up to `reach` away from it.
+    /// The cost of a step around this one: the steps up to `reach` away from it.
     pub(super) fn around(&self, place: u32, reach: u32) -> Result<PerStep, Error> {
         let (from, to) = (i64::from(place.saturating_sub(reach)), i64::from(place + reach));
         let within = || self.samples.iter().filter(|sample| (from..=to).contains(&sample.step));
@@ -106,8 +106,8 @@ impl Course {
         })
     }
 
-    /// The model's mean time for a request between these steps. A step makes one request; a summary now and then makes
-    /// the place of a request inexact, which a mean over many does not show.
+    /// The model's mean time for a request between these steps. A step makes one request; occasional summaries shift
+    /// the numbering of requests, which is negligible in a mean over many.
     fn model_ms(&self, from: i64, to: i64) -> f64 {
         let place = |step: i64| usize::try_from(step).unwrap_or(0).min(self.model_us.len());
         let requests = &self.model_us[place(from)..place(to)];

@@ -1,4 +1,4 @@
-//! P1–P3: what a step costs, and whether that grows with the job.
+//! P1–P3: the cost of a step, and whether it grows with the job.
 //!
 //! Two jobs a run. One keeps its whole conversation in each request, as the peers in the table of targets do, and shows
 //! the time and CPU of a step whose request grows. The other has the default limits and shows that nothing grows, from
@@ -30,7 +30,7 @@ const WHOLE_REACH: u32 = 50;
 /// Steps about the late places of the job under the default limits: more than one round of clearing old results.
 const LONG_REACH: u32 = 200;
 
-/// Of the log's volume a step: the checkpoints of the server and its housekeeping fall where they like.
+/// For the WAL volume per step: the server's checkpoints and autovacuum happen at random.
 const WAL_MARGIN: f64 = 0.1;
 
 /// The costs of one run.
@@ -110,7 +110,7 @@ fn processors(runs: &[Run], whole_at: u32, places: [u32; 3]) -> Vec<Figure> {
     figures
 }
 
-/// P3, and what else must not grow.
+/// P3, and other figures that must not grow.
 fn growth(runs: &[Run], places: [u32; 3]) -> Vec<Figure> {
     let against = |name: &str, index: usize, value: fn(&PerStep) -> f64| {
         let values = each(runs, |run| value(&run.long[index]) / value(&run.long[0]));
@@ -160,7 +160,7 @@ async fn run(bench: &Bench) -> Result<Run, Error> {
     })
 }
 
-/// One job from its insertion to its end, at a worker of its own.
+/// One job from its insertion to its end, with its own worker.
 async fn course(bench: &Bench, fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<Course, Error> {
     let order = Order { tag: tag.to_owned(), turns, bytes: BYTES, reads: false, trace: false };
     fixture.insert(&[order], config).await?;

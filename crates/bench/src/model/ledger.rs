@@ -1,5 +1,5 @@
-//! What is measured in the model's own process, because only it can see it: how long it takes to answer, when a job's
-//! first request arrives, and what a request has in common with the one before.
+//! Measurements in the model's process: its answer time, the arrival of a job's first request, and the common prefix of
+//! consecutive requests.
 
 use super::scan::{Facts, Stage, fixed_part};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// What is known of one job.
+/// The measurements of one job.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Trace {
     /// Requests so far.
@@ -20,7 +20,7 @@ pub(crate) struct Trace {
     pub(crate) largest: usize,
     /// Bytes of all requests that were compared with one before, within a phase.
     pub(crate) compared: u64,
-    /// Of these, the bytes that repeat the beginning of the one before.
+    /// Of these, the bytes that repeat the beginning of the previous request.
     pub(crate) repeated: u64,
     /// The model's own time for each request, in microseconds.
     pub(crate) busy_us: Vec<u32>,
@@ -52,7 +52,7 @@ impl Ledger {
         }
     }
 
-    /// `busy`: the time between the last byte of the request and its answer, the delay left out.
+    /// `busy`: the time between the last byte of the request and its answer, without the delay.
     pub(super) fn answered(&self, tag: &str, busy: Duration) {
         let busy = u32::try_from(busy.as_micros()).unwrap_or(u32::MAX);
         locked(&self.jobs).entry(tag.to_owned()).or_default().busy_us.push(busy);
@@ -78,7 +78,7 @@ impl Trace {
     }
 }
 
-/// A panic elsewhere leaves the sums as they are: better counted on than lost.
+/// A panic elsewhere does not affect the sums, so counting continues.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

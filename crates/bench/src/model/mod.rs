@@ -1,8 +1,8 @@
 //! The scripted model: a separate process that answers each turn with one call of a file tool.
 //!
-//! It must never be the limit, so it does not parse the conversation: the few facts that it needs (which phase, which
-//! part was written last) are found by searching the bytes, most of them from the end. It keeps no state about a job
-//! that an answer depends on; equal requests have equal answers, so a job that is killed and run again goes on.
+//! It must never be the bottleneck, so it does not parse the conversation: the few facts that it needs (which phase,
+//! which part was written last) are found by byte search, mostly from the end. Answers depend on no state; equal
+//! requests have equal answers, so a killed job can continue.
 //!
 //! | question | file |
 //! |---|---|

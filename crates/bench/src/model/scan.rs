@@ -1,20 +1,20 @@
-//! Finding facts in a request's bytes.
+//! Finds facts in a request's bytes.
 
 use memchr::memmem;
 use serde_json::Value;
 
-/// What a bench job's prompt asks for, e.g. `bench tag=p1 turns=520 bytes=2048 tool=write trace=0`.
+/// The order in a bench job's prompt, e.g. `bench tag=p1 turns=520 bytes=2048 tool=write trace=0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     /// Names the job.
     pub(crate) tag: String,
-    /// Model calls of the whole job, the planning and the closing one included.
+    /// Model calls of the whole job, including planning and closing.
     pub(crate) turns: u32,
     /// Size of a call's content.
     pub(crate) bytes: usize,
-    /// Whether each turn reads a file in place of writing one.
+    /// Whether each turn reads a file instead of writing one.
     pub(crate) reads: bool,
-    /// Whether requests are compared with the one before.
+    /// Whether each request is compared with the previous one.
     pub(crate) trace: bool,
 }
 
@@ -43,7 +43,7 @@ impl Order {
     }
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No tools: a summary of the conversation.
@@ -67,7 +67,7 @@ pub(crate) struct Facts {
     pub(crate) part: u32,
 }
 
-/// Reads a request; `None` if it is not one of a bench job.
+/// Reads a request; `None` if it is not from a bench job.
 pub(crate) fn facts(body: &[u8]) -> Option<Facts> {
     let order = Order::read(body)?;
     let messages = memmem::find(body, b"\"messages\":[")?;
@@ -92,8 +92,7 @@ fn number(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
 }
 
-/// The tools and the first system message of a request: what is the same in every request of the phase, in the parts
-/// that cost tokens.
+/// The tools and the first system message of a request: the constant part of every request of the phase.
 pub(crate) fn fixed_part(body: &[u8]) -> Option<(String, String)> {
     let request: Value = serde_json::from_slice(body).ok()?;
     let system = request["messages"][0]["content"].as_str()?.to_owned();

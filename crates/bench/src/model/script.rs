@@ -1,8 +1,8 @@
-//! What the model answers.
+//! The model's answers.
 //!
 //! The first turn plans one phase of five todos, the last one completes the job, and each turn between writes one part
-//! (or reads one passage); the last of these closes the todos. So a job of n turns makes exactly n model calls, plus one
-//! for each summary that the worker asks for.
+//! (or reads one passage); the last of these closes the todos. So a job of n turns makes exactly n model calls, plus
+//! one for each summary.
 
 use super::scan::{Facts, Stage};
 use plumbline_bench::prose::prose;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Todos of the one tactical phase.
 const TODOS: usize = 5;
 
-/// Lines of the document that one reading turn asks for; of about 90 bytes each.
+/// Lines of the document that one reading turn requests, of about 90 bytes each.
 const LINES: u32 = 23;
 
 /// The answer's body.
@@ -36,7 +36,7 @@ pub(super) fn answer(facts: &Facts, request_bytes: usize) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-/// Names the last part, for the conversation that held it is about to go.
+/// Names the last part, because the conversation that contains it is about to be dropped.
 fn summary(facts: &Facts) -> Value {
     let text = format!("The parts up to part_{:05} are written; go on with the next one.", facts.part);
     json!({"role": "assistant", "content": text})
@@ -74,8 +74,8 @@ fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
     if facts.order.reads {
         let offset = (part - 1) * LINES + 1;
         calls.push(("read_file", json!({"path": "input/document.txt", "offset": offset, "limit": LINES})));
-        // A short note: its path carries the part's number, which the next answer goes by, and a job that changes
-        // nothing at all would be re-planned by the engine.
+        // A short note: its path has the part's number, which determines the next answer, and the engine would replan a
+        // job without any change.
         calls.push(("write_file", json!({"path": path(part), "content": prose(part.into(), 60)})));
     } else {
         let seed = facts.order.tag.bytes().fold(u64::from(part), |seed, byte| seed * 31 + u64::from(byte));

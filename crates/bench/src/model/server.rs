@@ -37,7 +37,7 @@ struct ServerState {
     ledger: Arc<Ledger>,
 }
 
-/// Serves until the process is ended. Prints the address on a line of its own.
+/// Serves until the process ends. Prints the address on a separate line.
 pub(crate) async fn serve(arguments: Arguments) -> Result<(), Error> {
     let server = ServerState { delay: Duration::from_millis(arguments.delay_ms), ledger: Arc::default() };
     let listener = TcpListener::bind(arguments.listen).await.during("listen for the worker")?;
