@@ -1,4 +1,4 @@
-//! What the model decides: a turn of tool calls, each with arguments as INTERFACE.md section 7 names them.
+//! The model's decision: a turn of tool calls with their arguments.
 
 use serde_json::{Value, json};
 
@@ -18,13 +18,13 @@ impl Call {
     }
 }
 
-/// What the model answers: a sentence, and the calls it would make now, in order.
+/// The model's answer: a sentence and the calls, in order.
 ///
-/// A turn may repeat calls that were already made for the same todo; [`crate::reply`] leaves those out. That lets a
-/// rule say "write these three pieces, then close the todo" without asking how far an earlier turn came.
+/// A turn may repeat calls that were already made for the same todo; [`crate::reply`] removes these. So a rule can say
+/// "write these three pieces, then close the todo" without tracking the progress of earlier turns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Turn {
-    /// What the content of the answer says.
+    /// The text of the answer.
     pub(crate) say: String,
     /// The calls.
     pub(crate) calls: Vec<Call>,
@@ -35,7 +35,7 @@ pub(crate) fn turn(say: impl Into<String>, calls: Vec<Call>) -> Turn {
     Turn { say: say.into(), calls }
 }
 
-/// The longest piece written with one call, in bytes, so that an answer stays below common output limits.
+/// Maximum bytes written with one call, so that an answer stays below common output limits.
 const PIECE_BYTES: usize = 12_000;
 
 pub(crate) fn read_file(path: &str) -> Call {
@@ -55,7 +55,7 @@ pub(crate) fn list_files(path: &str) -> Call {
     Call { name: "list_files", args: json!({ "path": path }) }
 }
 
-/// The first of the requirements that were recorded.
+/// Lists the first recorded requirements.
 pub(crate) fn first_requirements() -> Call {
     Call { name: "list_requirements", args: json!({"limit": 10}) }
 }
@@ -64,7 +64,7 @@ pub(crate) fn coverage() -> Call {
     Call { name: "coverage", args: json!({}) }
 }
 
-/// Records the duties of a passage, and decides what is left of it.
+/// Records the duties of a passage, and decides its other candidates.
 pub(crate) fn record_passage(passage: u32, items: &[Value], rest: &[Value]) -> Call {
     let args = match items.is_empty() {
         true => json!({"passage": passage, "rest": rest}),
@@ -81,7 +81,7 @@ pub(crate) fn append(path: &str, content: &str) -> Call {
     Call { name: "write_file", args: json!({"path": path, "content": content, "append": true}) }
 }
 
-/// Writes a file of any length, cut at line ends into pieces.
+/// Writes a file of any length in pieces that end at line ends.
 pub(crate) fn write_in_pieces(path: &str, content: &str) -> Vec<Call> {
     let mut pieces = vec![String::new()];
     for line in content.split_inclusive('\n') {
@@ -116,7 +116,7 @@ pub(crate) fn chunk_document(document: &str) -> Call {
     Call { name: "chunk_document", args: json!({ "file_path": document }) }
 }
 
-/// Closes passages of which nothing more is to be recorded.
+/// Closes passages without further duties.
 pub(crate) fn close_passages(numbers: impl Iterator<Item = u32>, reason: &str) -> Call {
     let passages: Vec<Value> = numbers.map(|passage| json!({"passage": passage, "reason": reason})).collect();
     Call { name: "close_passages", args: json!({ "passages": passages }) }

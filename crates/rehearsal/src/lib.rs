@@ -1,15 +1,14 @@
-//! Plumbline's rehearsal model: a server that works by rules, without an LLM. It speaks chat completions, and OpenAI's
-//! responses and Anthropic's messages as well.
+//! Plumbline's rehearsal model: a rule-based server without an LLM, for chat completions, OpenAI's responses and
+//! Anthropic's messages.
 //!
-//! `plumbline dev`, the system tests and the benchmarks need something at the other end of the wire that does a
-//! creator's whole job: reads the instructions, plans phases by the length of the documents, extracts and chunks what
-//! the system has not prepared, records every normative sentence with its citation, writes the deliverables and
-//! completes. This crate does that through the ordinary tools, as a real model would, and says plainly what it is in
-//! everything it writes.
+//! `plumbline dev`, the system tests and the benchmarks need a model server that does a creator's whole job: reads the
+//! instructions, plans phases by the length of the documents, extracts and chunks documents that the system has not
+//! prepared, records every normative sentence with its citation, writes the deliverables and completes. This crate does
+//! that through the ordinary tools, like a real model, and identifies itself in everything it writes.
 //!
-//! **It is stateless.** One request in, one answer out, and equal requests have equal answers, byte for byte. All that
-//! it knows it reads from the request: the system prompt, the phase's opening, the conversation since, the bound tools
-//! and the todo list. What must outlive a phase it writes into files, as the engine asks of every model.
+//! **It is stateless.** Equal requests have equal answers, byte for byte. It knows only the request: the system prompt,
+//! the phase's opening, the conversation since, the bound tools and the todo list. Information that must outlive a
+//! phase is written to files, as the engine requires of every model.
 //!
 //! How one request is answered, and where:
 //!
@@ -46,22 +45,22 @@ mod validator;
 pub use server::{Answering, MAX_REQUEST_BYTES, Options, Rehearsal, answering, answering_by_todo, check, serve, wire};
 pub use wire::{ChatRequest, ChatResponse};
 
-/// The name under which the model lists itself. Every other name is answered as well, and echoed.
+/// The name under which the model lists itself. It answers to every other name as well, and echoes it.
 pub const MODEL: &str = "plumbline-rehearsal";
 
-/// The sentence that every report of this model carries.
+/// The sentence in every report of this model.
 pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-based stand-in without an LLM; \
                               not a production answer.";
 
-/// The whole brain: one request in, one answer out. Pure and deterministic.
+/// Answers one request. Pure and deterministic.
 ///
-/// The request is expected to have passed [`check::check`]; one that has not is answered all the same, from whatever
-/// part of it makes sense. Todos whose work is known are done in one answer, with what the next one reads.
+/// The request should have passed [`check::check`]; any other is answered as far as it can be understood. Todos whose
+/// work is known are done in one answer, including the reads of the next one.
 pub fn answer(request: &ChatRequest) -> ChatResponse {
     let mut view = RequestView::of(request);
     let refused = reply::refused(&view);
     let mut turn = step(&view);
-    // Where a closing was refused, its result is waited for.
+    // After a refused closing, the model waits for its result.
     let mut latest = turn.calls.clone();
     while !view.was_refused() && ends_a_todo(&latest) && turn.calls.len() < reply::MAX_CALLS {
         view.advance(&latest);
@@ -73,7 +72,7 @@ pub fn answer(request: &ChatRequest) -> ChatResponse {
     reply::reply(request, refused, turn)
 }
 
-/// The same with one todo an answer at the most, as a model works that waits for each result: for jobs that are to be stopped,
+/// The same with at most one todo per answer, like a model that waits for each result: for jobs that are stopped,
 /// killed or disturbed between many requests.
 pub fn answer_by_todo(request: &ChatRequest) -> ChatResponse {
     let view = RequestView::of(request);
@@ -84,7 +83,7 @@ pub fn answer_by_todo(request: &ChatRequest) -> ChatResponse {
     reply::reply(request, reply::refused(&view), turn)
 }
 
-/// What is done for the current todo.
+/// The work for the current todo.
 fn step(view: &RequestView<'_>) -> call::Turn {
     let turn = match view.stage() {
         request_view::Stage::Summary => summary::turn_for(view),
@@ -100,8 +99,7 @@ fn ends_a_todo(calls: &[call::Call]) -> bool {
     calls.last().is_some_and(|call| call.name == "todo_complete")
 }
 
-/// The turn with the tools that are bound: another that does the same stands in for one that is not, and where there is none
-/// the call is left out.
+/// The turn with bound tools only: an unbound tool is replaced by an equivalent one, or its call is omitted.
 fn with_bound_tools(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
     let in_place = |call: call::Call| match call.name {
         name if view.bound(name) => Some(call),
@@ -116,7 +114,7 @@ fn with_bound_tools(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn 
     turn
 }
 
-/// A todo is not closed unseen: where what is known already answers it, the memory is looked at first.
+/// A todo is not closed without work: if it is already answered, the memory is read first.
 fn looked(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
     let only_closes = matches!(turn.calls.as_slice(), [call] if call.name == "todo_complete");
     if only_closes && view.work().is_empty() {
@@ -125,8 +123,8 @@ fn looked(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
     turn
 }
 
-/// The duties that the model finds in the chunk files of a document, as they are shown, in their order: what its
-/// requirements would be. For comparing how well documents were read.
+/// The duties that the model finds in the chunk files of a document, in order: its future requirements. For comparing
+/// the extraction of documents.
 pub fn normative_sentences(chunks: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for shown in chunks.iter().map(|chunk| text::Shown::read(chunk)) {

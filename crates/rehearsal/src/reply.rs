@@ -1,4 +1,4 @@
-//! Turns a decision into an answer: leaves out what is done, cuts to the limits, gives ids, counts tokens.
+//! Converts a decision into an answer: removes finished work, applies limits, assigns ids, counts tokens.
 
 use crate::call::{Call, Turn};
 use crate::request_view::{Done, RequestView};
@@ -6,11 +6,11 @@ use crate::server::wire::{
     ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage,
 };
 
-/// The most calls in one answer: the engine carries out 64. More work waits for the next turn.
+/// Maximum calls in one answer: the engine carries out 64. More work waits for the next turn.
 pub(crate) const MAX_CALLS: usize = 60;
 
-/// After so many refusals of the same closing call for one todo the model says what is wrong instead of calling again, and
-/// leaves the next move to the engine's guardrails.
+/// After this many refusals of the same closing call for one todo the model states the problem instead of calling
+/// again, and leaves the rest to the engine's guardrails.
 const MAX_REFUSALS: usize = 3;
 
 /// The answer to `request` that carries out `turn`, unless its closing call was `refused` too often.
@@ -51,19 +51,18 @@ pub(crate) fn reply(request: &ChatRequest, refused: Option<String>, turn: Turn) 
 
 /// The calls of a turn that were not yet made for this todo.
 ///
-/// Closing calls are always made: they are the last of a turn, and a refused one is to be repeated once its cause is
-/// put right.
+/// Closing calls are always made: they are the last of a turn, and a refused one is repeated when its cause is fixed.
 pub(crate) fn outstanding(view: &RequestView<'_>, calls: Vec<Call>) -> Vec<Call> {
     calls.into_iter().filter(|call| closes(call.name) || !made(view, call)).collect()
 }
 
-/// A call that reads is made again once its result was cleared from the conversation; one that writes only when what it
-/// wrote is gone.
+/// A reading call is repeated if its result was cleared from the conversation; a writing one only if its output is
+/// gone.
 fn made(view: &RequestView<'_>, call: &Call) -> bool {
     let work = view.work();
     match call.name {
         "read_file" | "list_files" => view.result_of(call).is_some(),
-        // Each claim gives others.
+        // Each claim returns different ones.
         "next_requirement" | "judge_requirements" => false,
         _ => work
             .iter()
@@ -72,7 +71,7 @@ fn made(view: &RequestView<'_>, call: &Call) -> bool {
     }
 }
 
-/// Whether a later call took away what an earlier one wrote.
+/// Whether a later call removed the output of an earlier one.
 fn undoes(later: &Done<'_>, call: &Call) -> bool {
     let replaces = later.name == "delete_file" || (later.name == "write_file" && later.args["append"] != true);
     let same_file = !later.arg("path").is_empty() && call.args["path"] == later.arg("path");
@@ -98,8 +97,7 @@ fn wire_call(fingerprint: u64, index: usize, call: Call) -> ToolCall {
     }
 }
 
-/// Keeps as many calls as the request's output limit allows, one at the least: a whole call is worth more than a
-/// truncated one, which the engine would have to throw away.
+/// Keeps as many calls as the request's output limit allows, at least one: the engine would discard a truncated call.
 fn fit(mut calls: Vec<ToolCall>, said: usize, request: &ChatRequest) -> Vec<ToolCall> {
     let limit = request.max_tokens.into_iter().chain(request.max_completion_tokens).min().unwrap_or(u64::MAX);
     let mut bytes = said;
@@ -116,7 +114,7 @@ fn size(call: &ToolCall) -> usize {
     call.id.len() + call.function.name.len() + call.function.arguments.len()
 }
 
-/// The estimate that stands in for a tokenizer: four bytes a token, at least one.
+/// Token estimate without a tokenizer: four bytes per token, at least one.
 fn tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4).max(1)
 }
@@ -131,7 +129,7 @@ fn request_bytes(request: &ChatRequest) -> usize {
 }
 
 /// FNV-1a over the conversation: the same request gives the same ids, and two requests of one job different ones, so
-/// that a tool call id stays unique within its job although each phase begins a new conversation.
+/// that a tool call id is unique within its job although each phase begins a new conversation.
 fn fingerprint(request: &ChatRequest) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |text: &str| {

@@ -1,7 +1,7 @@
 //! Requests without tools: the engine asks for a summary before it drops older messages.
 //!
-//! Whatever the model needs it can read again from files, so the summary only says where the work stands. It is built
-//! from the calls of the conversation; where the conversation comes as one text, from the paths named in it.
+//! The model can read everything again from files, so the summary only states the progress. It is built from the calls
+//! of the conversation; if the conversation is a single text, from the paths named in it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use regex::Regex;
 use crate::call::{Turn, turn};
 use crate::request_view::{Done, RequestView, one_line};
 
-/// The longest summary, in bytes: a few hundred words.
+/// Maximum length of a summary in bytes: a few hundred words.
 const MAX_BYTES: usize = 2_400;
 
-/// Below this, in bytes, a request is a greeting rather than a conversation to summarize.
+/// A shorter request, in bytes, is a greeting rather than a conversation to summarize.
 const GREETING: usize = 400;
 
 static CHUNK: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"chunks/chunk_(\d+)\.md"));

@@ -1,4 +1,4 @@
-//! When a kind strikes: drawn from a seed, so that the same run can be had again.
+//! When a kind strikes: drawn from a seed, so that a run can be repeated.
 
 /// How often a kind strikes, in per cent of the turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ impl Rate {
     /// Every turn.
     pub const ALWAYS: Self = Self(100);
 
-    /// So many per cent of the turns; more than 100 counts as always.
+    /// This percentage of the turns; more than 100 counts as always.
     pub fn percent(percent: u8) -> Self {
         Self(percent.min(100))
     }

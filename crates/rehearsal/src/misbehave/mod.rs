@@ -1,9 +1,9 @@
-//! A model that misbehaves on purpose: the rehearsal model behind a door that spoils some of its turns.
+//! A model that misbehaves on purpose: a proxy that corrupts some turns of the rehearsal model.
 //!
-//! Real models answer in prose, call tools that do not exist, send half of a JSON document, and their providers hang up
-//! in the middle of a character. Whether a job survives that cannot be seen with a model that always behaves, nor left
-//! to chance with one that sometimes does not. So each way to misbehave is a [`Kind`]: a name, a family, and a function
-//! from the healthy turn to the spoilt one. How often it strikes is a [`Rate`], drawn from a seed, so that a run can be
+//! Real models answer in prose, call unknown tools, send half of a JSON document, and their providers close the
+//! connection within a character. A well-behaved model cannot test whether a job survives that, and a randomly
+//! misbehaving one is not reproducible. So each way to misbehave is a [`Kind`]: a name, a family, and a function from
+//! the healthy turn to the corrupted one. Its frequency is a [`Rate`], drawn from a seed, so that a run can be
 //! repeated.
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //!        └─────yes──▶ kind.spoil(turn) ──▶ Reaction
 //! ```
 //!
-//! One server plays all kinds at once: kind, rate and seed stand in the address, which a job's configuration names.
+//! One server serves all kinds at once: kind, rate and seed are in the address, which a job's configuration names.
 
 mod dice;
 mod kinds;
@@ -31,36 +31,36 @@ pub use turn::Turn;
 /// One way to misbehave.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Its name, as it stands in addresses and tables.
+    /// Its name in addresses and tables.
     pub name: &'static str,
-    /// What a job can make of it when every single turn is spoilt.
+    /// The possible outcome of a job if every turn is corrupted.
     pub always: Always,
-    /// The spoilt turn in place of the healthy one.
+    /// The corrupted turn.
     pub spoil: fn(&Turn<'_>) -> Reaction,
 }
 
 impl Kind {
-    /// Whether its answers never end, so that each is only waited for.
+    /// Whether its answers never end, so that each runs into the timeout.
     pub fn never_ends(&self) -> bool {
         matches!(self.name, "stall" | "endless_drip")
     }
 }
 
-/// What a job may come to when a kind strikes in every turn.
+/// The permitted outcomes of a job if a kind strikes in every turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Always {
-    /// Only the form is unusual, nothing is lost: the job must be done as by a healthy model.
+    /// Only the form is unusual: the job must succeed as with a healthy model.
     Done,
-    /// Nothing can be done with such answers: the job must end, or pause, with a clear reason.
+    /// Such answers are useless: the job must end, or pause, with a clear reason.
     Stopped,
 }
 
-/// A kind that loses nothing but form.
+/// A kind that changes only the form.
 const fn odd(name: &'static str, spoil: fn(&Turn<'_>) -> Reaction) -> Kind {
     Kind { name, always: Always::Done, spoil }
 }
 
-/// A kind that makes its turn worthless.
+/// A kind that makes its turn useless.
 const fn bad(name: &'static str, spoil: fn(&Turn<'_>) -> Reaction) -> Kind {
     Kind { name, always: Always::Stopped, spoil }
 }

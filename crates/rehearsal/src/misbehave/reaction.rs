@@ -1,16 +1,16 @@
-//! What goes back over the wire, and how much of it.
+//! The response on the wire, and how much of it is sent.
 
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// One HTTP answer, whole or not.
+/// One HTTP response, complete or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reaction {
     /// The status.
     pub status: u16,
     /// Its `Content-Type`.
     pub content_type: &'static str,
-    /// `Retry-After`, as it stands in the header.
+    /// The `Retry-After` header.
     pub retry_after: Option<&'static str>,
     /// The body.
     pub body: Vec<u8>,
@@ -18,16 +18,16 @@ pub struct Reaction {
     pub delivery: Delivery,
 }
 
-/// How much of an answer arrives, and how fast.
+/// How much of a response arrives, and how fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// All of it.
     Whole,
-    /// The connection ends before a single byte of the answer.
+    /// The connection ends before the first byte of the response.
     NoHead,
-    /// The connection ends after so many bytes of the body; the head has promised more.
+    /// The connection ends after this many bytes of the body; the head declares more.
     CutAfter(usize),
-    /// All of it, in so many pieces with a pause between them.
+    /// Everything, in this many pieces with a pause between them.
     Dripping {
         /// The number of pieces.
         pieces: usize,
@@ -49,7 +49,7 @@ impl Reaction {
         Self::bytes(status, "application/json", body.to_string().into_bytes())
     }
 
-    /// A status with an HTML page, as proxies and edges send them.
+    /// A status with an HTML page, as sent by proxies.
     pub(super) fn page(status: u16, title: &str) -> Self {
         let page =
             format!("<html>\n<head><title>{title}</title></head>\n<body><h1>{title}</h1><hr>nginx</body>\n</html>\n");
@@ -67,12 +67,12 @@ impl Reaction {
         Self { status, content_type, retry_after: None, body, delivery: Delivery::Whole }
     }
 
-    /// The same, delivered in another way.
+    /// The same with another delivery.
     pub(super) fn delivered(self, delivery: Delivery) -> Self {
         Self { delivery, ..self }
     }
 
-    /// The same, with a wish for the time of the next try.
+    /// The same with a `Retry-After`.
     pub(super) fn retry_after(self, header: &'static str) -> Self {
         Self { retry_after: Some(header), ..self }
     }

@@ -1,7 +1,7 @@
-//! HTTP by hand: an ordinary server library cannot be made to send half an answer.
+//! Hand-written HTTP: an ordinary server library cannot send half a response.
 //!
-//! One request a connection, answered with `Connection: close`. That is all a test needs, and leaves nothing of an
-//! answer that was cut in a connection that is used again.
+//! One request per connection, answered with `Connection: close`. This is enough for tests, and a truncated response
+//! cannot affect a reused connection.
 
 use super::{Delivery, Rate, Reaction, Turn, find};
 use crate::server::wire::ChatRequest;
@@ -22,14 +22,14 @@ pub struct Misbehaving {
     task: JoinHandle<()>,
 }
 
-/// Turns so far, by address: a job's turns are its own.
+/// Turns so far, by address: jobs are counted separately.
 type Turns = Arc<Mutex<HashMap<String, u64>>>;
 
 impl Misbehaving {
     /// Serves on a free port of loopback, from a task of the current tokio runtime.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// If no port is available.
     pub async fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -37,14 +37,14 @@ impl Misbehaving {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let turns = turns.clone();
-                // A client that goes away in the middle is what half of the kinds provoke.
+                // Half of the kinds make the client disconnect early.
                 tokio::spawn(async move { drop(serve(stream, &turns).await) });
             }
         });
         Ok(Self { address, task })
     }
 
-    /// What to put into `llm.base_url` of one job. The seed tells its turns from those of other jobs.
+    /// The `llm.base_url` of one job. The seed distinguishes its turns from those of other jobs.
     pub fn base_url(&self, kind: &str, rate: Rate, seed: u64) -> String {
         format!("{}/{kind}/{}/{seed}/v1", self.address(), rate.as_percent())
     }
@@ -104,7 +104,7 @@ fn react(path: &str, body: &[u8], turns: &Turns) -> Reaction {
         Ok(request) => request,
         Err(error) => return refused(400, &error.to_string()),
     };
-    // However badly the model behaves, the requests to it stay well formed.
+    // The requests must stay well formed, however the model misbehaves.
     if let Err(reason) = check::check(&request) {
         return refused(400, &reason);
     }

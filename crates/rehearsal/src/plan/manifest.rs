@@ -1,7 +1,7 @@
 //! Reads `chunks/manifest.json`.
 //!
-//! It is read line by line rather than as JSON, so that a manifest that is cut short, or has a line twice, still tells of
-//! the chunks in it: what counts is the order of the keys `file`, `source`, `pages`, `headings`.
+//! It is read line by line rather than as JSON, so that a truncated manifest, or one with a duplicate line, can still
+//! be used; it relies on the order of the keys `file`, `source`, `pages`, `headings`.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ use crate::call::Call;
 use crate::request_view::RequestView;
 use crate::request_view::pages::read_all;
 
-/// Where the manifest lies.
+/// The path of the manifest.
 pub(crate) const PATH: &str = "chunks/manifest.json";
 
-/// Lines asked for at once: about thirty entries.
+/// Lines per read: about thirty entries.
 const LINES: usize = 400;
 
 /// One chunk of a document.
@@ -23,11 +23,11 @@ const LINES: usize = 400;
 pub(crate) struct Entry {
     /// The number in the chunk's file name.
     pub(crate) number: u32,
-    /// The document it was cut from.
+    /// Its document.
     pub(crate) source: String,
     /// The pages it covers.
     pub(crate) pages: Option<(u32, u32)>,
-    /// The headings it stands under, outermost first.
+    /// The headings above it, outermost first.
     pub(crate) headings: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn chunk_file(number: u32) -> String {
 
 static COVERAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^- (.+): (\d+) passages? \((\d+)-(\d+)\): "));
 
-/// What was prepared: by what the opening says of each document's passages, or else by the manifest, which may have to be read
+/// The prepared chunks: from the opening's list of passages, or else from the manifest, which may have to be read
 /// first.
 pub(crate) fn prepared(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
     match view.opening("Coverage").and_then(of_coverage) {
@@ -50,7 +50,7 @@ pub(crate) fn prepared(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
     }
 }
 
-/// The passages of an opening's list; `None` where it does not have all of them.
+/// The passages of an opening's list; `None` if it is incomplete.
 fn of_coverage(text: &str) -> Option<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     for line in text.lines().take_while(|line| line.starts_with("- ")) {
@@ -67,7 +67,7 @@ fn of_coverage(text: &str) -> Option<Vec<Entry>> {
     (!entries.is_empty()).then_some(entries)
 }
 
-/// The whole manifest, or the call that reads its next lines. A manifest that is not there is empty.
+/// The whole manifest, or the call that reads its next lines. A missing manifest is empty.
 pub(crate) fn read(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
     Ok(parse(&read_all(view, PATH, LINES)?))
 }

@@ -1,7 +1,7 @@
-//! main_plan.md: phases with checkbox steps, the only memory of what comes next.
+//! main_plan.md: phases with checkbox steps, the only memory of the next steps.
 //!
-//! The plan is written by this model, kept by the engine, and comes back in the opening of every strategic phase. A
-//! phase whose steps are all ticked is finished; the first other one is next.
+//! This model writes the plan, the engine stores it and includes it in the opening of every strategic phase. A phase
+//! whose steps are all ticked is finished; the first other one is next.
 
 pub(crate) mod manifest;
 pub(crate) mod schedule;
@@ -67,7 +67,7 @@ impl Phase {
 /// The plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// What stands above the first phase: goal, approach, how completion is judged.
+    /// The text above the first phase: goal, approach, completion criteria.
     pub(crate) head: String,
     /// The phases in order.
     pub(crate) phases: Vec<Phase>,
@@ -104,7 +104,7 @@ impl Plan {
         text
     }
 
-    /// The phase to do next; `None` when the plan is fulfilled.
+    /// The next phase; `None` if the plan is complete.
     pub(crate) fn next(&self) -> Option<&Phase> {
         self.phases.iter().find(|phase| !phase.done())
     }
@@ -114,8 +114,8 @@ impl Plan {
         self.phases.iter_mut().find(|phase| !phase.done())
     }
 
-    /// The plan as it stands now, or the call that reads it: what this phase has written last, else what it has read,
-    /// else what the phase opened with.
+    /// The current plan, or the call that reads it: the last one written in this phase, else the one read, else that of
+    /// the phase's opening.
     pub(crate) fn current(view: &RequestView<'_>) -> Result<Self, Call> {
         let mut written = view.history.iter().rev().filter(|done| writes_plan(done) && !done.failed());
         if let Some(done) = written.next() {

@@ -1,4 +1,4 @@
-//! Which phases a job needs, by the length of its documents: as the instructions of a creator divide the work.
+//! The phases of a job by the length of its documents, as in the creator's instructions.
 
 use crate::plan::manifest::Entry;
 use crate::plan::task::Task;
@@ -7,40 +7,40 @@ use crate::request_view::opening::Document;
 use crate::strategic::REPORT;
 use std::collections::HashSet;
 
-/// What the names of the first phases of a job with documents begin with; when the last of them ends, the extraction
-/// phases are laid out.
+/// Prefix of the names of the first phases of a job with documents; when the last of them ends, the extraction phases
+/// are planned.
 pub(crate) const PREPARATION: &str = "Document preparation";
 
-/// What the names of extraction phases begin with.
+/// Prefix of the names of extraction phases.
 pub(crate) const EXTRACTION: &str = "Requirement extraction";
 
 /// Why a document that came late was not processed.
 pub(crate) const LATE: &str = "it came after the work was planned";
 
-/// The most passages of documents that need one phase from text to report: about fifteen pages.
+/// Maximum passages of documents for a single phase from text to report: about fifteen pages.
 const SHORT: usize = 12;
 
-/// The most passages of a phase, and of a todo.
+/// Maximum passages of a phase, and of a todo.
 const PASSAGES_OF_PHASE: usize = 24;
 const PASSAGES_OF_TODO: usize = 4;
 
-/// The most todos of one phase that process chunks.
+/// Maximum todos of one phase that process chunks.
 const CHUNK_TODOS: usize = 12;
 
-/// The fewest todos that the engine takes.
+/// The engine's minimum number of todos.
 const MIN_TODOS: usize = 5;
 
-/// The most todos that the engine takes.
+/// The engine's maximum number of todos.
 const MAX_TODOS: usize = 20;
 
-/// The most documents of one preparation phase; each has a todo to be extracted and one to be chunked.
+/// Maximum documents of one preparation phase; each has a todo for extraction and one for chunking.
 const PREPARED_AT_ONCE: usize = 8;
 
-/// What one page and one byte of text come to in chunks of 1200 tokens, roughly.
+/// Approximate number of chunks of 1200 tokens per page and per byte of text.
 const CHUNKS_PER_PAGE: f64 = 0.67;
 const BYTES_PER_CHUNK: u64 = 4_800;
 
-/// The documents of which no phase of the plan takes care: they came when the plan was made already.
+/// The documents without a phase in the plan: they arrived after planning.
 pub(crate) fn late(plan: &Plan, documents: &[Document]) -> Vec<String> {
     let steps = plan.phases.iter().flat_map(|phase| &phase.steps);
     let planned: HashSet<String> = steps
@@ -52,8 +52,8 @@ pub(crate) fn late(plan: &Plan, documents: &[Document]) -> Vec<String> {
     documents.iter().map(|document| &document.path).filter(|path| !planned.contains(*path)).cloned().collect()
 }
 
-/// The first plan. What the system has prepared, `prepared`, is gone through at once. Where a document is not among it,
-/// it is prepared first, and the number of extraction phases is an estimate until then.
+/// The first plan. Documents in `prepared` are processed at once. Other documents are prepared first, and the number of
+/// extraction phases is an estimate until then.
 pub(crate) fn first(documents: &[Document], prepared: &[Entry], owed: &[String]) -> Vec<Phase> {
     if documents.is_empty() {
         return vec![answer()];
@@ -79,8 +79,7 @@ fn estimate(document: &Document) -> usize {
     }
 }
 
-/// Replaces what follows the preparation by the phases that the manifest asks for; without any chunk there is nothing
-/// left to do.
+/// Replaces the phases after the preparation by those for the manifest; without chunks there is nothing to do.
 pub(crate) fn lay_out(plan: &mut Plan, entries: &[Entry], owed: &[String]) {
     plan.phases.retain(|phase| phase.name.starts_with(PREPARATION));
     plan.phases.extend(extraction(entries, owed));
@@ -105,14 +104,14 @@ fn phase(name: String, tasks: impl IntoIterator<Item = Task>) -> Phase {
     Phase::new(name, tasks.into_iter().map(|task| task.text()))
 }
 
-/// The phases that go through all passages: one from text to report for short documents, else as many as there are parts, and
-/// the consolidation; none where there is no passage.
+/// The phases that process all passages: one from text to report for short documents, else one per part and the
+/// consolidation; none without passages.
 fn extraction(entries: &[Entry], owed: &[String]) -> Vec<Phase> {
     if entries.len() <= SHORT {
         let groups = groups(entries, entries.len().div_ceil(MIN_TODOS - 2).clamp(1, PASSAGES_OF_TODO));
         return if groups.is_empty() { Vec::new() } else { vec![short(groups, owed)] };
     }
-    // Shared out evenly, so that the last phase is no remnant.
+    // Distributed evenly, so that the last phase is not much smaller.
     let parts = entries.len().div_ceil(PASSAGES_OF_PHASE);
     let size = entries.len().div_ceil(parts).div_ceil(MIN_TODOS).clamp(1, PASSAGES_OF_TODO);
     let groups = groups(entries, size);
@@ -148,7 +147,7 @@ fn filled(mut tasks: Vec<Task>, with: &[Task]) -> Vec<Task> {
     tasks
 }
 
-/// Runs of up to `size` chunks with consecutive numbers from the same document, a todo each.
+/// Runs of up to `size` chunks with consecutive numbers from the same document, one todo each.
 fn groups(entries: &[Entry], size: usize) -> Vec<Task> {
     let size = u32::try_from(size).unwrap_or(u32::MAX);
     let mut groups: Vec<Task> = Vec::new();

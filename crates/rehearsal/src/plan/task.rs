@@ -1,6 +1,6 @@
-//! The todos that this model sets itself in tactical phases: what each is called and how it is read back.
+//! The todos of this model in tactical phases: their texts, and parsing them.
 //!
-//! A todo's text is all that a tactical turn knows of the plan, so it holds everything that is needed to do it.
+//! A tactical turn knows only a todo's text of the plan, so the text contains everything needed.
 
 use std::sync::LazyLock;
 
@@ -16,19 +16,19 @@ pub(crate) enum Task {
     Chunk(String),
     /// Compare the manifest with the documents.
     CheckManifest,
-    /// Write down how the documents are built.
+    /// Write down the structure of the documents.
     Structure,
     /// Note what was prepared.
     NotePrepared,
-    /// Read the beginning of the documents, and note how they are built and which terms they define.
+    /// Read the beginning of the documents, and note their structure and defined terms.
     Terms,
-    /// Record the duties of chunks `first..=last` of `source`, and decide what is left of them.
+    /// Record the duties of chunks `first..=last` of `source`, and decide their other candidates.
     Process { first: u32, last: u32, source: String },
     /// The same of passages that the system found left open.
     Leftover(Vec<u32>),
     /// Look at what was recorded and at the coverage.
     LookAtRecords,
-    /// Write a file that the job owes.
+    /// Write a deliverable.
     WriteOwed(String),
     /// Write the report.
     WriteReport,
@@ -42,7 +42,7 @@ pub(crate) enum Task {
     ReadFeedback,
     /// Compare the deliverables with the feedback.
     CheckFeedback,
-    /// Write what the feedback led to.
+    /// Write the result of the feedback.
     WriteFeedback(u32),
     /// Read a file back.
     ReadBack(String),
@@ -52,7 +52,7 @@ pub(crate) enum Task {
     GraphSchema,
     /// Judge every pending requirement.
     Validate,
-    /// Write what came of them.
+    /// Write the outcome.
     WriteValidationReport,
     /// A todo that this model did not write.
     Other(String),
@@ -63,11 +63,11 @@ static PROCESS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Process chunk
 static LEFTOVER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^Work through passages? ([\d, -]+), which "));
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"feedback[_ ](\d+)"));
 
-/// How the text of a todo for a file that is owed ends.
+/// Suffix of the text of a deliverable's todo.
 const OWED: &str = ", which the job owes, from the documents";
 
 impl Task {
-    /// What the todo is called.
+    /// The todo's text.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Extract(document) => format!("Extract the text of {document}"),
@@ -126,7 +126,7 @@ impl Task {
         Self::fixed(text).unwrap_or_else(|| Self::Other(text.to_owned()))
     }
 
-    /// The task, if any, whose text is exactly `text`: every one that holds no more than a number or a path is tried.
+    /// The task, if any, whose text is exactly `text`: tries every task with at most a number or a path.
     fn fixed(text: &str) -> Option<Self> {
         let number = NUMBERED.captures(text).and_then(|found| found[1].parse().ok()).unwrap_or_default();
         let path = text.strip_prefix("Read ").and_then(|rest| rest.split(" back ").next()).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Reads the archive note that a strategic phase opens with: which phase came before, how it ended, which of its todos
-//! were done.
+//! Reads the archive note in the opening of a strategic phase: the previous phase, how it ended, which todos were done.
 
 use crate::request_view::RequestView;
 
@@ -11,15 +10,15 @@ const TITLE: &str = "Archive note of the phase before";
 pub(crate) struct Archive {
     /// Its name.
     pub(crate) phase: String,
-    /// Whether it was a tactical phase that came to its end.
+    /// Whether it was a completed tactical phase.
     pub(crate) completed: bool,
-    /// The texts of its todos that were done, and of which it was said how: one that was closed with a mere "done" may
-    /// have been closed by mistake, and is worth another look.
+    /// The texts of its todos that were closed with an explanation: one closed with only "done" may be a mistake, and
+    /// is checked again.
     pub(crate) done: Vec<String>,
 }
 
 impl Archive {
-    /// The note of this phase's opening; `None` when there is none, or when it fell to a compaction.
+    /// The note of this phase's opening; `None` if there is none, or if a compaction removed it.
     pub(crate) fn read(view: &RequestView<'_>) -> Option<Self> {
         view.opening(TITLE).map(Self::parse)
     }

@@ -1,16 +1,18 @@
-//! Results that stand behind a phase's opening: of calls behind the end of the phase before, and of what the system shows first.
+//! Results after a phase's opening: of calls held from the end of the previous phase, and of the system's initial
+//! reads.
 
 use super::{Done, pages};
 use crate::server::wire::{Message, Role};
 use serde_json::{Value, json};
 
-/// How such a message begins; the tool's name follows.
+/// Prefix of such a message; the tool's name follows.
 const BEGINNINGS: [&str; 2] = [
     "Result of a call of your last answer, which stood behind the end of the phase, ",
     "Shown by the system, as if you had called it: ",
 ];
 
-/// What they show, in their order. The arguments are read from the result: the file that was read, the folder that was listed.
+/// Their contents, in order. The arguments are read from the result: the file that was read, the folder that was
+/// listed.
 pub(super) fn results(messages: &[Message]) -> impl Iterator<Item = Done<'_>> {
     messages.iter().filter(|message| message.role == Role::User).filter_map(|message| result(&message.content))
 }

@@ -1,4 +1,4 @@
-//! What the model can know: one request, read once.
+//! The model's knowledge: one request, parsed once.
 
 pub(crate) mod archive;
 mod behind_opening;
@@ -21,7 +21,7 @@ use crate::server::wire::{ChatRequest, Message, Role};
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| pattern::own(r"^\s*(?:[-*]\s+)?(\S.*?)\s+\(?(\d+)(?:\s*(?:B|bytes))?\)?\s*$"));
 
-/// Which of its three jobs the model is asked to do.
+/// Which of its three jobs is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No tools are bound: summarize the conversation.
@@ -37,9 +37,9 @@ pub(crate) enum Stage {
 pub(crate) struct Done<'a> {
     /// The tool.
     pub(crate) name: &'a str,
-    /// Its arguments; null when they were no JSON.
+    /// Its arguments; null if they were not JSON.
     pub(crate) args: Value,
-    /// What the tool answered; empty when the answer is missing.
+    /// The tool's result; empty if missing.
     pub(crate) result: &'a str,
 }
 
@@ -54,12 +54,12 @@ impl Done<'_> {
         self.result.trim_start().starts_with("Error:")
     }
 
-    /// Whether the tool refused the call itself, which says nothing of the file that it is about.
+    /// Whether the tool refused the call itself, which says nothing about its file.
     pub(crate) fn was_ill_formed(&self) -> bool {
         self.result.starts_with("Error: the arguments") || self.result.contains("has no text yet")
     }
 
-    /// Whether this was the very same call.
+    /// Whether this was the same call.
     pub(crate) fn is(&self, call: &Call) -> bool {
         self.name == call.name && self.args == call.args
     }
@@ -77,16 +77,16 @@ impl Done<'_> {
 /// One request, taken apart.
 #[derive(Debug)]
 pub(crate) struct RequestView<'a> {
-    /// The messages as they came.
+    /// The original messages.
     pub(crate) messages: &'a [Message],
     /// The todo list, when there is one.
     pub(crate) todo_list: Option<TodoList>,
     /// Every call of the conversation with its result, in order.
     pub(crate) history: Vec<Done<'a>>,
-    /// Where in `history` the work on the current todo begins.
+    /// The index in `history` at which the work on the current todo begins.
     todo_began: usize,
     tools: Vec<&'a str>,
-    /// What the system prompt says of tools on demand.
+    /// The system prompt's text about tools on demand.
     on_demand: &'a str,
 }
 
@@ -102,7 +102,7 @@ impl<'a> RequestView<'a> {
         };
         Self {
             messages: &request.messages,
-            // Behind the conversation by default, directly after the system prompt where so configured.
+            // After the conversation by default, directly after the system prompt if so configured.
             todo_list: request
                 .messages
                 .iter()
@@ -116,7 +116,7 @@ impl<'a> RequestView<'a> {
         }
     }
 
-    /// Which job is asked for.
+    /// The requested job.
     pub(crate) fn stage(&self) -> Stage {
         match (self.tools.is_empty(), self.bound("todo_write")) {
             (true, _) => Stage::Summary,
@@ -125,7 +125,8 @@ impl<'a> RequestView<'a> {
         }
     }
 
-    /// Whether a tool may be called in this turn: its definition is there, or the system prompt names it among those on demand.
+    /// Whether a tool may be called in this turn: its definition is present, or the system prompt lists it as on
+    /// demand.
     pub(crate) fn bound(&self, tool: &str) -> bool {
         let is_on_demand = || self.on_demand.lines().any(|line| line.starts_with(&format!("- {tool}: ")));
         self.tools.contains(&tool) || is_on_demand()
@@ -141,7 +142,7 @@ impl<'a> RequestView<'a> {
         self.work().iter().any(|done| done.name == "todo_complete" && done.failed())
     }
 
-    /// The open todos behind the current one, in their order.
+    /// The open todos after the current one, in order.
     pub(crate) fn todos_behind(&self) -> impl Iterator<Item = &str> {
         let todos = self.todo_list.iter().flat_map(|list| list.behind());
         todos.map(|todo| todo.text.as_str())
@@ -152,8 +153,8 @@ impl<'a> RequestView<'a> {
         &self.history[self.todo_began..]
     }
 
-    /// The text of a file that this conversation has read whole, the latest; empty where it could not be read, `None` where it was
-    /// not read, or was cleared.
+    /// The latest text of a file that this conversation has read completely; empty if it could not be read, `None` if
+    /// it was not read, or was cleared.
     pub(crate) fn read(&self, path: &str) -> Option<&'a str> {
         let whole = json!({ "path": path });
         let of = |done: &&Done<'a>| done.name == "read_file" && done.args == whole && !done.cleared();
@@ -167,14 +168,14 @@ impl<'a> RequestView<'a> {
         read.filter(|done| done.arg("path").starts_with("chunks/chunk_")).map(|done| pages::body(done.result).0)
     }
 
-    /// The files that a job of this type owes, but for those that the system or the report is.
+    /// The deliverables of this job type, except the report and those written by the system.
     pub(crate) fn owed(&self) -> Vec<opening::Owed> {
         let mut owed = opening::owed(self.system());
         owed.retain(|owed| owed.path != crate::strategic::REPORT && !owed.path.starts_with("output/requirements."));
         owed
     }
 
-    /// Goes on as if these calls had been carried out: what they give is not known, and one that closes a todo is the last.
+    /// Simulates these calls: their results are unknown, and a call that closes a todo is the last.
     pub(crate) fn advance(&mut self, calls: &[Call]) {
         let done = |call: &Call| Done { name: call.name, args: call.args.clone(), result: "" };
         self.history.extend(calls.iter().map(done));
@@ -189,8 +190,8 @@ impl<'a> RequestView<'a> {
         }
     }
 
-    /// The result of this very call since the current todo began, the latest first; `None` when it was not made or its
-    /// result was cleared, so that it has to be made (again).
+    /// The latest result of this call since the current todo began; `None` if it was not made or its result was
+    /// cleared, so that it must be made (again).
     pub(crate) fn result_of(&self, call: &Call) -> Option<&Done<'a>> {
         self.work().iter().rev().find(|done| done.is(call) && !done.cleared())
     }
@@ -200,39 +201,39 @@ impl<'a> RequestView<'a> {
         self.messages.iter().find(|message| message.role == Role::System).map_or("", |message| &message.content)
     }
 
-    /// What the user wants: the prompt of the job.
+    /// The prompt of the job.
     pub(crate) fn prompt(&self) -> &'a str {
         opening::section(self.system(), "## The job", &["## Instructions", "## workspace.md"]).unwrap_or_default()
     }
 
-    /// The long-term memory as it stood when the phase began or was last compacted.
+    /// The long-term memory as of the beginning of the phase or its last compaction.
     fn memory(&self) -> &'a str {
         opening::section(self.system(), "## workspace.md", &["## The job", "## Instructions"]).unwrap_or_default()
     }
 
-    /// A section (`### title`) of what the system prepared; the latest, since an earlier phase's opening may still be in
-    /// the conversation.
+    /// The latest section (`### title`) prepared by the system, because an earlier phase's opening may still be in the
+    /// conversation.
     pub(crate) fn opening(&self, title: &str) -> Option<&'a str> {
         let heading = format!("### {title}");
         let messages = self.messages.iter().rev().filter(prepared);
         messages.filter_map(|message| opening::section(&message.content, &heading, &["### "])).next()
     }
 
-    /// Why the phase before was given up, in the engine's words.
+    /// Why the previous phase was abandoned, in the engine's words.
     pub(crate) fn issue(&self) -> Option<&'a str> {
         let messages = self.messages.iter().rev().filter(prepared);
         let mut lines = messages.flat_map(|message| message.content.lines());
         lines.find_map(|line| line.strip_prefix("The phase before was given up: "))
     }
 
-    /// What the user said about the work, oldest first.
+    /// The user's feedback, oldest first.
     pub(crate) fn feedback(&self) -> Vec<&'a str> {
         let messages = self.messages.iter().filter(|message| message.role == Role::User);
         messages.filter_map(|message| message.content.strip_prefix("Feedback from the user:")).map(str::trim).collect()
     }
 
-    /// The documents of the job: the opening's list, what workspace.md has kept of it, and what input/ was seen to hold,
-    /// since a long list is cut short in the opening.
+    /// The documents of the job: from the opening's list, from workspace.md and from listings of input/, because a long
+    /// list is truncated in the opening.
     pub(crate) fn documents(&self) -> Vec<Document> {
         let listed = self.opening("Documents").unwrap_or_default();
         let mut documents = opening::documents(&format!("{listed}\n{}", self.memory()));
@@ -245,7 +246,7 @@ impl<'a> RequestView<'a> {
         documents
     }
 
-    /// The files in a folder with their sizes, or the call that lists them. A folder that is not there is empty.
+    /// The files in a folder with their sizes, or the call that lists them. A missing folder is empty.
     pub(crate) fn files(&self, folder: &str) -> Result<Vec<(String, u64)>, Call> {
         let call = list_files(folder);
         let at = self.history.iter().rposition(|done| done.is(&call) && !done.cleared()).ok_or(call)?;
@@ -257,8 +258,8 @@ impl<'a> RequestView<'a> {
         Ok(files.into_iter().filter(|(path, _)| path.starts_with(&format!("{folder}/"))).collect())
     }
 
-    /// The documents that could not be read, with the reason: from workspace.md as the phase began, and from what this
-    /// phase has tried since.
+    /// The documents that could not be read, with the reason: from workspace.md as of the beginning of the phase, and
+    /// from attempts in this phase.
     pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
         let mut all: BTreeMap<String, String> = opening::unreadable(self.memory()).into_iter().collect();
         for done in &self.history {
@@ -275,7 +276,7 @@ impl<'a> RequestView<'a> {
     }
 }
 
-/// What a call changed in a listing that was made before it.
+/// Applies a call's effect to an earlier listing.
 fn touch(files: &mut Vec<(String, u64)>, done: &Done<'_>) {
     let path = done.arg("path");
     match done.name {
@@ -298,7 +299,7 @@ fn files_in(listing: &str) -> Vec<(String, u64)> {
     found.map(|found| (found[1].to_owned(), found[2].parse().unwrap_or_default())).collect()
 }
 
-/// A tool's message on one line of at most 300 characters, fit for a list.
+/// A tool's message on one line of at most 300 characters, for a list.
 pub(crate) fn one_line(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match joined.char_indices().nth(300) {
@@ -313,7 +314,7 @@ fn on_demand(system: &str) -> &str {
     listed.split_once("\n\n## ").map_or(listed, |(lines, _)| lines)
 }
 
-/// Whether the system or the engine wrote this message, rather than the model or a tool.
+/// Whether this message was written by the system or the engine, not by the model or a tool.
 fn prepared(message: &&Message) -> bool {
     matches!(message.role, Role::User | Role::System | Role::Developer)
 }
@@ -334,5 +335,5 @@ fn history(messages: &[Message]) -> Vec<Done<'_>> {
         .collect()
 }
 
-/// How the results of calls begin that were not run, and are to be made again.
+/// Prefixes of results of calls that were not run and must be repeated.
 const NOT_RUN: [&str; 4] = ["Error: Your answer was cut off", "Error: not carried out", "Error: interrupted", "held: "];

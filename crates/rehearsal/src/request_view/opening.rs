@@ -1,7 +1,7 @@
-//! Reads what the system prepared: the system prompt's sections and the phase's opening message.
+//! Reads the texts prepared by the system: the system prompt's sections and the phase's opening message.
 //!
-//! Everything not named here is opaque. A section's text may hold headings of its own (the plan does, the prompt may),
-//! so a section ends only at a heading that is known to begin another.
+//! Everything else is opaque. A section's text may contain headings (the plan does, the prompt may), so a section ends
+//! only at a known heading of another section.
 
 use std::sync::LazyLock;
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 static DOCUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern::own(r"^\s*[-*]\s+`?(input/.+?)`?\s+\((?:(\d+) pages?,\s*)?(\d+) bytes\)"));
 
-/// The marker before a document that could not be read; the rehearsal model writes it into workspace.md and reads it
-/// from there in later phases.
+/// The marker before an unreadable document; the rehearsal model writes it to workspace.md and reads it in later
+/// phases.
 pub(crate) const UNREADABLE: &str = "- unreadable: ";
 
 /// A document of the job.
@@ -38,21 +38,21 @@ impl Document {
     }
 }
 
-/// A file that a job of this type owes.
+/// A deliverable of this job type.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Owed {
     /// Its path.
     pub(crate) path: String,
     /// Whether the job is incomplete without it.
     pub(crate) required: bool,
-    /// What it must meet.
+    /// Its schema.
     pub(crate) schema: Option<Value>,
 }
 
 static OWED: LazyLock<Regex> =
     LazyLock::new(|| pattern::own(r"^- `([^`]+)`(, if there is any)?(?:, JSON that meets this JSON Schema: `(.*)`)?$"));
 
-/// The files that the instructions name as owed.
+/// The deliverables named in the instructions.
 pub(crate) fn owed(system: &str) -> Vec<Owed> {
     let listed = section(system, "## What this job owes", &["## "]).unwrap_or_default();
     let owed = |found: regex::Captures<'_>| Owed {

@@ -1,8 +1,7 @@
-//! Reads files of any length through `read_file`, some lines at a time.
+//! Reads files of any length with `read_file`, in ranges of lines.
 //!
-//! The tool begins each result with a line that says what it shows, `[path: lines 1-60 of 120]`, and refuses ranges that
-//! are too large for one result with the ranges that are not. Both are understood here; a tool without such a line is
-//! understood as well, by counting.
+//! The tool begins each result with a line about its range, `[path: lines 1-60 of 120]`, and refuses ranges that are
+//! too large with the permitted ones. Both are handled here; without such a line, lines are counted.
 
 use std::sync::LazyLock;
 
@@ -15,8 +14,8 @@ use crate::request_view::RequestView;
 static HEADER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^\[\S.*: (?:lines \d+-(\d+) of (\d+)|empty)\]$"));
 static FITTING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"limit (\d+)"));
 
-/// A result of `read_file` without its first line, and the last line shown with the number of all lines where that first
-/// line says them.
+/// A result of `read_file` without its first line, with the last shown line and the total from that first line, if
+/// present.
 pub(crate) fn body(result: &str) -> (&str, Option<(usize, usize)>) {
     let (first, rest) = result.split_once('\n').unwrap_or((result, ""));
     match HEADER.captures(first.trim_end()) {
@@ -37,8 +36,7 @@ pub(crate) fn whole(result: &str) -> Option<&str> {
     first.strip_prefix('[')?.rsplit_once(": ").map(|(path, _)| path)
 }
 
-/// The whole text of a file, or the call that reads its next lines, `limit` of them or fewer. A file that is not there is
-/// empty.
+/// The whole text of a file, or the call that reads its next lines, `limit` of them or fewer. A missing file is empty.
 pub(crate) fn read_all(view: &RequestView<'_>, path: &str, limit: usize) -> Result<String, Call> {
     let (mut text, mut next, mut limit) = (String::new(), 1, limit);
     loop {

@@ -1,4 +1,4 @@
-//! Reads the active todo list, in the frame of INTERFACE.md section 6.
+//! Reads the frame of the active todo list.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ pub(crate) struct Todo {
 /// The whole list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TodoList {
-    /// What stands behind `Phase:`.
+    /// The text after `Phase:`.
     pub(crate) phase: String,
     /// The todos in order.
     pub(crate) todos: Vec<Todo>,
@@ -59,7 +59,7 @@ impl TodoList {
         marked.or_else(|| self.todos.iter().find(|todo| !todo.done))
     }
 
-    /// The open todos behind the current one.
+    /// The open todos after the current one.
     pub(crate) fn behind(&self) -> impl Iterator<Item = &Todo> {
         let current = self.current().map_or(u32::MAX, |todo| todo.number);
         self.todos.iter().filter(move |todo| todo.number > current && !todo.done)
@@ -70,7 +70,7 @@ impl TodoList {
         self.current().is_some_and(|todo| todo.text.starts_with("Divide the plan"))
     }
 
-    /// Closes the current todo; the next open one is current then.
+    /// Closes the current todo; the next open one becomes current.
     pub(crate) fn move_on(&mut self) {
         let Some(closed) = self.current().map(|todo| todo.number) else { return };
         for todo in &mut self.todos {

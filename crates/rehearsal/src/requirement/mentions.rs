@@ -1,4 +1,4 @@
-//! What a text speaks of: objects and messages. By word lists and capital letters.
+//! Objects and messages mentioned in a text, by word lists and capital letters.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use regex::Regex;
 
 use super::words;
 
-/// The most objects named for one requirement.
+/// Maximum objects per requirement.
 const MAX_OBJECTS: usize = 3;
 
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| words(&["[`\"“„]([^`\"“”„]{2,40})[`\"”“]"]));
 static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*"));
 
-/// Things that record-keeping rules speak of, with the name they are listed under.
+/// Objects of record-keeping rules, with their listed names.
 const OBJECTS: &[(&str, &str)] = &[
     ("invoice", "Invoice"),
     ("record", "Record"),
@@ -26,7 +26,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("package", "Package"),
 ];
 
-/// Exchanges that such rules speak of, by a word in the text, with the name they are listed under.
+/// Messages of such rules, by a word in the text, with their listed names.
 static MESSAGES: LazyLock<[(Regex, &str); 12]> = LazyLock::new(|| {
     [
         (r"\bnotif(?:y|ies|ied|ication)|\bbenachrichtig", "Notification"),
@@ -60,7 +60,7 @@ pub(super) fn objects(text: &str) -> Vec<String> {
     all
 }
 
-/// Exchanges that the text speaks of.
+/// Messages mentioned in the text.
 pub(super) fn messages(text: &str) -> Vec<&'static str> {
     MESSAGES.iter().filter(|(pattern, _)| pattern.is_match(text)).map(|(_, name)| *name).take(MAX_OBJECTS).collect()
 }

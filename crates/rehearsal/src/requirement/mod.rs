@@ -1,7 +1,7 @@
-//! Makes a requirement of a duty, by key words.
+//! Converts a duty into a requirement, by key words.
 //!
-//! Every judgement here is a rule that a reader can check: key words give the type, word lists the objects and messages. What the
-//! system sets by itself (text, name, priority, place, flags) is left to it.
+//! Every decision here is a simple rule: key words determine the type, word lists the objects and messages. The system
+//! sets text, name, priority, place and flags.
 
 mod mentions;
 
@@ -19,7 +19,7 @@ fn words(alternatives: &[&str]) -> Regex {
     pattern::own(&pattern)
 }
 
-/// What is asked by law.
+/// Legal requirements.
 static REGULATED: LazyLock<Regex> = LazyLock::new(|| {
     words(&[
         r"gobd|immutab|unaltera|tamper|audit trail|\binvoice|book-?keeping|\bvouchers?\b|\baccounting\b",
@@ -28,7 +28,7 @@ static REGULATED: LazyLock<Regex> = LazyLock::new(|| {
         "dsgvo|personenbezogen|betroffene[nr]? person|datenschutz|einwilligung|auskunftsrecht|löschkonzept",
     ])
 });
-/// Keeping something bears on book-keeping where it is a record that is kept: programs have archives, too.
+/// Keeping is relevant to book-keeping only for records: software has archives, too.
 static KEEPING: LazyLock<Regex> = LazyLock::new(|| words(&[r"\bretention|\bretain|\barchiv"]));
 static RECORDS: LazyLock<Regex> =
     LazyLock::new(|| words(&[r"\b(?:records?|receipts?|letters?|correspondence|business|accounts|years?)\b"]));

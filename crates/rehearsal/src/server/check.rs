@@ -1,13 +1,13 @@
-//! What a strict provider refuses.
+//! Requests that a strict provider refuses.
 //!
-//! The engine promises that a tool call and its result are never separated. Hosted providers answer a conversation that
-//! breaks the promise with a 400; this model does the same, so that every test and every demonstration guards it.
+//! The engine guarantees that a tool call and its result are never separated. Hosted providers answer a violation with
+//! a 400; this model does the same, so that every test and demo checks it.
 
 use std::collections::BTreeSet;
 
 use crate::server::wire::{ChatRequest, Message, Role};
 
-/// Checks one request; the error is one sentence that names the message at fault.
+/// Checks one request; the error is one sentence that names the offending message.
 pub fn check(request: &ChatRequest) -> Result<(), String> {
     if request.messages.is_empty() {
         return Err("messages is empty; send at least one message".to_owned());
@@ -19,7 +19,7 @@ pub fn check(request: &ChatRequest) -> Result<(), String> {
     nothing_waits(&waiting, "the conversation ends")
 }
 
-/// `waiting` holds the calls of the last assistant message that have no result yet.
+/// `waiting` contains the calls of the last assistant message without a result.
 fn check_message<'a>(index: usize, message: &'a Message, waiting: &mut BTreeSet<&'a str>) -> Result<(), String> {
     if message.role == Role::Tool {
         let id = message

@@ -1,12 +1,12 @@
-//! Embeddings by rules: a text's direction is the sum of its words' directions, and a word's is read from its hash. So
-//! texts are near each other that share words, whatever order they stand in. There is no meaning in it, only enough for
-//! a search over embeddings to be tried out without a provider.
+//! Embeddings by rules: a text's vector is the sum of its words' vectors, which are derived from their hashes. So texts
+//! with common words are similar, in any order. They have no meaning; they allow testing a search over embeddings
+//! without a provider.
 
 use serde::{Deserialize, Serialize};
 
 /// Length of every embedding.
 const DIMENSIONS: usize = 256;
-/// Letters by which a word counts, so that `retain` and `retained` are one.
+/// Number of significant letters, so that `retain` and `retained` are equal.
 const STEM: usize = 6;
 
 /// One request body of `POST …/embeddings`.
@@ -66,21 +66,21 @@ pub(crate) fn answer(request: EmbeddingRequest) -> Result<EmbeddingResponse, Str
     })
 }
 
-/// Of length one. A text without a word has a direction all the same: that of its bytes.
+/// Of length one. A text without words gets a vector from its bytes.
 fn direction(text: &str) -> Vec<f32> {
     let mut sum = vec![0.0; DIMENSIONS];
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     for word in &words {
         let end = word.char_indices().nth(STEM).map_or(word.len(), |(at, _)| at);
-        // Short words are mostly grammar, and stand in every sentence.
+        // Short words are mostly grammar, and occur in every sentence.
         add(&mut sum, &word.as_bytes()[..end], if word.chars().count() < 4 { 0.25 } else { 1.0 });
     }
     if words.is_empty() {
         add(&mut sum, text.as_bytes(), 1.0);
     }
     let length = sum.iter().map(|n| n * n).sum::<f32>().sqrt();
-    // Words can cancel each other out, though hardly ever do; a direction is needed all the same.
+    // Words can cancel each other out, although rarely; a vector is needed anyway.
     if length < f32::EPSILON {
         sum[0] = 1.0;
         return sum;
@@ -88,7 +88,7 @@ fn direction(text: &str) -> Vec<f32> {
     sum.iter().map(|n| n / length).collect()
 }
 
-/// Adds a feature at four places that its hash says, with the signs that it says.
+/// Adds a feature at four positions with signs, both determined by its hash.
 fn add(sum: &mut [f32], feature: &[u8], weight: f32) {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in feature {

@@ -1,4 +1,4 @@
-//! The HTTP side: routes, limits and OpenAI's error shape. All thinking is in [`crate::answer`].
+//! The HTTP server: routes, limits and OpenAI's error format. The logic is in [`crate::answer`].
 
 pub mod check;
 mod dialect;
@@ -25,17 +25,17 @@ use crate::server::dialect::{messages, responses};
 use crate::server::wire::{ChatRequest, ChatResponse};
 use crate::{DISCLAIMER, MODEL, answer, answer_by_todo};
 
-/// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
+/// Maximum request body in bytes: far above any context window.
 pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
 
 /// How the server behaves.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Waited before every answer, to stand in for a model's thinking time; zero by default.
+    /// Delay before every answer, to simulate a model's time; zero by default.
     pub delay: Duration,
 }
 
-/// Serves the rehearsal model on `listener` until `shutdown` resolves; requests under way are finished first.
+/// Serves the rehearsal model on `listener` until `shutdown` resolves; requests in flight are finished first.
 ///
 /// Answers `POST` to any path that ends in `/chat/completions`, `/responses`, `/messages` or `/embeddings` and `GET` to any
 /// that ends in `/models`.
@@ -77,7 +77,7 @@ impl Rehearsal {
         format!("http://{}/v1", self.address)
     }
 
-    /// Stops serving and waits until the requests under way are answered.
+    /// Stops serving and waits for requests in flight.
     pub async fn shutdown(mut self) -> io::Result<()> {
         drop(self.stop.take());
         (&mut self.task).await.map_err(io::Error::other)?
@@ -111,7 +111,7 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
     error(StatusCode::NOT_FOUND, &message)
 }
 
-/// What makes an answer of a request's body.
+/// A function from a request's body to an answer.
 pub type Answering = fn(&Bytes) -> Response;
 
 /// What answers the body of a request, in the protocol of its path.
@@ -144,7 +144,7 @@ fn of_path(path: &str, [complete, respond, converse]: [Answering; 3]) -> Option<
 /// What the model makes of a request.
 type Think = fn(&ChatRequest) -> ChatResponse;
 
-/// Reads the body, waits as long as a model would think, and gives what `think` makes of it.
+/// Reads the body, waits for the configured delay, and returns the result of `think`.
 async fn after_thought(options: Options, body: Body, think: fn(&Bytes) -> Response) -> Response {
     let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
         let message = format!("the request body was cut off or is larger than {MAX_REQUEST_BYTES} bytes; send less");

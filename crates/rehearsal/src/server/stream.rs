@@ -1,6 +1,6 @@
 //! An answer as server-sent events, for requests with `stream: true`.
 //!
-//! The answer is known as a whole before its first event, so all of them are sent at once: a client sees the shape of a
+//! The whole answer is known before its first event, so all events are sent at once: a client sees the format of a
 //! stream, not its pace.
 
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn events(answer: &ChatResponse, usage: bool) -> String {
     events
 }
 
-/// What is said, then each call: first its name, then its arguments.
+/// The text, then each call: first its name, then its arguments.
 fn deltas(message: &Reply) -> Vec<Value> {
     let mut deltas = vec![json!({"role": message.role, "content": message.content})];
     for (index, call) in message.tool_calls.iter().enumerate() {

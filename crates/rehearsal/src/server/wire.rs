@@ -1,8 +1,8 @@
-//! The chat-completions wire format, as far as this model reads and writes it.
+//! The subset of the chat-completions wire format that this model reads and writes.
 //!
-//! Requests are read leniently where providers are lenient (unknown keys are ignored, `content` may be a string, a
-//! list of text parts or null) and are checked strictly afterwards, in [`crate::server::check`]. Answers carry exactly the keys
-//! that OpenAI's answers carry, so that a client cannot tell the difference by shape.
+//! Requests are read leniently where providers are lenient (unknown keys are ignored, `content` may be a string, a list
+//! of text parts or null) and are checked strictly afterwards, in [`crate::server::check`]. Answers have exactly the
+//! keys of OpenAI's answers, so that a client cannot distinguish them by format.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;

@@ -34,8 +34,8 @@ const METHOD: &str = "Every passage of every readable document was searched for 
      under a lead with one. Each was recorded by its number; its type follows from key words. Nothing was understood or \
      weighed: some sentences that have such a word bind nobody. What has none was decided by its number, with the reason";
 
-/// Final todo 2: the report, unless there is nothing to report on or a phase is still to be done: the engine counts
-/// phases, and one that was done twice makes it believe in the end too early.
+/// Final todo 2: the report, unless there is nothing to report or a phase is still open: the engine counts phases, so a
+/// repeated phase makes it assume the end too early.
 pub(super) fn report(view: &RequestView<'_>) -> Turn {
     let text = Plan::current(view).and_then(|plan| {
         let files = outputs(view)?;
@@ -53,8 +53,8 @@ pub(super) fn report(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report that is
-/// missing is written first; nothing is made up where nothing was done.
+/// Completes the job when the plan is complete, at the end of a final or any other strategic phase. A missing report is
+/// written first; without work nothing is invented.
 pub(super) fn finish(view: &RequestView<'_>) -> Turn {
     let mut files = match outputs(view) {
         Err(call) => return turn("Looking at the deliverables.", vec![call]),
@@ -83,7 +83,7 @@ fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
     Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_ours(path)).map(|(path, _)| path).collect())
 }
 
-/// Whether a path is one of this model's deliverables; whatever else came into the folder is nobody's promise.
+/// Whether a path is one of this model's deliverables; other files in the folder are not promised.
 fn is_own(path: &str) -> bool {
     let name = path.strip_prefix("output/").unwrap_or_default();
     matches!(name, "summary_report.md" | "answer.md" | "validation_report.md" | "insert.cypher")
@@ -91,7 +91,7 @@ fn is_own(path: &str) -> bool {
         || name.starts_with("feedback_")
 }
 
-/// What could not be delivered: the requirements of every document that could not be read or came too late.
+/// The undelivered items: the requirements of every document that could not be read or arrived too late.
 fn undelivered_documents(view: &RequestView<'_>) -> Vec<String> {
     let plan = Plan::current(view).unwrap_or_default();
     let late = schedule::late(&plan, &view.documents()).into_iter().map(|path| (path, LATE.to_owned()));
@@ -99,7 +99,7 @@ fn undelivered_documents(view: &RequestView<'_>) -> Vec<String> {
     all.map(|(path, reason)| format!("requirements of {path}: {reason}")).collect()
 }
 
-/// Leaves out what an earlier refusal named, and says so.
+/// Omits items named by an earlier refusal, and says so.
 fn hand_over(view: &RequestView<'_>, files: Vec<String>) -> Call {
     let mut undelivered: Vec<Value> = undelivered_documents(view).into_iter().map(Value::from).collect();
     let refusals: Vec<&str> = view

@@ -1,10 +1,10 @@
-//! What is remembered between phases, and what is made of issues and feedback.
+//! Memory between phases, and the handling of issues and feedback.
 
 use crate::call::{Turn, add_note, append, generate_workspace_summary, read_file, todo_complete, turn};
 use crate::request_view::archive::Archive;
 use crate::request_view::{RequestView, one_line};
 
-/// Transition todo 1: the summary is a tool's work.
+/// Transition todo 1: a tool writes the summary.
 pub(super) fn summarize(_: &RequestView<'_>) -> Turn {
     turn(
         "Summarizing the workspace.",
@@ -12,7 +12,7 @@ pub(super) fn summarize(_: &RequestView<'_>) -> Turn {
     )
 }
 
-/// Transition todo 2: one line of progress. Only a line is appended, so that what other turns noted stays.
+/// Transition todo 2: one line of progress. The line is appended, so that notes of other turns are kept.
 pub(super) fn remember(view: &RequestView<'_>) -> Turn {
     let line = match Archive::read(view) {
         Some(archive) => format!("- Finished the phase '{}'.\n", archive.phase),
@@ -39,7 +39,7 @@ pub(super) fn take_in_feedback(view: &RequestView<'_>) -> Turn {
     turn("Noting the feedback.", vec![append("workspace.md", &line), todo_complete("the feedback is noted")])
 }
 
-/// Feedback todo 2: what a rule-based model can honestly say about it.
+/// Feedback todo 2: a rule-based model's honest reply.
 pub(super) fn evaluate(_: &RequestView<'_>) -> Turn {
     let note = "A rule-based model cannot judge free text. It will check the deliverables again and write down what the \
                 feedback asks, so that a person or a real model can take it up.";

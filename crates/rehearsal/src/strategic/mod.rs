@@ -1,4 +1,4 @@
-//! Strategic phases: the system's todos, recognised by key words, and what is done for each.
+//! Strategic phases: the system's todos, recognised by key words, and the work for each.
 //!
 //! | module | todos |
 //! |---|---|
@@ -16,7 +16,7 @@ use crate::call::{Turn, turn};
 use crate::request_view::RequestView;
 use crate::unknown_todo::unknown_todo;
 
-/// A rule: what is done for one todo.
+/// A rule: the work for one todo.
 type Rule = fn(&RequestView<'_>) -> Turn;
 
 /// Key words of the system's todos, all of which must occur, in lower case; the first rule that fits is taken.

@@ -1,4 +1,4 @@
-//! Exploring, planning, and handing the next phase over.
+//! Exploring, planning, and writing the next phase.
 
 use crate::call::{Call, Turn, list_files, read_file, todo_complete, todo_write, turn, write_file, write_plan};
 use crate::plan::manifest;
@@ -11,13 +11,13 @@ use crate::request_view::{RequestView, one_line};
 use crate::strategic::closing;
 use crate::validator;
 
-/// The fewest todos that the engine takes.
+/// The engine's minimum number of todos.
 const MIN_TODOS: usize = 5;
 
-/// The section of the first opening that says which documents the system has extracted and cut.
+/// The section of the first opening about documents that the system has extracted and chunked.
 const PREPARED: &str = "What was prepared";
 
-/// Initial todo 1: look at what the opening does not show, then write down what must be remembered.
+/// Initial todo 1: read what the opening does not show, then write the memory.
 pub(super) fn explore(view: &RequestView<'_>) -> Turn {
     if validator::is_job(view)
         && let Ok(phases) = phases(view)
@@ -26,7 +26,7 @@ pub(super) fn explore(view: &RequestView<'_>) -> Turn {
         return turn;
     }
     let mut looks = Vec::new();
-    // The instructions stand in the system prompt; a long list of documents is cut short in the opening.
+    // The instructions are in the system prompt; a long list of documents is truncated in the opening.
     let is_whole = |documents: &str| !documents.contains("\n- … and ");
     if !view.opening("Documents").is_some_and(is_whole) {
         looks.extend([read_file("instructions.md"), list_files("input")]);
@@ -77,18 +77,18 @@ fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
     if validator::is_job(view) {
         return Ok(vec![validator::phase()]);
     }
-    // A later opening says of each document's passages alone which ones there are.
+    // A later opening lists only the passages of each document.
     let is_prepared = [PREPARED, "Coverage"].iter().any(|section| view.opening(section).is_some());
     let prepared = if is_prepared { manifest::prepared(view)? } else { Vec::new() };
     Ok(schedule::first(&view.documents(), &prepared, &owed(view)))
 }
 
-/// The paths of the files that the job owes.
+/// The paths of the deliverables.
 fn owed(view: &RequestView<'_>) -> Vec<String> {
     view.owed().into_iter().filter(|owed| owed.required).map(|owed| owed.path).collect()
 }
 
-/// Initial todos 2 and 3: goal, approach and how completion is judged, and the phases, by the length of the documents.
+/// Initial todos 2 and 3: goal, approach and completion criteria, and the phases by the length of the documents.
 pub(super) fn write(view: &RequestView<'_>) -> Turn {
     let phases = match phases(view) {
         Err(call) => return turn("Reading what was prepared.", vec![call]),
@@ -99,7 +99,7 @@ pub(super) fn write(view: &RequestView<'_>) -> Turn {
     turn("Writing the plan with its phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
 }
 
-/// The plan, made anew where it was lost.
+/// The plan, made again if it was lost.
 fn plan(view: &RequestView<'_>) -> Result<Plan, Call> {
     let plan = Plan::current(view)?;
     if plan.phases.is_empty() {
@@ -108,14 +108,14 @@ fn plan(view: &RequestView<'_>) -> Result<Plan, Call> {
     Ok(plan)
 }
 
-/// The plan with the finished steps of the phase before ticked, and that phase's name if something was left to tick; or
-/// the call to be made first. A step that was closed without a word on how stays open, so that its phase is taken up
-/// again. After the preparation the manifest tells which phases follow.
+/// The plan with the finished steps of the previous phase ticked, and that phase's name if steps were left to tick; or
+/// the call to be made first. A step closed without an explanation stays open, so that its phase is repeated. After the
+/// preparation the manifest determines the following phases.
 pub(super) fn marked(view: &RequestView<'_>) -> Result<(Plan, Option<String>), Call> {
     let mut plan = plan(view)?;
     let archive = Archive::read(view);
     let named = archive.as_ref().and_then(|archive| plan.phases.iter().position(|phase| phase.name == archive.phase));
-    // Without a note, or with a name that the plan does not have, it was the first phase that is not ticked.
+    // Without a note, or with an unknown name, it was the first unticked phase.
     let at = named.or_else(|| plan.phases.iter().position(|phase| !phase.done()));
     let ended = archive.as_ref().is_none_or(|archive| archive.completed);
     let Some(phase) = at.and_then(|at| plan.phases.get_mut(at)).filter(|phase| ended && !phase.done()) else {
@@ -145,7 +145,7 @@ pub(super) fn mark(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Final todo 1: tick the last phase, look at what is there, and hand it over; what is missing is written before.
+/// Final todo 1: tick the last phase, check the deliverables and complete; missing ones are written first.
 pub(super) fn verify(view: &RequestView<'_>) -> Turn {
     let (plan, ticked) = match marked(view) {
         Err(call) => return turn("Looking at the plan.", vec![call]),
@@ -179,7 +179,7 @@ pub(super) fn adapt(view: &RequestView<'_>) -> Turn {
     let done = Archive::read(view).unwrap_or_default().done;
     let notes = match plan.next_mut() {
         Some(phase) => {
-            // One step stays open at the least, or the phase would count as finished although it was stopped.
+            // At least one step stays open, or the phase would count as finished although it was stopped.
             let open: Vec<&mut Step> = phase.steps.iter_mut().filter(|step| !step.done).collect();
             let most = open.len().saturating_sub(1);
             let ticked = open.into_iter().filter(|step| done.contains(&step.text)).take(most);
@@ -197,8 +197,8 @@ pub(super) fn adapt(view: &RequestView<'_>) -> Turn {
 
 /// The last todo of most strategic phases: the todos of the next phase, or the end of the job.
 pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
-    // The tick may be missing where an earlier todo of this phase was closed too early.
-    // Before the first phase there is nothing to tick, and no note either.
+    // The tick may be missing if an earlier todo of this phase was closed too early. Before the first phase there is
+    // nothing to tick, and no note.
     let marked = match Archive::read(view) {
         Some(_) => marked(view),
         None => plan(view).map(|plan| (plan, None)),
@@ -219,7 +219,8 @@ pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
     turn(format!("Next phase: {}.", phase.name), tick.into_iter().chain(calls).chain(first_reads(&todos)).collect())
 }
 
-/// What the first todos need is read behind the end of this phase, so that the next one has it from its beginning.
+/// The reads for the first todos follow the end of this phase, so that the next phase has the results from its
+/// beginning.
 fn first_reads(todos: &[String]) -> Vec<Call> {
     let mut tasks = todos.iter().map(|todo| Task::read(todo));
     match tasks.find(|task| *task != Task::Terms) {
@@ -230,7 +231,7 @@ fn first_reads(todos: &[String]) -> Vec<Call> {
     }
 }
 
-/// The open steps of a phase; where they are too few for the engine, the last finished ones are done again.
+/// The open steps of a phase; if they are too few for the engine, the last finished ones are repeated.
 fn todos(phase: &Phase) -> Vec<String> {
     let open = phase.steps.iter().filter(|step| !step.done).count();
     let mut again = MIN_TODOS.saturating_sub(open);

@@ -1,4 +1,4 @@
-//! Jobs without documents, and feedback: what a model without understanding can honestly hand over.
+//! Jobs without documents, and feedback: the honest deliverables of a model without understanding.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::call::{Turn, list_files, read_file, todo_complete, turn, write_file};
 use crate::request_view::RequestView;
 use crate::text::{collapse, modal, split};
 
-/// Looks at the task again.
+/// Reads the task again.
 pub(super) fn read_task(view: &RequestView<'_>) -> Turn {
     let reads = vec![read_file("instructions.md"), list_files("input")];
     if reads.iter().any(|call| view.result_of(call).is_none()) {
@@ -31,7 +31,7 @@ fn statements(view: &RequestView<'_>) -> String {
     text
 }
 
-/// Notes what the prompt says.
+/// Notes the prompt's statements.
 pub(super) fn note_statements(view: &RequestView<'_>) -> Turn {
     let text = format!("# Statements of the prompt\n\n{}", statements(view));
     turn(
@@ -55,7 +55,7 @@ pub(super) fn write(view: &RequestView<'_>) -> Turn {
     )
 }
 
-/// Reads the memory, where the feedback stands.
+/// Reads the memory, which contains the feedback.
 pub(super) fn read_feedback(view: &RequestView<'_>) -> Turn {
     let read = read_file("workspace.md");
     match view.result_of(&read) {
@@ -75,7 +75,7 @@ pub(super) fn check_feedback(view: &RequestView<'_>) -> Turn {
     }
 }
 
-/// Writes down what the feedback asks and what was done.
+/// Writes the feedback's requests and what was done.
 pub(super) fn write_feedback(view: &RequestView<'_>, number: u32) -> Turn {
     let read = read_file("workspace.md");
     let Some(memory) = view.result_of(&read) else { return turn("Reading workspace.md.", vec![read]) };

@@ -1,4 +1,4 @@
-//! One passage: its duties and what becomes of the rest, in one call; what that leaves open, in a second one.
+//! One passage: its duties and decisions in one call; candidates still open, in a second one.
 
 use crate::call::{Call, add_note, record_passage};
 use crate::plan::manifest::chunk_file;
@@ -11,23 +11,23 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Why a sentence that was read is no requirement.
+/// The reason why a sentence is not a requirement.
 pub(crate) const RULE: &str = "the rehearsal model is rule-based: it finds no word here that obliges";
 
-/// The same where its record was refused.
+/// The same if its record was refused.
 const REFUSED: &str =
     "the rehearsal model is rule-based: the system did not take its record of this, and it has no other";
 
-/// So many calls for one passage, and it is left as it is.
+/// Maximum calls for one passage.
 const MOST_TRIES: usize = 3;
 
-/// Most items of one call.
+/// Maximum items of one call.
 const ITEMS: usize = 100;
 
 /// A candidate that a result names as open.
 static OPEN: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"\[(\d{1,6})\] ""#));
 
-/// What is still to be called for passage `number`, whose text `shown` is; nothing once it is decided.
+/// The remaining calls for passage `number` with the text `shown`; none if it is decided.
 pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Call> {
     let shown = Shown::read(shown);
     let is_numbered = shown.sentences.iter().any(|sentence| sentence.number.is_some());
@@ -43,7 +43,7 @@ pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Cal
     }
 }
 
-/// The first call, or more where a passage has more duties than one takes.
+/// The first call, or several if a passage has more duties than fit in one.
 fn first(number: u32, shown: &Shown) -> Vec<Call> {
     let found = findings(shown);
     let recorded: BTreeSet<u32> = found.iter().filter_map(|finding| finding.sentence.number).collect();
@@ -58,7 +58,7 @@ fn first(number: u32, shown: &Shown) -> Vec<Call> {
     whole.chain([record_passage(number, last, &by_number(&left, RULE))]).collect()
 }
 
-/// Decides what a result names as open, and says of a passage without candidates what is known of it.
+/// Decides the candidates that a result names as open, and closes a passage without candidates.
 fn again(number: u32, last: &Done<'_>) -> Call {
     let open: BTreeSet<u32> = OPEN.captures_iter(last.result).filter_map(|found| found[1].parse().ok()).collect();
     let why = if last.failed() { REFUSED } else { RULE };
@@ -87,11 +87,11 @@ fn ranges(numbers: &[u32]) -> String {
 /// Whether the passage needs no further call after this one.
 fn is_decided(done: &Done<'_>) -> bool {
     let said = ["is decided", "is closed over", "was answered already", "there is no passage", "has no text"];
-    // What was cleared from the conversation is taken to be well; the todo's closing tells otherwise.
+    // A cleared result is assumed to be a success; otherwise closing the todo is refused.
     done.cleared() || done.result.is_empty() || said.iter().any(|words| done.result.contains(words)) && !done.failed()
 }
 
-/// A requirement a call, where a passage cannot be recorded as a whole.
+/// One requirement per call, if a passage cannot be recorded as a whole.
 fn one_by_one(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Call> {
     let found = findings(shown);
     let was_made = |call: &Call| view.history.iter().any(|done| done.is(call));
@@ -107,7 +107,7 @@ fn is_closed(view: &RequestView<'_>, close: &Call) -> bool {
     view.history.iter().any(|done| done.is(close) && !done.failed())
 }
 
-/// What is noted of a passage that could not be read.
+/// The note about an unreadable passage.
 pub(super) fn unread(number: u32) -> Call {
     add_note(&format!("{} could not be read", chunk_file(number)))
 }

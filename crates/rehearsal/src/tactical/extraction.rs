@@ -1,7 +1,7 @@
-//! The heart of the work: the duties of some passages become requirements.
+//! The extraction: the duties of passages become requirements.
 //!
-//! A passage whose text this conversation does not have is read; one that it has is recorded and decided. The passages of the next
-//! todo are read in the answer that closes this one.
+//! A passage is read if the conversation does not contain its text; otherwise it is recorded and decided. The passages
+//! of the next todo are read in the answer that closes this one.
 
 use super::decisions;
 use crate::call::{Call, Turn, append, read_file, todo_complete, turn};
@@ -10,10 +10,10 @@ use crate::plan::task::Task;
 use crate::request_view::RequestView;
 use crate::text::{Kind, Shown};
 
-/// Most headings and terms that are noted.
+/// Maximum number of noted headings and terms.
 const NOTED: usize = 12;
 
-/// Records the duties of these passages, and decides what is left of them.
+/// Records the duties of these passages, and decides their other candidates.
 pub(super) fn process(view: &RequestView<'_>, numbers: &[u32]) -> Turn {
     let reads = unread(view, numbers);
     if !reads.is_empty() {
@@ -27,13 +27,13 @@ pub(super) fn process(view: &RequestView<'_>, numbers: &[u32]) -> Turn {
     turn(format!("Recording {} passages.", full.len()), calls.into_iter().chain(notes).chain([close]).collect())
 }
 
-/// The calls that read what of these passages is not in the conversation.
+/// The calls that read those passages that are not in the conversation.
 fn unread(view: &RequestView<'_>, numbers: &[u32]) -> Vec<Call> {
     let paths = numbers.iter().map(|number| chunk_file(*number));
     paths.filter(|path| view.read(path).is_none()).map(|path| read_file(&path)).collect()
 }
 
-/// Notes how the documents begin and which terms they define, by the passages of the next todo.
+/// Notes the beginning of the documents and their defined terms, from the passages of the next todo.
 pub(super) fn terms(view: &RequestView<'_>) -> Turn {
     let next = view.todos_behind().find_map(|todo| match Task::read(todo) {
         Task::Process { first, last, .. } => Some(first..=last),

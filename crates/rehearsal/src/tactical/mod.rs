@@ -1,4 +1,4 @@
-//! Tactical phases: this model's own todos and what is done for each.
+//! Tactical phases: this model's own todos and the work for each.
 //!
 //! | module | phase |
 //! |---|---|
@@ -23,7 +23,7 @@ use crate::request_view::pages::body;
 use crate::unknown_todo::unknown_todo;
 use crate::validator;
 
-/// Decides one tactical turn. Behind the last todo of work on deliverables these are listed, for the review that follows.
+/// Decides one tactical turn. After the last todo of work on deliverables these are listed, for the following review.
 pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
     let Some(todo) = view.todo_list.as_ref().and_then(|list| list.current()) else {
         return turn("There is no open todo to work on.", Vec::new());

@@ -1,4 +1,4 @@
-//! What a job of one's own type owes: files that are filled with quotes of its documents, where their schema allows it.
+//! Deliverables of other job types: files filled with quotes of the documents, if their schema allows it.
 
 use crate::call::{Call, Turn, read_file, todo_complete, turn, write_in_pieces};
 use crate::plan::manifest::chunk_file;
@@ -6,16 +6,16 @@ use crate::request_view::RequestView;
 use crate::text::{Kind, Shown, findings};
 use serde_json::{Map, Value, json};
 
-/// Most quotes of a file.
+/// Maximum quotes of a file.
 const MOST: usize = 100;
-/// How deep a schema is followed.
+/// Maximum depth of a schema.
 const DEPTH: usize = 12;
-/// What stands where a person would judge.
+/// Placeholder for a person's judgement.
 const NOTHING: &str = "the rehearsal model is rule-based: it quotes, and judges nothing";
-/// Why a file that is owed is not there.
+/// Why a deliverable is missing.
 pub(crate) const UNFILLED: &str = "the rehearsal model is rule-based: it cannot fill this file's schema";
 
-/// Writes a file that the job owes, of what this phase has read; without any text of a document the first passage is read.
+/// Writes a deliverable from the texts read in this phase; without any, the first passage is read.
 pub(super) fn write(view: &RequestView<'_>, path: &str) -> Turn {
     let first = chunk_file(1);
     let texts: Vec<&str> = view.passages_read().collect();
@@ -38,7 +38,7 @@ pub(super) fn write(view: &RequestView<'_>, path: &str) -> Turn {
     turn(notes.clone(), calls.into_iter().chain([todo_complete(&notes)]).collect())
 }
 
-/// The duties of what was read, or else its first sentences.
+/// The duties of the texts, or else their first sentences.
 fn quotes(texts: &[&str]) -> Vec<String> {
     let shown: Vec<Shown> = texts.iter().map(|text| Shown::read(text)).collect();
     let duties = shown.iter().flat_map(findings).map(|finding| finding.sentence.text.clone());
@@ -56,14 +56,14 @@ fn listed(quotes: &[String]) -> Vec<Value> {
     quotes.iter().map(|quote| json!({ "quote": quote })).collect()
 }
 
-/// A file of text: each quote a block of its own.
+/// A text file: one block per quote.
 fn text(path: &str, quotes: &[String]) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let quoted: String = quotes.iter().map(|quote| format!("> {quote}\n\n")).collect();
     format!("# {name}\n\n{}\n\n{NOTHING}\n\n{quoted}", crate::DISCLAIMER)
 }
 
-/// A value that meets a schema, with quotes where its keys ask for them; `None` where this model knows none.
+/// A value that satisfies a schema, with quotes for quote keys; `None` if this model finds none.
 fn fill(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     if let Some(pointer) = schema["$ref"].as_str() {
@@ -87,7 +87,7 @@ fn fill(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usiz
     }
 }
 
-/// What is required, and what holds quotes.
+/// Required keys, and keys for quotes.
 fn object(schema: &Value, whole: &Value, quotes: &[String], depth: usize) -> Option<Value> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut filled = Map::new();
@@ -99,7 +99,7 @@ fn object(schema: &Value, whole: &Value, quotes: &[String], depth: usize) -> Opt
     required.iter().all(|key| filled.contains_key(*key)).then_some(Value::Object(filled))
 }
 
-/// An item a quote, as many as the schema allows.
+/// One item per quote, as many as the schema allows.
 fn array(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usize) -> Option<Value> {
     let bound = |key: &str| schema[key].as_u64().and_then(|bound| usize::try_from(bound).ok());
     let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(MOST));
@@ -124,7 +124,7 @@ fn string(schema: &Value, key: &str, quotes: &[String]) -> Option<Value> {
     fits.then(|| json!(text))
 }
 
-/// Whether what stands under a key is looked up in the documents.
+/// Whether the value of a key is looked up in the documents.
 fn holds_quotes(key: &str) -> bool {
     let key = key.to_lowercase();
     ["quote", "quotation", "verbatim", "excerpt"].iter().any(|word| key.contains(word))

@@ -1,4 +1,4 @@
-//! The first phase of a job with documents: text, chunks, and a look at how the documents are built.
+//! The first phase of a job with documents: text, chunks, and the structure of the documents.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use crate::plan::manifest::{self, Entry};
 use crate::request_view::opening::UNREADABLE;
 use crate::request_view::{RequestView, one_line};
 
-/// Size of a chunk, in tokens, where none is named.
+/// Default chunk size in tokens.
 const USUAL_TOKENS: u32 = 1200;
 
-/// Extracts a document; one that fails is noted, and the others go on.
+/// Extracts a document; a failure is noted, and the others continue.
 pub(super) fn extract(view: &RequestView<'_>, document: &str) -> Turn {
     once(view, extract_document_text(document), document, "extracted")
 }
@@ -20,7 +20,7 @@ pub(super) fn extract(view: &RequestView<'_>, document: &str) -> Turn {
 /// Chunks a document, unless an earlier todo found that it cannot be read.
 pub(super) fn chunk(view: &RequestView<'_>, document: &str) -> Turn {
     let mut call = chunk_document(document);
-    // The todo before was closed too early: the text is extracted now, and the call made in other words.
+    // The previous todo was closed too early: the text is extracted now, with a different call.
     if view.work().iter().any(|done| done.is(&call) && done.was_ill_formed()) {
         let extract = extract_document_text(document);
         if !tried(view, &extract) {
@@ -57,7 +57,7 @@ fn once(view: &RequestView<'_>, call: Call, document: &str, done_word: &str) -> 
     }
 }
 
-/// Whether the call was made; what it changed stays changed though its result was cleared.
+/// Whether the call was made; its effect remains even if its result was cleared.
 fn tried(view: &RequestView<'_>, call: &Call) -> bool {
     view.work().iter().any(|done| done.is(call))
 }
@@ -85,7 +85,7 @@ pub(super) fn check_manifest(view: &RequestView<'_>) -> Turn {
     })
 }
 
-/// Writes the headings of every document with the chunks they begin in.
+/// Writes the headings of every document with the chunks in which they begin.
 pub(super) fn structure(view: &RequestView<'_>) -> Turn {
     with_manifest(view, |entries| {
         let mut text = format!("# Structure of the documents\n\n{}\n", crate::DISCLAIMER);

@@ -1,10 +1,10 @@
-//! What was recorded is looked at, and the report is written.
+//! Reviews the records, and writes the report.
 
 use crate::call::{Call, Turn, coverage, first_requirements, read_file, todo_complete, turn, write_file};
 use crate::request_view::RequestView;
 use crate::strategic::{REPORT, report_text};
 
-/// Looks at the coverage and at the first records.
+/// Reads the coverage and the first records.
 pub(super) fn look(view: &RequestView<'_>) -> Turn {
     let looks = looks(view);
     match looks.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn write(view: &RequestView<'_>) -> Turn {
     turn(format!("Writing {REPORT}."), vec![write_file(REPORT, &text), todo_complete(&format!("{REPORT} is written"))])
 }
 
-/// The looks that this phase has not taken.
+/// The reads that this phase has not made.
 fn looks(view: &RequestView<'_>) -> Vec<Call> {
     let all = [coverage(), first_requirements()].into_iter().filter(|call| view.bound(call.name));
     let mut all: Vec<Call> = all.collect();

@@ -1,6 +1,6 @@
-//! Finds the duties of a passage: which of its sentences has a word that obliges, or is an entry under a lead that has one.
+//! Finds the duties of a passage: sentences with a normative word, and entries under a lead with one.
 //!
-//! [`shown`] reads a passage as a tool shows it, [`sentences`] splits running text, [`normative`] knows the words.
+//! [`shown`] parses a passage as a tool shows it, [`sentences`] splits running text, [`normative`] has the words.
 
 mod normative;
 mod sentences;
@@ -13,15 +13,15 @@ pub(crate) use sentences::{collapse, split};
 pub(crate) use shown::{Kind, Sentence, Shown};
 use std::sync::LazyLock;
 
-/// Fewer words are no sentence; an entry of a list may be one word.
+/// Fewer words are not a sentence; an entry of a list may be one word.
 const MIN_WORDS: usize = 3;
 
-/// A longer one, in bytes, is a table or a listing that was taken for a sentence.
+/// A longer one, in bytes, is a table or a listing, not a sentence.
 const LONGEST: usize = 4_000;
 
 /// A line of a table of contents.
 static CONTENTS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:\.\s?){4,}\s*\d*$|…\s*\d+$"));
-/// Words that are spoken of, not used.
+/// Words that are mentioned, not used.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern::own("[\"“”„»«][^\"“”„»«]{1,24}[\"“”»«]"));
 
 /// A duty.
@@ -29,7 +29,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern::own("[\"“”„»«]
 pub(crate) struct Finding<'s> {
     /// The sentence that states it.
     pub(crate) sentence: &'s Sentence,
-    /// The words before it that it goes on from, where it is an entry of a list.
+    /// The lead that it completes, if it is an entry of a list.
     pub(crate) lead: Option<&'s str>,
     /// What makes it one.
     pub(crate) modal: Modal,
@@ -45,9 +45,9 @@ impl Finding<'_> {
     }
 }
 
-/// A list at hand.
+/// The current list.
 struct List<'s> {
-    /// What its entries go on from.
+    /// The lead of its entries.
     lead: &'s Sentence,
     /// What makes the lead normative by itself.
     modal: Option<Modal>,
@@ -69,7 +69,7 @@ impl<'s> List<'s> {
         Some(Finding { sentence, lead, modal })
     }
 
-    /// A lead that no duty follows is one itself, where it obliges.
+    /// A normative lead without duties among its entries is a duty itself.
     fn alone(self) -> Option<Finding<'s>> {
         let modal = self.modal.filter(|_| self.duties == 0)?;
         Some(Finding { sentence: self.lead, lead: None, modal })
@@ -119,7 +119,7 @@ fn is_lead(sentence: &Sentence) -> bool {
     sentence.text.ends_with(':')
 }
 
-/// Whether what follows a text in the same list is another entry of it.
+/// Whether another entry of the same list follows a text.
 fn ends_an_entry(text: &str) -> bool {
     [":", ";", "; and", "; or", "; und", "; oder"].iter().any(|end| text.ends_with(end))
 }

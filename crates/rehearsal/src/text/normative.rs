@@ -8,7 +8,7 @@ use regex::Regex;
 /// What makes a sentence normative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Modal {
-    /// The words as they stand in the sentence, at most the first and the last of a wide construction.
+    /// The words in the sentence; of a separated construction, at most the first and the last.
     pub(crate) word: String,
     /// Whether they forbid.
     pub(crate) forbids: bool,
@@ -23,7 +23,7 @@ fn rule(pattern: &str, forbids: bool) -> Rule {
     Rule { pattern: pattern::own(pattern), forbids }
 }
 
-/// In order of precedence: what binds more strongly first, and a prohibition before the plain verb in it.
+/// In order of precedence: stronger obligations first, and a prohibition before its plain verb.
 static STRONG: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![
         rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", true),
@@ -42,15 +42,15 @@ static STRONG: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     ]
 });
 
-/// What binds less strongly.
+/// Weaker obligations.
 static WEAK: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![rule(r"(?i)\b(should(?: not| never)?|shouldn't)\b", false), rule(r"(?i)\b(soll(?:en|te|ten)?)\b", false)]
 });
 
-/// The verb that asks for `zu` and an infinitive: `ist … zu prüfen`, `sind … aufzubewahren`, `hat … zu melden`.
+/// The verb that requires `zu` and an infinitive: `ist … zu prüfen`, `sind … aufzubewahren`, `hat … zu melden`.
 static VERB: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?i)\b(?:ist|sind|hat|haben)\b"));
 
-/// The infinitive with `zu`, which German puts behind the verb, often at the end of the sentence.
+/// The infinitive with `zu`, which follows the verb, often at the end of the sentence.
 static INFINITIVE: LazyLock<Regex> = LazyLock::new(|| {
     let prefixes = "ab|an|auf|aus|bei|bereit|dar|durch|ein|fest|fort|frei|her|heraus|mit|nach|nieder|offen|sicher|um|unter|\
                     vor|weg|weiter|wieder|zurück|zusammen";
@@ -60,7 +60,7 @@ static INFINITIVE: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(&pattern)
 });
 
-/// Words behind `zu` that end like an infinitive and are none.
+/// Words after `zu` that end like an infinitive and are not.
 const NO_INFINITIVE: &[&str] = &[
     "allen",
     "anderen",
@@ -105,7 +105,7 @@ fn apply(rule: &Rule, sentence: &str) -> Option<Modal> {
 
 fn to_be(sentence: &str) -> Option<Modal> {
     let verb = VERB.find(sentence)?;
-    // The construction stays within its clause; an early `zu` may be a preposition, so every candidate is looked at.
+    // The construction stays within its clause; an early `zu` may be a preposition, so every candidate is checked.
     let rest = &sentence[verb.end()..];
     let clause = &rest[..rest.find([';', ':']).unwrap_or(rest.len())];
     let infinitive = INFINITIVE.find_iter(clause).map(|found| found.as_str()).find(|infinitive| {

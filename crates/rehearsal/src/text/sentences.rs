@@ -1,6 +1,6 @@
 //! Splits running text into sentences.
 //!
-//! A full stop ends a sentence only when what follows looks like a beginning and what stands before is neither an
+//! A full stop ends a sentence only if the following text looks like a beginning and the preceding one is neither an
 //! abbreviation, nor a German ordinal, nor the number of a list or section.
 
 use std::ops::Range;
@@ -59,7 +59,7 @@ fn closing_marks(after: &str) -> usize {
     after.len() - after.trim_start_matches(['"', '\'', ')', ']', '”', '’', '»', '*']).len()
 }
 
-/// The length of a footnote's number directly behind the sentence: up to three digits behind a word and its full stop.
+/// The length of a footnote's number directly after the sentence: up to three digits after a word and its full stop.
 fn footnote(before: &str, after: &str) -> Option<usize> {
     let word = before.chars().rev().take_while(|c| c.is_alphabetic()).count();
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -1,4 +1,4 @@
-//! A passage as a tool shows it: sentences with numbers, each with what it is.
+//! A passage as a tool shows it: numbered sentences with their kinds.
 //!
 //! ```text
 //! ## [3] Duties
@@ -13,7 +13,7 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What a sentence is.
+/// The kind of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A heading.
@@ -24,14 +24,14 @@ pub(crate) enum Kind {
     Row,
     /// The beginning of a paragraph.
     Paragraph,
-    /// A sentence behind another one in the same paragraph or entry.
+    /// A sentence after another one in the same paragraph or entry.
     Further,
 }
 
 /// A sentence of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sentence {
-    /// The number that it is shown with; none where a text is shown without.
+    /// Its shown number; none in a text without numbers.
     pub(crate) number: Option<u32>,
     /// Its words, white space collapsed.
     pub(crate) text: String,
@@ -42,7 +42,7 @@ pub(crate) struct Sentence {
 /// A passage, read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// The document, as the file's first line names it.
+    /// The document named in the file's first line.
     pub(crate) source: String,
     /// Its sentences, in their order.
     pub(crate) sentences: Vec<Sentence>,
@@ -56,8 +56,8 @@ static MARK: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl Shown {
-    /// Reads what a tool shows of a chunk file. Sentence numbers count from one without gaps, so that what a document itself has
-    /// in brackets is left alone.
+    /// Parses a tool's view of a chunk file. Sentence numbers count from one without gaps, so that a document's own
+    /// brackets are ignored.
     pub(crate) fn read(shown: &str) -> Self {
         let source = shown.lines().find_map(|line| SOURCE.captures(line.trim()));
         let source = source.map(|found| found[1].to_owned()).unwrap_or_default();
@@ -97,7 +97,7 @@ fn is_mark(line: &str) -> bool {
     line.is_empty() || line.starts_with(['#', '|', '>']) || MARK.is_match(line)
 }
 
-/// By what stands before the number on its line, and by how the sentence begins.
+/// By the text before the number on its line, and by the beginning of the sentence.
 fn kind(line: &str, text: &str) -> Kind {
     let line = line.trim();
     match line.chars().next() {
@@ -115,7 +115,7 @@ fn words(text: &str) -> String {
     collapse(&lines.join("\n"))
 }
 
-/// The sentences of a text that is shown without numbers: paragraphs and entries, cut.
+/// The sentences of a text without numbers: paragraphs and entries, split.
 fn unnumbered(shown: &str) -> Vec<Sentence> {
     let (mut blocks, mut open): (Vec<(Kind, String)>, bool) = (Vec::new(), false);
     for line in shown.lines().map(str::trim).filter(|line| !line.starts_with("<!--") && !PAGE.is_match(line)) {

@@ -1,12 +1,12 @@
-//! What `next_requirement` gives, as far as rules need it.
+//! The parts of `next_requirement`'s result that the rules need.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What the last answer says before its counts.
+/// The text of the last answer before its counts.
 pub(super) const JUDGED: &str = "no pending requirement. Judged by this job:";
 
-/// What is said where everything has been given and some of it is not judged.
+/// The text if every row has been given and some are not judged.
 pub(super) const ALL_GIVEN: &str = "every requirement has been given";
 
 /// One requirement.
@@ -28,14 +28,14 @@ struct Batch {
     requirements: Vec<Claimed>,
 }
 
-/// The requirements of a claim; none where the result is none, or was cut.
+/// The requirements of a claim; none if the result is not a claim, or was truncated.
 pub(super) fn read(result: &str) -> Vec<Claimed> {
     serde_json::from_str::<Batch>(result).map(|batch| batch.requirements).unwrap_or_default()
 }
 
 impl Claimed {
-    /// What it mentions, each with the suffix of its relations: the ids of the nodes that the names mean, or, without a graph,
-    /// the names themselves.
+    /// Its mentions, each with the suffix of its relations: the ids of the named nodes, or, without a graph, the names
+    /// themselves.
     pub(super) fn targets(&self) -> Vec<(&'static str, String)> {
         let of = |suffix, mentioned| targets(mentioned).into_iter().map(move |target| (suffix, target));
         of("OBJECT", &self.objects).chain(of("MESSAGE", &self.messages)).collect()

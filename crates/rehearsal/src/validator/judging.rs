@@ -16,10 +16,10 @@ use crate::request_view::{Done, RequestView, one_line};
 /// Requirements of one claim: as many as are given at once.
 const AT_ONCE: u32 = 40;
 
-/// So many refused tries of one call, and it is given up.
+/// Maximum refused attempts of one call.
 const MOST_TRIES: usize = 2;
 
-/// How the result of a call begins that stood behind the end of the phase before; its name follows.
+/// Prefix of the result of a call held from the end of the previous phase; its name follows.
 const HELD: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";
 
 /// The call that claims requirements.
@@ -27,13 +27,13 @@ pub(super) fn claim() -> Call {
     Call { name: "next_requirement", args: json!({ "count": AT_ONCE }) }
 }
 
-/// The same for those that are held and not judged.
+/// The same for claimed rows that are not judged.
 fn claim_again() -> Call {
     Call { name: "next_requirement", args: json!({"count": AT_ONCE, "again": true}) }
 }
 
-/// Looks at the graph; one that cannot be reached is noticed again when requirements are claimed. Where the first claim is there
-/// already, it is judged in the same turn.
+/// Reads the graph; an unreachable one is noticed again when requirements are claimed. If the first claim is already
+/// present, it is judged in the same turn.
 pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
     let call = get_graph_schema();
     let looked = held(view, call.name).or_else(|| view.result_of(&call).map(|done| done.result));
@@ -42,7 +42,7 @@ pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
     };
     let closing = todo_complete(&one_line(result.lines().next().unwrap_or_default()));
     let mut next = validate(view);
-    // The end closes the todos that are open, this one among them.
+    // The end closes all open todos, including this one.
     if next.calls.first().is_none_or(|call| call.name != "todo_complete") {
         next.calls.insert(0, closing);
     }
@@ -63,13 +63,13 @@ pub(crate) fn validate(view: &RequestView<'_>) -> Turn {
         return if refused.count() < MOST_TRIES { turn("Claiming once more.", vec![claim()]) } else { give_up(last) };
     }
     match last.cleared() {
-        // What is not judged is still held.
+        // Rows that are not judged are still claimed.
         true => turn("Claiming once more what was cleared.", vec![claim_again()]),
         false => of_claim(view, last.result),
     }
 }
 
-/// What follows a claim.
+/// The calls after a claim.
 fn of_claim(view: &RequestView<'_>, result: &str) -> Turn {
     if result.starts_with(batch::JUDGED) {
         return finish(view, result);
@@ -82,14 +82,14 @@ fn of_claim(view: &RequestView<'_>, result: &str) -> Turn {
     turn(say, judge(view, &claimed).into_iter().chain([claim()]).collect())
 }
 
-/// The result of a call of the phase before that this phase has carried out.
+/// The result of a call held from the previous phase.
 fn held<'a>(view: &RequestView<'a>, tool: &str) -> Option<&'a str> {
     let mut results =
         view.messages.iter().filter_map(|message| message.content.strip_prefix(HELD)?.split_once(":\n\n"));
     results.rfind(|(name, _)| *name == tool).map(|(_, result)| result)
 }
 
-/// What the checks say; a requirement that was refused first without relations, then as failed.
+/// The result of the checks; after a refusal, the requirement is judged without relations, then as failed.
 fn judge(view: &RequestView<'_>, claimed: &[Claimed]) -> Option<Call> {
     let (mut reject, mut failed, mut relations): (Vec<Value>, Vec<Value>, Vec<Value>) = Default::default();
     for claimed in claimed {
@@ -114,14 +114,14 @@ fn judge(view: &RequestView<'_>, claimed: &[Claimed]) -> Option<Call> {
     (!claimed.is_empty()).then_some(Call { name: "judge_requirements", args })
 }
 
-/// What was said of a requirement by calls that could not judge it.
+/// Errors of calls that could not judge a requirement.
 fn refusals<'a>(view: &RequestView<'a>, id: &str) -> Vec<&'a str> {
     let judged = view.history.iter().filter(|done| done.name == "judge_requirements" && done.failed());
     let told = judged.map(|done| done.result.split(". The others are judged: ").next().unwrap_or_default());
     told.filter(|told| told.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == id)).collect()
 }
 
-/// To everything it mentions; what bears on book-keeping impacts it as well.
+/// To everything it mentions; requirements relevant to book-keeping also get an impact relation.
 fn related(claimed: &Claimed) -> impl Iterator<Item = Value> {
     let of = |(suffix, target): (&str, String)| {
         let relation = |kind: &str| json!({"id": claimed.id, "type": format!("{kind}_{suffix}"), "target": target});
@@ -131,8 +131,8 @@ fn related(claimed: &Claimed) -> impl Iterator<Item = Value> {
     claimed.targets().into_iter().flat_map(of).collect::<Vec<_>>().into_iter()
 }
 
-/// Every requirement is judged: the todos that are left, and behind the last of them, for the next phase, the ticked plan and the
-/// end of the job.
+/// Every requirement is judged: closes the remaining todos, and after the last of them, for the next phase, ticks the
+/// plan and completes the job.
 fn finish(view: &RequestView<'_>, result: &str) -> Turn {
     let outcome = one_line(result);
     let todos = view.todo_list.iter().flat_map(|list| &list.todos).filter(|todo| !todo.done);
@@ -149,7 +149,7 @@ fn finish(view: &RequestView<'_>, result: &str) -> Turn {
                 let note = "The deliverables are in output/.";
                 calls.extend([append("workspace.md", &format!("- {note}\n")), todo_complete(note)]);
             }
-            // A list of somebody else's: a todo at a time.
+            // A foreign todo list: one todo at a time.
             _ => return turn("Every requirement is judged.", vec![todo_complete(&outcome)]),
         }
     }
@@ -162,7 +162,7 @@ fn finish(view: &RequestView<'_>, result: &str) -> Turn {
     turn("Every requirement is judged.", calls)
 }
 
-/// Nothing can be claimed: that is noted where the hand-over finds it, and the todo is closed.
+/// Nothing can be claimed: this is noted for completion, and the todo is closed.
 fn give_up(last: &Done<'_>) -> Turn {
     let reason = one_line(last.result);
     let note = format!("{UNREADABLE}the validated job: not all were judged, {reason}\n");

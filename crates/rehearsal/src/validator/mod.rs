@@ -1,4 +1,4 @@
-//! The validator's work by rules: which is mostly to do what the checks of `next_requirement` say.
+//! The validator's work by rules: mostly following the checks of `next_requirement`.
 //!
 //! | module | what |
 //! |---|---|
@@ -16,26 +16,26 @@ use crate::request_view::{RequestView, Stage, one_line};
 
 pub(crate) use judging::{look_at_graph, validate};
 
-/// Where the counts and reasons go.
+/// The file for counts and reasons.
 pub(crate) const REPORT: &str = "output/validation_report.md";
 
-/// What a validator without a graph leaves instead of nodes.
+/// The output of a validator without a graph.
 pub(crate) const SCRIPT: &str = "output/insert.cypher";
 
-/// What the job's result says then.
+/// The job's result in that case.
 pub(crate) const SWITCHED_OFF: &str = "No graph is configured, so integration is switched off: the statements for what \
      was accepted are in output/insert.cypher. ";
 
-/// Whether the job is a validator's: in strategic phases only its instructions tell, since its tools are tactical.
+/// Whether the job is a validator's: in strategic phases only its instructions show it, because its tools are tactical.
 pub(crate) fn is_job(view: &RequestView<'_>) -> bool {
     view.bound("next_requirement") || view.system().contains("`next_requirement`")
 }
 
-/// How the plan says it is done.
+/// The method in the plan.
 pub(crate) const APPROACH: &str = "Claim the pending requirements, forty at a time. Reject each that the checks find fault \
      with, integrate the others, and relate them to the objects and messages of the graph that they mention.";
 
-/// What a summary report says of the method.
+/// The method in a summary report.
 pub(crate) const METHOD: &str = "Every pending requirement was claimed and checked by the tools: form, evidence, \
      duplicates. What they found fault with was rejected, everything else integrated (or accepted, without a graph) and \
      related to what it mentions. Nothing was understood or weighed: whether a sentence binds anybody, a person or a real \
@@ -48,8 +48,7 @@ pub(crate) fn phase() -> Phase {
     Phase::new("Validation", tasks.into_iter().map(|task| task.text()))
 }
 
-/// The whole of the planning in one answer, and behind the end of the phase what the next one reads first; none once the phase has
-/// begun.
+/// The complete planning in one answer, followed by the first reads of the next phase; none if the phase has begun.
 pub(crate) fn plan_at_once(view: &RequestView<'_>, plan: &Plan) -> Option<Turn> {
     let is_begun = !view.history.is_empty();
     let phase = plan.next().filter(|_| is_job(view) && !is_begun)?;
@@ -72,7 +71,7 @@ pub(crate) fn plan_at_once(view: &RequestView<'_>, plan: &Plan) -> Option<Turn> 
     Some(turn("Planning the validation.", calls))
 }
 
-/// Whether a call is meant for the phase behind the one that the turn ends, which carries it out.
+/// Whether a call after the end of the phase is meant for the next one, which carries it out.
 pub(crate) fn is_for_next_phase(view: &RequestView<'_>, turn: &Turn, tool: &str) -> bool {
     let closes = turn.calls.iter().filter(|call| call.name == "todo_complete").count();
     let behind_the_end = match view.stage() {
@@ -83,7 +82,7 @@ pub(crate) fn is_for_next_phase(view: &RequestView<'_>, turn: &Turn, tool: &str)
     behind_the_end && closes > 0 && is_job(view)
 }
 
-/// Writes what came of all requirements, in the words of the last claim.
+/// Writes the outcome of all requirements, in the words of the last claim.
 pub(crate) fn write_report(view: &RequestView<'_>) -> Turn {
     let claim: Call = judging::claim();
     let Some(done) = view.result_of(&claim) else {

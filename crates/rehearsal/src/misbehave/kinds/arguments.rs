@@ -1,4 +1,4 @@
-//! The right tool with arguments that are none.
+//! The right tool with invalid arguments.
 
 use crate::misbehave::{Kind, bad, odd};
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ fn changed(text: &str, change: impl Fn(&str, &Value) -> Option<Value>) -> Value 
     arguments.iter().filter_map(|(key, value)| Some((key.clone(), change(key, value)?))).collect()
 }
 
-/// A text becomes a list, everything else an object: nothing that a tool could take for the right type.
+/// A text becomes a list, everything else an object, so that no tool can accept the type.
 fn mistyped(value: &Value) -> Value {
     match value {
         Value::String(text) => json!([{ "value": text }]),

@@ -1,4 +1,4 @@
-//! Success by its status, nonsense by its body.
+//! Success status with an invalid body.
 
 use crate::misbehave::{Kind, Reaction, bad};
 use serde_json::json;

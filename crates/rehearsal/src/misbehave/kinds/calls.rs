@@ -52,7 +52,7 @@ fn reads(name: &str) -> bool {
     matches!(name, "read_file" | "list_files" | "search_files")
 }
 
-/// So many reads of files that may or may not exist.
+/// This many reads of files that may or may not exist.
 fn many(turn: &Turn<'_>, count: usize) -> Reaction {
     let read = |number| call(number, "read_file", &json!({"path": format!("chunks/chunk_{number:03}.md")}));
     turn.calling((1..=count).map(read).collect())

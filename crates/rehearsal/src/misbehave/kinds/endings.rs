@@ -1,4 +1,4 @@
-//! Work that is said to be done, or undone again.
+//! Work that is falsely reported as done, or undone.
 
 use crate::misbehave::turn::call;
 use crate::misbehave::{Kind, Reaction, Turn, bad};

@@ -15,7 +15,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     // Llama 3.
     odd("function_tags", |turn| leaked(turn, |name, arguments| format!("<function={name}>{arguments}</function>"))),
-    // No form that could be told from text.
+    // Not a form that can be distinguished from text.
     bad("python_calls", |turn| {
         leaked(turn, |name, arguments| {
             let pairs: Vec<String> =
@@ -32,7 +32,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
 ];
 
-/// The healthy calls as text behind the healthy words.
+/// The healthy calls as text after the healthy text.
 fn leaked(turn: &Turn<'_>, write: impl Fn(&str, &Value) -> String) -> Reaction {
     let mut text = turn.message()["content"].as_str().unwrap_or_default().to_owned();
     for call in turn.calls() {

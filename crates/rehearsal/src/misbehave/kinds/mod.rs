@@ -1,4 +1,4 @@
-//! All kinds, one file a family.
+//! All kinds, one file per family.
 
 mod arguments;
 mod bodies;
@@ -39,18 +39,18 @@ const FAMILIES: [&[Kind]; 14] = [
 /// A healthy model, to compare with.
 static HEALTHY: Kind = odd("healthy", |turn| Reaction::answer(&turn.healthy));
 
-/// A model that behaves, and records what it found in its own words.
+/// A healthy model that records its findings in its own words.
 static OWN_WORDS: Kind = odd("own_words", own_words::reworded);
 
-/// The kinds that no waiting mends: the job must pause at once, for a person to act.
+/// The kinds that waiting does not fix: the job must pause at once, for a person to act.
 pub static FATAL: &[Kind] = provider::FATAL;
 
-/// Every kind that strikes turns a job can get over.
+/// Every kind from which a job can recover.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     FAMILIES.into_iter().flatten()
 }
 
-/// The kind of this name; `healthy` is the rehearsal model as it is, `own_words` the same in other words.
+/// The kind of this name; `healthy` is the unchanged rehearsal model, `own_words` the same in other words.
 pub fn find(name: &str) -> Option<&'static Kind> {
     kinds().chain(FATAL).chain([&HEALTHY, &OWN_WORDS]).find(|kind| kind.name == name)
 }

@@ -7,9 +7,9 @@ use crate::text::{Shown, findings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What begins a requirement.
+/// The beginning of a requirement.
 const BEGINNING: &str = "Whom it concerns keeps to this: ";
-/// Words of obligation, and others for them that no document has.
+/// Normative words, and replacements that occur in no document.
 const WORDS: [(&str, &str); 8] = [
     (" shall ", " carries the duty to "),
     (" must ", " is held to "),
@@ -33,7 +33,7 @@ pub(super) fn reworded(turn: &Turn<'_>) -> Reaction {
     Reaction::answer(&answer)
 }
 
-/// The record of a passage, with a text of its own for each item.
+/// The record of a passage, with a separate text for each item.
 fn with_texts(view: &RequestView<'_>, arguments: &str) -> String {
     let Ok(mut read) = serde_json::from_str::<Value>(arguments) else { return arguments.to_owned() };
     let number = read["passage"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Paths and texts that no workspace may hold.
+//! Paths and texts that a workspace must refuse.
 
 use crate::misbehave::{Kind, Reaction, Turn, bad};
 use serde_json::json;

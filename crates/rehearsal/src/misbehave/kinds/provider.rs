@@ -1,4 +1,4 @@
-//! What providers answer in place of an answer.
+//! Error responses of providers.
 
 use crate::misbehave::{Kind, Reaction, bad};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Calls that are well formed and lead nowhere.
+//! Well-formed calls without progress.
 
 use crate::misbehave::{Kind, bad};
 use serde_json::json;
@@ -9,7 +9,7 @@ pub(super) const KINDS: &[Kind] = &[
         let name = if turn.number % 2 == 0 { "read_plan" } else { "list_files" };
         turn.calling_one(name, &json!({}))
     }),
-    // Its result counts the requests, so that it is another one each time.
+    // Its result counts the requests, so it differs each time.
     bad("polling", |turn| turn.calling_one("get_progress", &json!({}))),
     bad("wandering", |turn| turn.calling_one("search_files", &json!({"query": format!("clue {}", turn.number)}))),
     bad("rewinds", |turn| {

@@ -1,4 +1,4 @@
-//! Findings that are none.
+//! False findings.
 
 use crate::misbehave::{Kind, Reaction, Turn, bad};
 use serde_json::{Value, json};

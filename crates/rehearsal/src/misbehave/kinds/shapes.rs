@@ -1,4 +1,4 @@
-//! Answers that say the right thing in an unusual shape.
+//! Correct answers in an unusual form.
 
 use crate::misbehave::{Kind, Reaction, Turn, odd};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Answers without a call: nothing moves, and no HTTP error says so.
+//! Answers without a call: no progress and no HTTP error.
 
 use crate::misbehave::{Kind, bad};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Todo lists that are none.
+//! Invalid todo lists.
 
 use crate::misbehave::{Kind, Reaction, Turn, bad};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Answers that ran into their cap, told and untold.
+//! Answers truncated by their cap, reported or not.
 
 use crate::misbehave::{Kind, Turn, bad};
 use serde_json::{Value, json};
@@ -11,14 +11,14 @@ pub(super) const KINDS: &[Kind] = &[
             use_up_the_cap(turn, answer);
         })
     }),
-    // vLLM and others report `tool_calls` for a call that the cap cut in two.
+    // vLLM and others report `tool_calls` for a call that the cap truncated.
     bad("cut_call_untold", |turn| {
         turn.changed(|answer| {
             cut_last_call(answer);
             use_up_the_cap(turn, answer);
         })
     }),
-    // What is cut may still be valid JSON: a file written by half.
+    // Truncated arguments may still be valid JSON: half a file is written.
     bad("cut_call_valid", |turn| {
         turn.changed(|answer| {
             answer["choices"][0]["finish_reason"] = json!("length");

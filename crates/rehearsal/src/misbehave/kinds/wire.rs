@@ -1,4 +1,4 @@
-//! Connections that end early, or hardly move.
+//! Connections that end early, or are very slow.
 
 use crate::misbehave::{Delivery, Kind, Reaction, Turn, bad, odd};
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     bad("hang_up_in_character", |turn| {
         let reaction = turn.changed(|answer| answer["choices"][0]["message"]["content"] = "Prüfung läuft".into());
-        // Behind the first byte of the two that are one character.
+        // After the first byte of a two-byte character.
         let cut = reaction.body.iter().position(|byte| *byte == 0xc3).map_or(1, |at| at + 1);
         reaction.delivered(Delivery::CutAfter(cut))
     }),

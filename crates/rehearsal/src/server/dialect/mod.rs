@@ -1,7 +1,7 @@
-//! The other protocols: a request of theirs is read as chat completions, and the answer written as theirs.
+//! The other protocols: requests are converted to chat completions, and answers converted back.
 //!
-//! The brain knows chat completions alone. What a protocol's server would refuse is refused while it is read; that calls
-//! and results belong together is checked afterwards, for all alike, in [`crate::server::check`].
+//! The model logic knows only chat completions. Requests that a protocol's server would refuse are refused while
+//! parsing; the pairing of calls and results is checked afterwards, for all protocols, in [`crate::server::check`].
 
 pub(crate) mod messages;
 pub(crate) mod responses;
