@@ -2,6 +2,26 @@
 
 use crate::client::{get, worker};
 use plumbline_system_tests::{PgPool, Program, World, documents, jobs::NewJob, program};
+use serde_json::{Value, json};
+
+/// A page and the API say how much of its budget a job has cost.
+#[sqlx::test(migrations = "../migrations")]
+async fn cost_is_shown_of_its_budget(pool: PgPool) {
+    let world = World::new(pool).await;
+    let job = world.insert(&NewJob::with_content("policy.md", documents::policy(1).markdown.as_bytes())).await;
+    let (program, address) = worker(&world).await;
+    world.becomes(job, "completed").await;
+    let (page, api) = (format!("/jobs/{job}"), format!("/api/jobs/{job}"));
+    assert!(!get(address, &page).await.body.contains(" USD"), "there is no budget");
+    let paid = "UPDATE jobs SET cost_usd = 0.29, raised_limits = '{\"cost_budget_usd\": 1}' WHERE id = $1";
+    sqlx::query(paid).bind(job).execute(&world.pool).await.expect("the row can be changed");
+    let shown = get(address, &page).await.body;
+    assert!(shown.contains("<dd>0.29 of 1 USD "), "{shown}");
+    let shown: Value = serde_json::from_str(&get(address, &api).await.body).expect("it is JSON");
+    assert_eq!((&shown["cost_usd"], &shown["cost_budget_usd"]), (&json!(0.29), &json!(1.0)));
+    program.stop().await;
+    world.finish().await;
+}
 
 /// Where in a text the sentence and the words are.
 fn order(place: &str, text: &str, headline: &str, said: &str) {

@@ -98,6 +98,11 @@ pub(crate) fn thousands(number: i64) -> String {
     if number < 0 { format!("-{out}") } else { out }
 }
 
+/// What was paid in USD, of the budget where there is one.
+pub(crate) fn cost(paid: f64, budget: Option<f64>) -> String {
+    budget.map_or_else(|| format!("{paid:.4} USD"), |budget| plumbline_store::cost_of_budget(paid, budget))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{duration, short, thousands};

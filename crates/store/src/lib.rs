@@ -55,6 +55,6 @@ pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,
     PhaseLine, RecordedApproval, RecordedJob, RecordedStep, SeenFile, SourceText, StatusCount, StepCall, StepFile,
     StepLine, StepMessage, StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep,
-    WatchRow,
+    WatchRow, cost_of_budget,
 };
 pub use workspace::{ChangedFile, FileRow, facts};

@@ -45,6 +45,16 @@ async fn resumed_with(world: &World, job: Uuid, limits: &str) -> Result<String, 
     done.map_err(|error| error.as_database_error().map_or_else(|| error.to_string(), |said| said.message().to_owned()))
 }
 
+/// What `plumbline status` says of a job.
+async fn shown(world: &World, id: &str) -> String {
+    let shown = world.run(&["status", id]).await;
+    let of_api = world.run(&["status", id, "--json"]).await.stdout;
+    let of_api: Value = serde_json::from_str(&of_api).expect("one object");
+    let budget = of_api["cost_budget_usd"].as_f64().expect("a budget");
+    assert!(shown.stdout.contains(&format!(" of {budget} USD, ")), "{}", shown.stdout);
+    shown.stdout
+}
+
 #[sqlx::test(migrations = false)]
 async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(pool: PgPool) {
     let world = world(pool, &json!({"cost_budget_usd": 40, "repeated_calls": {"replan": 20}})).await;
@@ -52,6 +62,7 @@ async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(po
     let job = paused_job(&world).await;
     let id = job.to_string();
 
+    assert!(shown(&world, &id).await.contains(" of 0.02 USD, "), "status says what of the budget is used");
     let refused = world.run(&["resume", &id, "--cost-budget", "40.5"]).await;
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     assert!(
@@ -89,6 +100,9 @@ async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(po
     let raised = world.run(&["resume", &id, "--cost-budget", "40", "--feedback", "Go on."]).await;
     assert_eq!(raised.code, Some(0), "{}", raised.stderr);
     world.becomes(job, "completed").await;
+    assert!(shown(&world, &id).await.contains(" of 40 USD, "), "the raised one");
+    let watched = world.run(&["watch", &id]).await.stdout;
+    assert!(watched.lines().any(|line| line.ends_with(" of 40 USD)")), "{watched}");
     let commands: Vec<(String, Value)> = sqlx::query_as(
         "SELECT command, arguments FROM job_commands WHERE job_id = $1 AND by = session_user ORDER BY at",
     )

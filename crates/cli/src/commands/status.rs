@@ -5,7 +5,7 @@ use crate::{
     arguments::StatusArguments,
     environment,
     error::Failure,
-    output::{self, short, thousands},
+    output::{self, cost, short, thousands},
     terminal::{Look, Tone},
 };
 use chrono::Utc;
@@ -143,7 +143,8 @@ async fn one(store: &Store, id: Uuid, as_json: bool) -> Result<u8, Failure> {
     let todos = if_allowed(store.todos_of(id).await)?;
     if !as_json {
         let job = store.job_seen(id).await?.ok_or_else(|| output::no_job(id))?;
-        output::print(&detail(&job, &todos, Look::of_stdout()))?;
+        let budget = if_allowed(store.cost_budget(id).await)?;
+        output::print(&detail(&job, budget, &todos, Look::of_stdout()))?;
         return Ok(0);
     }
     match store.job_detail(id).await {
@@ -164,7 +165,7 @@ struct JobWithTodos<Job> {
     todos: Vec<TodoRow>,
 }
 
-fn detail(job: &JobSeen, todos: &[TodoRow], look: Look) -> String {
+fn detail(job: &JobSeen, budget: Option<f64>, todos: &[TodoRow], look: Look) -> String {
     let room = look.width().saturating_sub(10).max(20);
     let mut lines = vec![
         format!("job       {} ({})", job.id, job.job_type),
@@ -188,11 +189,11 @@ fn detail(job: &JobSeen, todos: &[TodoRow], look: Look) -> String {
         format!("          [{mark}] {}. {}{arrow}", todo.position, short(&todo.content, room.saturating_sub(20)))
     }));
     lines.push(format!(
-        "used      {} requests, {} tokens ({} cached), {:.4} USD, {} steps",
+        "used      {} requests, {} tokens ({} cached), {}, {} steps",
         thousands(job.total_requests),
         thousands(job.total_tokens_used),
         thousands(job.cached_tokens),
-        job.cost_usd,
+        cost(job.cost_usd, budget),
         thousands(job.step)
     ));
     if let Some(error) = &job.error_message {

@@ -8,6 +8,7 @@ pub(crate) fn register(environment: &mut Environment<'_>) {
     environment.add_filter("num", num);
     environment.add_filter("compact", compact);
     environment.add_filter("usd", usd);
+    environment.add_filter("of_budget", plumbline_store::cost_of_budget);
     environment.add_filter("size", size);
     environment.add_filter("span", |ms: f64| span(ms / 1000.0));
     environment.add_filter("time", time);

@@ -5,7 +5,8 @@ SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigi
        idempotency_key, parent_job_id, status, status_reason, attempt, crash_count,
        worker_id, lease_epoch, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo,
        feedback_untaken, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
-       cost_usd::double precision AS "cost_usd!", created_at, updated_at, started_at, completed_at,
+       cost_usd::double precision AS "cost_usd!",
+       CASE jsonb_typeof(budget.value) WHEN 'number' THEN (budget.value #>> '{}')::double precision END AS cost_budget_usd, created_at, updated_at, started_at, completed_at,
        nullif(ledger.passages, 0) AS passages, CASE WHEN ledger.passages > 0 THEN ledger.answered END AS passages_answered,
        trunc(ledger.answered::numeric / nullif(ledger.passages, 0), 4)::double precision AS coverage
 FROM jobs
@@ -14,4 +15,10 @@ CROSS JOIN LATERAL (
     FROM passages p
     WHERE p.job_id = jobs.id
 ) AS ledger
+-- As in cost_budget.sql.
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN raised_limits ? 'cost_budget_usd' THEN raised_limits -> 'cost_budget_usd'
+                ELSE (SELECT s.resolved #> '{config,limits,cost_budget_usd}' FROM job_settings s WHERE s.job_id = jobs.id)
+           END AS value
+) AS budget
 WHERE id = $1

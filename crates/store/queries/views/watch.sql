@@ -1,6 +1,6 @@
 -- What a progress display needs; light enough to ask every second.
 SELECT status, status_reason, phase_number, phase, phase_name, todos_done, todos_total, current_todo, step,
-       total_requests, total_tokens_used, cost_usd::double precision AS "cost_usd!", error_message,
+       total_requests, total_tokens_used, cached_tokens, cost_usd::double precision AS "cost_usd!", error_message,
        coalesce(result ->> 'headline', error_details ->> 'headline') AS headline,
        coalesce(result ->> 'decided', error_details ->> 'decided') AS decided,
        -- Bounded, because the driver knows no infinite times.

@@ -46,6 +46,8 @@ pub struct JobDetail {
     pub total_tokens_used: i64,
     pub cached_tokens: i64,
     pub cost_usd: f64,
+    /// The cost after which it is paused; none where there is no such bound, or it has not begun.
+    pub cost_budget_usd: Option<f64>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
     pub started_at: Option<DateTime<Utc>>,
@@ -86,12 +88,19 @@ pub struct WatchRow {
     pub step: i64,
     pub total_requests: i64,
     pub total_tokens_used: i64,
+    pub cached_tokens: i64,
     pub cost_usd: f64,
     pub error_message: Option<String>,
     pub headline: Option<String>,
     pub decided: Option<String>,
     #[serde(skip)]
     pub created_at: DateTime<Utc>,
+}
+
+/// "0.29 of 1 USD": what a job has cost of its budget, in USD. A cost below a cent has four places.
+pub fn cost_of_budget(cost: f64, budget: f64) -> String {
+    let places = if cost > 0.0 && cost < 0.01 { 4 } else { 2 };
+    format!("{cost:.places$} of {budget} USD")
 }
 
 impl Store {
@@ -104,6 +113,18 @@ impl Store {
             .fetch_optional(&self.pool)
             .await
             .during("read the job")
+    }
+
+    /// The cost in USD after which it is paused; none where there is no such bound, the job has not begun, or there is none.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn cost_budget(&self, job_id: Uuid) -> Result<Option<f64>, Error> {
+        sqlx::query_file_scalar!("queries/views/cost_budget.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .map(Option::flatten)
+            .during("read the job's cost budget")
     }
 
     /// The todos of all its phases, in order; the last phase may be one that is only written ahead.

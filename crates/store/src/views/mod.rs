@@ -11,7 +11,7 @@ pub use dashboard::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobFilter, JobLine, JobsPulse, PhaseLine, SourceText,
     StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
 };
-pub use job::{JobDetail, TodoRow, WatchRow};
+pub use job::{JobDetail, TodoRow, WatchRow, cost_of_budget};
 pub use recording::{RecordedApproval, RecordedJob, RecordedStep};
 pub use seen::{JobSeen, SeenFile};
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

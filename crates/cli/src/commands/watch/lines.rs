@@ -1,11 +1,19 @@
 //! Progress as a line of text, for pipes and logs.
 
-use crate::output::short;
+use crate::output::{cost, short, thousands};
 use plumbline_store::WatchRow;
 
 /// Status, phase, how many todos of how many, the current one or why nothing is going on.
 pub(super) fn line(row: &WatchRow) -> String {
     format!("{} {}/{} {}", phase(row), row.todos_done, row.todos_total, what(row))
+}
+
+/// What it took: tokens, those of them that the provider had in its cache, and the cost where there is one or a budget for it.
+pub(super) fn used(row: &WatchRow, budget: Option<f64>) -> String {
+    let cached = (row.cached_tokens > 0).then(|| format!("{} cached", thousands(row.cached_tokens)));
+    let paid = (row.cost_usd > 0.0 || budget.is_some()).then(|| cost(row.cost_usd, budget));
+    let tokens = format!("{} tokens", thousands(row.total_tokens_used));
+    [Some(tokens), cached, paid].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn phase(row: &WatchRow) -> String {

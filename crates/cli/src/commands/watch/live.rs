@@ -7,7 +7,7 @@ use super::Trouble;
 use crate::{
     access::if_allowed,
     error::Failure,
-    output::{self, short, thousands},
+    output::{self, cost, short, thousands},
     terminal::{Look, Picture, Tone},
 };
 use chrono::Utc;
@@ -35,6 +35,8 @@ pub(super) struct Live {
 #[derive(Default)]
 struct Facts {
     detail: Option<JobSeen>,
+    /// Its cost budget in USD.
+    budget: Option<f64>,
     todos: Vec<TodoRow>,
     steps: Vec<TraceStep>,
 }
@@ -67,7 +69,8 @@ impl Facts {
         let mut todos = if_allowed(store.todos_of(job).await)?;
         todos.retain(|todo| todo.phase_number == row.phase_number);
         let detail = store.job_seen(job).await?;
-        Ok(Self { detail, todos, steps: if_allowed(store.trace(job, page).await)? })
+        let budget = if_allowed(store.cost_budget(job).await)?;
+        Ok(Self { detail, budget, todos, steps: if_allowed(store.trace(job, page).await)? })
     }
 }
 
@@ -139,14 +142,13 @@ fn bar(look: Look, row: &WatchRow) -> String {
 }
 
 fn used(row: &WatchRow, facts: &Facts) -> String {
-    let cached = facts.detail.as_ref().map_or(0, |job| job.cached_tokens);
     format!(
-        "{} steps · {} requests · {} tokens ({} cached) · {:.4} USD",
+        "{} steps · {} requests · {} tokens ({} cached) · {}",
         thousands(row.step),
         thousands(row.total_requests),
         thousands(row.total_tokens_used),
-        thousands(cached),
-        row.cost_usd
+        thousands(row.cached_tokens),
+        cost(row.cost_usd, facts.budget)
     )
 }
 
@@ -174,6 +176,7 @@ fn events(look: Look, steps: &[TraceStep]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::watch::lines;
     use plumbline_store::{TraceEffect, TraceMessage};
     use serde_json::json;
 
@@ -190,6 +193,7 @@ mod tests {
             step: 34,
             total_requests: 33,
             total_tokens_used: 123_456,
+            cached_tokens: 98_765,
             cost_usd: 0.25,
             error_message: None,
             headline: None,
@@ -238,7 +242,7 @@ mod tests {
             todo(2, "in_progress", "Process chunks 4-6"),
             todo(3, "pending", "Consolidate the findings of all chunks into one list"),
         ];
-        Facts { detail: None, todos, steps: vec![step] }
+        Facts { detail: None, budget: Some(1.0), todos, steps: vec![step] }
     }
 
     #[test]
@@ -254,13 +258,26 @@ mod tests {
              \u{20}\u{20}\u{20}\u{20}3. Consolidate the findings of all chunks i…\n\
              \u{20}\u{20}██████████░░░░░░░░░░░░░░░░░░░░ 1 of 3 todos\n\
              \n\
-             34 steps · 33 requests · 123,456 tokens (0 cach…\n\
+             34 steps · 33 requests · 123,456 tokens (98,765…\n\
              \n\
              \u{20}\u{20}step 34    add_requirement {\"text\":\"Keep it\"}\n\
              \u{20}\u{20}step 34    phase opened: 4 (tactical): Requir…\n\
              \n\
              Ctrl-C ends watching; the job goes on."
         );
+    }
+
+    #[test]
+    fn cost_is_shown_of_its_budget() {
+        let of = |budget| used(&row(), &Facts { budget, ..Facts::default() });
+        let before = "34 steps · 33 requests · 123,456 tokens (98,765 cached) · ";
+        assert_eq!(of(Some(1.0)), format!("{before}0.25 of 1 USD"));
+        assert_eq!(of(None), format!("{before}0.2500 USD"));
+        assert_eq!(lines::used(&row(), Some(2.5)), "123,456 tokens, 98,765 cached, 0.25 of 2.5 USD");
+        let free = WatchRow { cost_usd: 0.0, cached_tokens: 0, ..row() };
+        assert_eq!(lines::used(&free, None), "123,456 tokens");
+        let little = WatchRow { cost_usd: 0.001, ..free };
+        assert_eq!(lines::used(&little, Some(1.0)), "123,456 tokens, 0.0010 of 1 USD");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod lines;
 mod live;
 
-use crate::{arguments::WatchArguments, environment, error::Failure, output};
+use crate::{access::if_allowed, arguments::WatchArguments, environment, error::Failure, output};
 use live::Live;
 use plumbline_store::{Store, WatchRow};
 use std::{io::IsTerminal, time::Duration};
@@ -134,7 +134,9 @@ async fn look(store: &Store, job: Uuid, view: &mut View) -> Result<Option<WatchR
         View::Lines { last } => {
             let line = lines::line(&row);
             if line != *last {
-                output::print(&format!("{line} ({} tokens)", output::thousands(row.total_tokens_used)))?;
+                // Read anew with each line: a job that was resumed may have another one.
+                let budget = if_allowed(store.cost_budget(job).await)?;
+                output::print(&format!("{line} ({})", lines::used(&row, budget)))?;
                 *last = line;
             }
         }
