@@ -119,3 +119,15 @@ pub(crate) fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
         other => format!("{other:?}"),
     })
 }
+
+/// The type of an attribute, as the conventions write it.
+pub(crate) fn kind(attribute: &KeyValue) -> &'static str {
+    match attribute.value.as_ref().and_then(|value| value.value.as_ref()) {
+        Some(Value::StringValue(_)) => "string",
+        Some(Value::IntValue(_)) => "int",
+        Some(Value::DoubleValue(_)) => "double",
+        Some(Value::BoolValue(_)) => "boolean",
+        Some(Value::ArrayValue(_)) => "string[]",
+        _ => "another type",
+    }
+}

@@ -2,12 +2,12 @@
 
 use crate::{
     client::{get, serving, value},
-    collector::{Collector, attribute, deaf, down},
+    collector::{Collector, attribute, deaf, down, kind},
 };
 use opentelemetry_proto::tonic::trace::v1::Span;
 use plumbline_system_tests::{Answer, PgPool, Program, Uuid, World, documents, eventually, jobs::NewJob};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     net::SocketAddr,
 };
 
@@ -161,6 +161,42 @@ async fn a_request_is_described_and_its_content_is_not(pool: PgPool) {
     world.finish().await;
 }
 
+/// Every attribute of the GenAI conventions (0.1.0) that a span of ours carries, the content included: its name, its type, and
+/// the spans that have it, by the conventions' sections. A workflow's span follows the table of `invoke_agent`.
+const EMITTED: [(&str, &str, &[&str]); 18] = [
+    ("gen_ai.agent.name", "string", &["invoke_workflow", "invoke_agent"]),
+    ("gen_ai.conversation.id", "string", &["invoke_workflow", "invoke_agent", "chat"]),
+    ("gen_ai.input.messages", "string", &["chat"]),
+    ("gen_ai.operation.name", "string", &["invoke_workflow", "invoke_agent", "chat", "execute_tool"]),
+    ("gen_ai.output.messages", "string", &["chat"]),
+    ("gen_ai.provider.name", "string", &["chat"]),
+    ("gen_ai.request.max_tokens", "int", &["chat"]),
+    ("gen_ai.request.model", "string", &["chat"]),
+    ("gen_ai.response.finish_reasons", "string[]", &["chat"]),
+    ("gen_ai.tool.call.id", "string", &["execute_tool"]),
+    ("gen_ai.tool.name", "string", &["execute_tool"]),
+    ("gen_ai.tool.type", "string", &["execute_tool"]),
+    ("gen_ai.usage.cache_read.input_tokens", "int", &["chat"]),
+    ("gen_ai.usage.input_tokens", "int", &["chat"]),
+    ("gen_ai.usage.output_tokens", "int", &["chat"]),
+    ("gen_ai.usage.reasoning.output_tokens", "int", &["chat"]),
+    ("server.address", "string", &["chat"]),
+    ("server.port", "int", &["chat"]),
+];
+
+/// What the spans have of the conventions, in the order of names.
+fn emitted(tree: &Tree) -> BTreeMap<(String, &'static str), BTreeSet<String>> {
+    let mut found: BTreeMap<(String, &'static str), BTreeSet<String>> = BTreeMap::new();
+    for span in &tree.spans {
+        let section = span.name.split(' ').next().unwrap_or_default();
+        let theirs = |key: &str| key.starts_with("gen_ai.") || key.starts_with("server.");
+        for attribute in span.attributes.iter().filter(|attribute| theirs(&attribute.key)) {
+            found.entry((attribute.key.clone(), kind(attribute))).or_default().insert(section.to_owned());
+        }
+    }
+    found
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn the_latest_names_and_the_content_are_sent_to_who_asks(pool: PgPool) {
     let (world, collector) = (World::new(pool).await, Collector::start().await);
@@ -173,6 +209,10 @@ async fn the_latest_names_and_the_content_are_sent_to_who_asks(pool: PgPool) {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     world.becomes(job, "completed").await;
     let tree = Tree::of(collector.spans());
+    let table = EMITTED.map(|(name, kind, sections)| {
+        ((name.to_owned(), kind), sections.iter().map(|section| (*section).to_owned()).collect())
+    });
+    assert_eq!(emitted(&tree), BTreeMap::from(table));
     let chats = tree.named("chat");
     assert!(
         attribute(&chats[0].attributes, "gen_ai.input.messages")

@@ -39,9 +39,8 @@ const fn moved(ours: &'static str, v1_41: &'static str, latest: &'static str) ->
     Name { ours, v1_41, latest }
 }
 
-const NAMES: [Name; 42] = [
+const NAMES: [Name; 39] = [
     same("operation", "gen_ai.operation.name"),
-    same("workflow.name", "gen_ai.workflow.name"),
     same("agent.name", "gen_ai.agent.name"),
     same("conversation.id", "gen_ai.conversation.id"),
     same("model.provider", "gen_ai.provider.name"),
@@ -60,8 +59,6 @@ const NAMES: [Name; 42] = [
     same("tool.name", "gen_ai.tool.name"),
     same("tool.call_id", "gen_ai.tool.call.id"),
     same("tool.type", "gen_ai.tool.type"),
-    same("tool.arguments", "gen_ai.tool.call.arguments"),
-    same("tool.result", "gen_ai.tool.call.result"),
     same("error.type", "error.type"),
     same("job.id", "plumbline.job.id"),
     same("job.type", "plumbline.job.type"),

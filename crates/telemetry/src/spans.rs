@@ -35,7 +35,7 @@ pub fn claim(job: &ClaimedJob, worker_id: Uuid) -> Span {
     instruments::claimed(job);
     let span = info_span!(
         target: TARGET, parent: None, "claim", otel.name = format!("invoke_workflow {}", job.job_type),
-        operation = "invoke_workflow", workflow.name = job.job_type, conversation.id = %job.id, job.id = %job.id,
+        operation = "invoke_workflow", agent.name = job.job_type, conversation.id = %job.id, job.id = %job.id,
         job.r#type = job.job_type, job.attempt = job.attempt, job.lease_epoch = job.lease_epoch, worker.id = %worker_id,
     );
     if pipeline().traces.is_some() {
@@ -114,9 +114,9 @@ pub fn model_call(job_id: Uuid, asked: &AskedModel<'_>, request: &ModelRequest<'
     let (place, model) = (Endpoint::of(asked.base_url), asked.model);
     info_span!(
         target: TARGET, "chat", otel.name = format!("chat {model}"), otel.kind = "client", operation = "chat",
-        model.provider = place.provider, model.name = model, model.max_tokens = request.max_output_tokens,
-        model.temperature = asked.temperature, model.host = place.host, model.port = place.port,
-        conversation.id = %job_id, model.attempt = request.attempt,
+        model.provider = place.provider, model.name = model, model.max_tokens = i64::from(request.max_output_tokens),
+        model.temperature = asked.temperature, model.host = place.host, model.port = i64::from(place.port),
+        conversation.id = %job_id, model.attempt = i64::from(request.attempt),
     )
 }
 
@@ -191,7 +191,7 @@ pub struct Commit {
 impl Commit {
     /// Begins the commit of a step.
     pub fn begin(of: &Step, step: i64, n_changes: usize) -> Self {
-        let span = info_span!(target: TARGET, parent: &of.span, "commit", step, n_changes);
+        let span = info_span!(target: TARGET, parent: &of.span, "commit", step, n_changes = n_changes as i64);
         Self { span, started: Instant::now(), tries: 0 }
     }
 

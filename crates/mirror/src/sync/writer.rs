@@ -182,7 +182,7 @@ impl Writer {
     async fn show(&self, step: i64, shown: i64, look: Option<&mut Wanted>) -> Result<Applied, MirrorTrouble> {
         let (mut events, mut large) = (Vec::new(), Vec::new());
         let changed = self.changed.after(self.lease.job_id, shown).await?;
-        Span::current().record("n_files", changed.len());
+        Span::current().record("n_files", changed.len() as i64);
         if let Some(look) = look {
             // What the job itself has written since it asked is nobody's who put it there.
             look.known.extend(changed.iter().filter(|file| !file.deleted).map(entry));
