@@ -11,9 +11,11 @@
 CREATE TABLE job_settings (
     job_id     uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
     resolved   jsonb NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now(),
+    foreign_tools jsonb GENERATED ALWAYS AS (resolved -> 'foreign_tools') STORED
 );
 COMMENT ON TABLE job_settings IS 'The configuration with which a job began, prompts included.';
+COMMENT ON COLUMN job_settings.foreign_tools IS 'Tools of the job that are not the program''s own: name, description, schema, annotations and sha256 of each; null without any.';
 
 CREATE TABLE messages (
     job_id       uuid NOT NULL,

@@ -48,6 +48,7 @@ pub use keys::connections::{Connections, Embeddings, Neo4j, WebSearch};
 pub use keys::coverage::{Coverage, CoverageSettings, Documents};
 pub use keys::deliverables::{Deliverable, DescribedDeliverable};
 pub use keys::fallback::LlmFallback;
+pub use keys::http_tools::{ForeignTool, HttpTool, Method, ReplayClass};
 pub use keys::job::{JobConfig, OnComplete, PhaseSettings, Tools};
 pub use keys::limits::{Limits, RepeatedCalls};
 pub use keys::llm::{Llm, LlmByPurpose, LlmLimits, OutputCap};

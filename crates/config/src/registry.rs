@@ -8,7 +8,7 @@ use super::{
 };
 use crate::prompts::PromptSources;
 use crate::{
-    keys::{deliverables, prices},
+    keys::{deliverables, http_tools, prices},
     layers::{
         files::{self, File, Files, config_stem},
         origin,
@@ -164,7 +164,9 @@ impl ConfigRegistry {
             env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
         let files = layers.merged_if(|layer| layer.kind != Kind::Row, None);
         let records = resolved::binds_recorder(&files["tools"]);
-        let resolved = Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env, records };
+        let lists_foreign = http_tools::are_listed(&files["tools"]);
+        let prompts = self.prompt_sources(job_type)?;
+        let resolved = Resolved { config, prompts, endpoint_from_env, records, lists_foreign };
         row_prices::check(&resolved, &below)?;
         Ok(resolved)
     }
@@ -246,6 +248,7 @@ impl ConfigRegistry {
             let profiles = self.profiles().ok()?;
             let below = layers.clone().with_profile(&profiles).refilled();
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
+            let warnings = warnings.chain(http_tools::warnings(&resolved.config));
             let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
             Some(warnings.map(|(keys, message)| layers.blame(&keys, message)).collect::<Vec<_>>())
         };

@@ -4,6 +4,7 @@ use super::{
     ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv,
     error::{OVERRIDES, Problem},
 };
+use crate::keys::http_tools;
 use crate::layers::merge::merge;
 use crate::prompts::PromptSources;
 use plumbline_engine::{Purpose, is_recorder};
@@ -20,18 +21,26 @@ pub struct Resolved {
     pub endpoint_from_env: bool,
     /// Whether the type's files bind a tool that records requirements: a row that narrows `tools` changes nothing here.
     pub records: bool,
+    /// Whether the lists of the type's files say which tools are bound that are known only at run time. Where they do not, all are.
+    pub lists_foreign: bool,
 }
 
 impl Resolved {
     /// What is stored with the job: the configuration and the prompts. Contains no secrets, because a configuration
     /// only names the variables that hold them.
     pub fn to_stored(&self) -> Value {
-        json!({
+        let mut stored = json!({
             "config": self.config,
             "prompts": self.prompts,
             "endpoint_from_env": self.endpoint_from_env,
             "records": self.records,
-        })
+        });
+        let foreign = self.foreign_tools().described();
+        if !foreign.is_empty() {
+            stored["lists_foreign"] = self.lists_foreign.into();
+            stored["foreign_tools"] = foreign.into();
+        }
+        stored
     }
 
     /// The same configuration with the endpoint of this process, where the job's came from the environment too.
@@ -77,8 +86,11 @@ impl Resolved {
         merge(&mut config, &stored["config"]);
         // One that was stored before says it by the tools that it has.
         let records = stored["records"].as_bool().unwrap_or_else(|| binds_recorder(&config["tools"]));
+        let lists_foreign =
+            stored["lists_foreign"].as_bool().unwrap_or_else(|| http_tools::are_listed(&config["tools"]));
         Ok(Self {
             records,
+            lists_foreign,
             config: serde_json::from_value(config).map_err(|error| unreadable(error.to_string()))?,
             prompts: serde_json::from_value(stored["prompts"].clone())
                 .map_err(|error| unreadable(error.to_string()))?,

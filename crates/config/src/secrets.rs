@@ -3,7 +3,7 @@
 //! A secret goes to its own host and nowhere else, whoever wrote the address: `PLUMBLINE_SECRETS` says so
 //! (`NAME@host[:port]`), or an operator's file in which the name stands beside the address.
 
-use super::{ConfigError, ConfigRegistry, Connections, JobConfig, Llm, ModelEnv, error::Problem, resolved};
+use super::{ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv, error::Problem, keys::http_tools, resolved};
 use plumbline_llm::ApiKey;
 use serde_json::{Value, json};
 use std::{
@@ -54,7 +54,7 @@ fn is_never_allowed(name: &str) -> bool {
 pub(crate) fn refused(config: &JobConfig, llms: &[(&'static str, Llm)], env: &ModelEnv) -> Vec<(String, String)> {
     let of_llm = |(section, llm): &(&str, Llm)| Some((format!("{section}.api_key_env"), llm.api_key_env.clone()?));
     let named = llms.iter().filter_map(of_llm);
-    let of_services = of_connections(&config.connections).into_iter().map(|(key, name, _)| (key.to_owned(), name));
+    let of_services = of_services(config).into_iter().map(|(key, name, _)| (key, name));
     let is_outside = |name: &str| env.secrets.as_ref().is_some_and(|listed| !listed.iter().any(|one| one.name == name));
     named.chain(of_services).filter(|(_, name)| is_never_allowed(name) || is_outside(name)).collect()
 }
@@ -77,7 +77,8 @@ fn names_a_key(written: &Value, section: &str) -> bool {
 }
 
 /// Keys, variables and places of a configuration's services.
-fn of_connections(connections: &Connections) -> Vec<(&'static str, String, String)> {
+fn of_services(config: &JobConfig) -> Vec<(String, String, String)> {
+    let connections = &config.connections;
     let neo4j = connections.neo4j.as_ref().and_then(|it| Some((it.password_env.clone()?, place(Some(&it.uri)))));
     let embeddings =
         connections.embeddings.as_ref().and_then(|it| Some((it.api_key_env.clone()?, place(Some(&it.base_url)))));
@@ -89,7 +90,10 @@ fn of_connections(connections: &Connections) -> Vec<(&'static str, String, Strin
         ("connections.embeddings.api_key_env", embeddings),
         ("connections.web_search.api_key_env", search),
     ];
-    keys.into_iter().filter_map(|(key, found)| found.map(|(name, place)| (key, name, place))).collect()
+    let named = keys.into_iter().filter_map(|(key, found)| found.map(|(name, place)| (key.to_owned(), name, place)));
+    let tools = http_tools::secrets(config);
+    let of_tools = tools.into_iter().map(|(key, name, url)| (key, name.to_owned(), place(Some(url))));
+    named.chain(of_tools).collect()
 }
 
 /// `host:port` of an address; empty where there is none.
@@ -154,7 +158,7 @@ impl Secrets {
                 beside.insert((name.unwrap_or_else(|| DEFAULT_KEY_ENV.to_owned()), place_of_llm));
             }
         }
-        let services = of_connections(&config.connections);
+        let services = of_services(config);
         beside.extend(services.into_iter().map(|(_, name, place)| (name, place)));
     }
 

@@ -1,6 +1,6 @@
 //! From a resolved configuration to what the engine decides with.
 
-use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem};
+use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, keys::http_tools};
 use crate::rules::nearest::advice;
 use plumbline_engine::{
     Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
@@ -9,20 +9,25 @@ use plumbline_engine::{
 use std::sync::Arc;
 
 impl Resolved {
-    /// The engine's settings. `catalog` is every tool there is; of it come out those that the configuration lists, in
+    /// The engine's settings. `catalog` is every tool of the program; of it, and of the configuration's own, come out those that the configuration lists, in
     /// the order of its lists, each bound where the lists and its own nature agree.
     ///
     /// # Errors
     /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
     pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
-        let lists = &self.tools_with_service();
+        let foreign = self.foreign_tools();
+        let specs = foreign.specs();
+        let lists = http_tools::laid_out(self.tools_with_service(), &specs, self.lists_foreign, &*count_tokens);
+        let lists = &lists;
+        let mut catalog = catalog;
+        catalog.extend(specs);
         let covers = self.config.coverage == Coverage::Documents;
         let mut tools = select(lists, &catalog, covers)?;
         let deferred = on_demand(lists, &catalog, &mut tools);
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
         let names = deferred.iter().map(|tool| tool.name.clone()).collect();
         tools.extend(deferred);
-        let approval = self.approval(&tools);
+        let approval = self.approval(&tools, foreign);
         Ok(Settings {
             prompts,
             tools: Arc::new(tools.into()),

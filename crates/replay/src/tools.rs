@@ -24,6 +24,8 @@ const FROM_THE_RECORD: [&str; 9] = [
     "reject_requirement",
     "query_similar_requirements",
 ];
+/// What begins the names of tools that somebody else's server carries out: nothing is sent.
+const FOREIGN: [&str; 2] = ["http_", "mcp_"];
 /// Gives requirements of another job. They are told apart by their names in results, since their rows are not on record.
 const NEXT_REQUIREMENT: &str = "next_requirement";
 /// Of these, those that judge requirements of another job: progress that is in none of this job's rows.
@@ -147,7 +149,8 @@ fn is_from_the_record(step: &RecordedStep, call: &ToolCall) -> bool {
         let result = recorded_result(step, call).unwrap_or_default();
         by_meaning || RANKED.iter().any(|words| result.contains(words))
     };
-    FROM_THE_RECORD.contains(&call.name.as_str()) || (call.name == "search_files" && ranked())
+    let is_foreign = FOREIGN.iter().any(|prefix| call.name.starts_with(prefix));
+    is_foreign || FROM_THE_RECORD.contains(&call.name.as_str()) || (call.name == "search_files" && ranked())
 }
 
 /// What a call gave, before the engine moved a large result to a file, remarked on a repeated one or said who changed its

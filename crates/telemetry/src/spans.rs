@@ -14,7 +14,10 @@
 
 use super::{content, ids, instruments, pipeline};
 use crate::{endpoint::Endpoint, engine_tool_spans::Unanswered};
-use opentelemetry::{Array, StringValue, Value, trace::Status};
+use opentelemetry::{
+    Array, StringValue, Value,
+    trace::{Status, TraceContextExt},
+};
 use plumbline_engine::{Change, Failure, FinishReason, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
@@ -170,6 +173,17 @@ pub fn finish(reply: &Reply) -> &'static str {
         (_, false) => "tool_call",
         (_, true) => "stop",
     }
+}
+
+/// The header `traceparent` of what is sent now: it belongs to the span that it is sent in, and where no spans are kept, to the trace of
+/// the claim, unsampled. <https://www.w3.org/TR/trace-context/#traceparent-header>
+pub fn traceparent(job_id: Uuid, epoch: i64) -> String {
+    let context = Span::current().context();
+    let (span, sampled) = match context.span().span_context() {
+        span if span.is_valid() => (span.clone(), u8::from(span.is_sampled())),
+        _ => (ids::link_to(job_id, epoch), 0),
+    };
+    format!("00-{}-{}-{sampled:02x}", span.trace_id(), span.span_id())
 }
 
 /// The tools of a turn; each has a span of its own.

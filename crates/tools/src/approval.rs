@@ -1,6 +1,7 @@
 //! What people decide on of a call: the digest of its arguments, which is of a call that would run, and that of its tool.
 
 use crate::registry::BUILT_IN;
+use crate::tool::Registry;
 use plumbline_engine::{Digest, ToolSpec, canonical, inexact_number};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -8,13 +9,13 @@ use sha2::{Digest as _, Sha256};
 /// Most bytes of the arguments of a call that is asked for.
 pub const MOST_BYTES: usize = 64 << 10;
 
-/// The digest of a call's arguments by RFC 8785.
+/// The digest of a call's arguments by RFC 8785; `own` are the tools of its job besides those of the program.
 ///
 /// # Errors
 /// A sentence, where the call would not run or people could not be shown what it is: its arguments do not fit the tool's schema, are
 /// larger than [`MOST_BYTES`], or hold a number that a double does not.
-pub fn digest_of_arguments(name: &str, arguments: &str) -> Result<Digest, String> {
-    let tool = BUILT_IN.get(name).ok_or_else(|| format!("there is no tool `{name}`"))?;
+pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Result<Digest, String> {
+    let tool = BUILT_IN.get(name).or_else(|| own.get(name)).ok_or_else(|| format!("there is no tool `{name}`"))?;
     tool.schema.read(arguments).map_err(|error| error.to_string())?;
     if arguments.len() > MOST_BYTES {
         return Err(format!(
@@ -36,12 +37,12 @@ pub fn digest_of_arguments(name: &str, arguments: &str) -> Result<Digest, String
 
 /// The digest of what a tool is: its name, description, schema, and the address that it asks.
 pub fn digest_of_tool(tool: &ToolSpec, address: &Value) -> Digest {
-    digest(&json!({
-        "name": tool.name,
-        "description": tool.description,
-        "schema": *tool.parameters,
-        "address": address,
-    }))
+    digest_of(&tool.name, &tool.description, &tool.parameters, address)
+}
+
+/// The same of its parts.
+pub(crate) fn digest_of(name: &str, description: &str, schema: &Value, address: &Value) -> Digest {
+    digest(&json!({"name": name, "description": description, "schema": schema, "address": address}))
 }
 
 fn digest(value: &Value) -> Digest {
@@ -51,10 +52,11 @@ fn digest(value: &Value) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::{MOST_BYTES, digest_of_arguments};
+    use crate::tool::Registry;
 
     #[test]
     fn a_call_that_would_not_run_or_could_not_be_shown_has_no_digest() {
-        let digest = |arguments: &str| digest_of_arguments("list_requirements", arguments);
+        let digest = |arguments: &str| digest_of_arguments(Registry::EMPTY, "list_requirements", arguments);
         assert_eq!(digest(r#"{"limit": 10, "after": "r1"}"#), digest(r#"{ "after":"r1","limit":1e1 }"#));
         assert!(digest(r#"{"limit": 10}"#).is_ok() && digest(r#"{"limit": 10}"#) != digest(r#"{"limit": 11}"#));
         for (arguments, why) in [
@@ -64,9 +66,9 @@ mod tests {
             let said = digest(&arguments).expect_err("it is refused");
             assert!(said.contains(why), "{said}");
         }
-        let said =
-            digest_of_arguments("execute_cypher_query", r#"{"query": "RETURN $a", "params": {"a": 9007199254740993}}"#);
+        let query = r#"{"query": "RETURN $a", "params": {"a": 9007199254740993}}"#;
+        let said = digest_of_arguments(Registry::EMPTY, "execute_cypher_query", query);
         assert!(said.as_ref().is_err_and(|said| said.contains("the number 9007199254740993")), "{said:?}");
-        assert!(digest_of_arguments("none", "{}").is_err());
+        assert!(digest_of_arguments(Registry::EMPTY, "none", "{}").is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments against their schema, with errors that a model can act on (lesson 58, FAULTS F37).
 
 use crate::error::ToolError;
+use crate::schemas::{BoundedSchema, SchemaBudget};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde::de::DeserializeOwned;
@@ -14,28 +15,58 @@ const MAX_SHOWN: usize = 60;
 /// What a tool's arguments are held against.
 pub(crate) struct ArgumentsSchema {
     schema: Value,
-    validator: Validator,
+    held: Compiled,
+}
+
+/// A schema, made ready.
+enum Compiled {
+    /// One of the program.
+    Own(Box<Validator>),
+    /// One that an operator or a server wrote: bounded in what it costs.
+    Foreign(Box<BoundedSchema>),
 }
 
 impl ArgumentsSchema {
     /// Compiles a schema of the program.
     pub(crate) fn new(schema: Value) -> Self {
         let validator = crate::schemas::of_tool(&schema);
-        Self { schema, validator }
+        Self { schema, held: Compiled::Own(Box::new(validator)) }
+    }
+
+    /// Compiles a schema that is known only at run time.
+    ///
+    /// # Errors
+    /// Why it is none, or which bound it passes.
+    pub(crate) fn foreign(schema: Value, budget: &mut SchemaBudget) -> Result<Self, String> {
+        let held = BoundedSchema::new(&schema, budget)?;
+        Ok(Self { schema, held: Compiled::Foreign(Box::new(held)) })
+    }
+
+    /// As it was written.
+    pub(crate) fn value(&self) -> &Value {
+        &self.schema
     }
 
     /// Reads the text of a call's arguments as an object that the schema allows. Members that are null count as left out,
-    /// which is what models mean by them.
+    /// which is what models mean by them; a foreign schema that takes them as they are, gets them.
     pub(crate) fn read(&self, text: &str) -> Result<Value, ToolError> {
-        read(text, &self.schema, &self.validator)
+        match &self.held {
+            Compiled::Own(validator) => read(text, &self.schema, validator, false),
+            Compiled::Foreign(schema) if !schema.takes(text.as_bytes()) => Err(ToolError::refused(
+                "the arguments are too large to be held against their schema; send less at once",
+            )),
+            Compiled::Foreign(schema) => read(text, &self.schema, &schema.validator, true),
+        }
     }
 }
 
-fn read(text: &str, schema: &Value, validator: &Validator) -> Result<Value, ToolError> {
+fn read(text: &str, schema: &Value, validator: &Validator, may_be_null: bool) -> Result<Value, ToolError> {
     let mut arguments: Value = serde_json::from_str(text).map_err(|error| {
         ToolError::refused(format!("the arguments are not valid JSON ({error}); send one JSON object"))
     })?;
-    drop_nulls(&mut arguments);
+    if !(may_be_null && validator.is_valid(&arguments)) {
+        drop_nulls(&mut arguments);
+    }
     if contains_nul(&arguments) {
         return Err(ToolError::refused("the arguments contain a NUL character, which no text may have; leave it out"));
     }
@@ -187,7 +218,7 @@ mod tests {
             "additionalProperties": false
         });
         let validator = crate::schemas::of_tool(&schema);
-        let read = read(arguments, &schema, &validator).map_err(|error| error.to_string());
+        let read = read(arguments, &schema, &validator, false).map_err(|error| error.to_string());
         assert_eq!(read, expected.map_err(str::to_string), "{arguments}");
     }
 

@@ -73,6 +73,7 @@ impl ToolRunner {
             quotes: &self.quotes,
             names: &names,
             rows: &rows,
+            call_id: "",
             again: false,
         };
         Ok(carry(&env, previous, now).await?)

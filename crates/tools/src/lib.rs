@@ -17,6 +17,7 @@
 //! | how do documents become text, chunks and citations | `documents` |
 //! | how is a requirement recorded, and later checked and integrated | `requirements` |
 //! | how is the graph reached, and what may be asked of it | [`graph`] |
+//! | what of an operator's own can be called, and how | [`http`] |
 //! | how is the web searched and read, and which addresses are refused | [`web`] |
 //! | how are texts found by their words and their meaning | [`search`] |
 //! | what does an earlier job's work save this one | `carry` |
@@ -37,6 +38,7 @@ mod documents;
 mod error;
 pub mod evaluation;
 pub mod graph;
+pub mod http;
 mod inspection;
 mod registry;
 mod requirements;

@@ -63,6 +63,7 @@ impl ToolRunner {
                 quotes: &self.quotes,
                 names: &names,
                 rows: &rows,
+                call_id: &call.id,
                 again: call.again,
             };
             let done = match self.call(call, &env).instrument(span.clone()).await {
@@ -124,7 +125,8 @@ impl ToolRunner {
             return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
         let arguments = tool.schema.read(&call.arguments)?;
-        let limit = env.ctx.call_timeout * tool.timeout_factor;
+        let tries = if once { 1 } else { env.ctx.retries + 1 };
+        let limit = tool.time_limit.of(env.ctx.call_timeout, tries);
         let compared = async {
             let mut output = with_retries(tool, once, env, arguments).await?;
             for said in comparison::settle(env.overlay, env.ctx, &mut output.products).await? {

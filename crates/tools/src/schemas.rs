@@ -22,7 +22,7 @@ const MOST_MATCHED: usize = 16 << 20;
 const MOST_EVALUATIONS: usize = 100_000_000;
 
 /// Keywords that describe a part of the value: below them a schema that refers to itself comes to an end with the value.
-const DESCENDING: [&str; 11] = [
+pub(crate) const DESCENDING: [&str; 11] = [
     "properties",
     "patternProperties",
     "additionalProperties",
@@ -36,7 +36,7 @@ const DESCENDING: [&str; 11] = [
     "dependentSchemas",
 ];
 /// Keywords whose value is data, or schemas that cost nothing until a `$ref` leads to them.
-const PASSED_OVER: [&str; 7] = ["enum", "const", "default", "examples", "example", "$defs", "definitions"];
+pub(crate) const PASSED_OVER: [&str; 7] = ["enum", "const", "default", "examples", "example", "$defs", "definitions"];
 /// Keywords by which a schema leads elsewhere than `$ref` does, or moves where that leads to.
 const ELSEWHERE: [&str; 8] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id", "id"];

@@ -1,9 +1,11 @@
 //! What a tool is, and what it has at hand while it runs. Tools name this file; the registry names the tools, and the runner the
 //! registry.
 
+use crate::approval::digest_of;
 use crate::arguments::{ArgumentsSchema, decode};
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::ToolResult;
+use crate::http::Outgoing;
 use crate::inspection::owed::Inspection;
 use crate::requirements::RecordDefaults;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
@@ -15,10 +17,10 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::Parser;
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::tools::Declaration;
-use plumbline_engine::{Given, Handler, Phases, Product, Replay, ToolSpec, path::is_like};
+use plumbline_engine::{Digest, Given, Handler, Phases, Product, Replay, ToolSpec, path::is_like};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
@@ -29,6 +31,8 @@ use uuid::Uuid;
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often a call that failed for a passing reason is ordinarily made again.
 const RETRIES: u32 = 3;
+/// What a try may take besides, the wait before it included.
+const BETWEEN_TRIES: Duration = Duration::from_secs(5);
 /// Ordinary cap of one result, in tokens.
 const MAX_RESULT_TOKENS: u32 = 8_000;
 
@@ -81,9 +85,30 @@ pub(crate) struct Tool {
     pub(crate) spec: ToolSpec,
     /// What its arguments are held against.
     pub(crate) schema: ArgumentsSchema,
-    /// How many times the ordinary time limit it may take.
-    pub(crate) timeout_factor: u32,
+    /// How long a call may take.
+    pub(crate) time_limit: TimeLimit,
+    /// Of a tool that is known only at run time: the digest of what it is.
+    pub(crate) digest: Option<Digest>,
     pub(crate) carrier: Box<dyn Run>,
+}
+
+/// How long a call may take, all of its tries together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TimeLimit {
+    /// So many times the ordinary limit.
+    Times(u32),
+    /// Each try by its own limit, which the tool keeps itself.
+    EachTry(Duration),
+}
+
+impl TimeLimit {
+    /// The limit of a call that is tried so many times, where the ordinary limit is this one.
+    pub(crate) fn of(self, ordinary: Duration, tries: u32) -> Duration {
+        match self {
+            Self::Times(factor) => ordinary * factor,
+            Self::EachTry(limit) => (limit + BETWEEN_TRIES) * tries.max(1),
+        }
+    }
 }
 
 impl Tool {
@@ -102,7 +127,20 @@ impl Tool {
             reads_only: T::READS_ONLY,
         };
         let carrier = Box::new(OfType::<T>(PhantomData));
-        Self { spec, schema: ArgumentsSchema::new(parameters), timeout_factor: T::TIMEOUT_FACTOR, carrier }
+        let time_limit = TimeLimit::Times(T::TIMEOUT_FACTOR);
+        Self { spec, schema: ArgumentsSchema::new(parameters), time_limit, digest: None, carrier }
+    }
+
+    /// One that is known only at run time. `address` is whom it asks.
+    pub(crate) fn foreign(
+        spec: ToolSpec,
+        schema: ArgumentsSchema,
+        address: &Value,
+        each_try: Duration,
+        carrier: Box<dyn Run>,
+    ) -> Self {
+        let digest = Some(digest_of(&spec.name, &spec.description, schema.value(), address));
+        Self { spec, schema, time_limit: TimeLimit::EachTry(each_try), digest, carrier }
     }
 }
 
@@ -115,7 +153,8 @@ impl<T: Declared> Run for OfType<T> {
     }
 }
 
-/// Tools by their names, in the order in which requests have them.
+/// Tools by their names, in the order in which requests have them; cheap to clone.
+#[derive(Clone, Default)]
 pub struct Registry(Vec<Arc<Tool>>);
 
 impl Registry {
@@ -125,6 +164,25 @@ impl Registry {
     /// What the model and the engine know of them.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.iter().map(|tool| tool.spec.clone()).collect()
+    }
+
+    /// The digest of what a tool is that is known only at run time: of its name, description, schema and address.
+    pub fn digest(&self, name: &str) -> Option<Digest> {
+        self.get(name)?.digest
+    }
+
+    /// What is kept with a job of each: name, description, its own schema and the digest.
+    pub fn described(&self) -> Vec<Value> {
+        let described = |tool: &Arc<Tool>| {
+            json!({
+                "name": tool.spec.name,
+                "description": tool.spec.description,
+                "schema": tool.schema.value(),
+                "annotations": {"replay": tool.spec.replay.as_str()},
+                "sha256": tool.digest.map(hex::encode),
+            })
+        };
+        self.0.iter().map(described).collect()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
@@ -163,6 +221,8 @@ pub struct ToolContext<'a> {
     pub graph: Graph<'a>,
     /// What the job may do on the web.
     pub web: Web<'a>,
+    /// What sends the calls of its own tools over HTTP; none where nothing is sent.
+    pub http: Option<Outgoing<'a>>,
     /// Ranked search over the job's texts; none where there is no index.
     pub texts: Option<&'a dyn TextIndex>,
     /// What is looked up in the job's files before it completes.
@@ -195,6 +255,7 @@ impl<'a> ToolContext<'a> {
             validation_queue: None,
             graph: Graph::Off,
             web: Web::default(),
+            http: None,
             texts: None,
             inspection: None,
             no_sources: &[],
@@ -234,6 +295,8 @@ pub(crate) struct ToolEnv<'a> {
     pub(crate) quotes: &'a QuoteCache,
     pub(crate) names: &'a NameCache,
     pub(crate) rows: &'a ClaimedRows,
+    /// The id of the call; empty where the system works.
+    pub(crate) call_id: &'a str,
     /// Whether this very call was refused before with the word that, made again, it is taken.
     pub(crate) again: bool,
 }

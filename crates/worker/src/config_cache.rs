@@ -8,7 +8,7 @@ use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
-use plumbline_tools::{Inspection, RecordDefaults};
+use plumbline_tools::{Inspection, RecordDefaults, Registry};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::{
@@ -33,6 +33,8 @@ pub(crate) struct ResolvedConfig {
     pub(crate) scan: Scan,
     /// What its records say where a call leaves it out.
     pub(crate) record_defaults: RecordDefaults,
+    /// Its tools that are known only at run time.
+    pub(crate) tools: Registry,
     strategic: Llm,
     tactical: Llm,
     summary: Llm,
@@ -49,7 +51,7 @@ impl ResolvedConfig {
         let inspection = resolved.inspection().map_err(|error| error.to_string())?;
         let scan = resolved.scan().map_err(|error| error.to_string())?;
         let record_defaults = resolved.record_defaults().map_err(|error| error.to_string())?;
-        let fallbacks = resolved.fallbacks();
+        let (fallbacks, tools) = (resolved.fallbacks(), resolved.foreign_tools());
         Ok(Self {
             resolved,
             settings,
@@ -58,6 +60,7 @@ impl ResolvedConfig {
             inspection,
             scan,
             record_defaults,
+            tools,
             strategic,
             tactical,
             summary,

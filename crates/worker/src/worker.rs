@@ -109,7 +109,8 @@ struct Worker {
 
 impl Worker {
     async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Shutdown>) -> Result<Self, Error> {
-        plumbline_telemetry::name_tools(&catalog());
+        let own = options.configs.foreign_tools(&options.model_env).into_iter().map(|tool| tool.spec);
+        plumbline_telemetry::name_tools(&catalog().into_iter().chain(own).collect::<Vec<_>>());
         let parser = Parser::new(options.program.clone());
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);

@@ -2,8 +2,10 @@
 
 mod approvals;
 mod counting_graph;
+mod counting_tool;
 mod drain;
 mod history;
+mod http_tools;
 mod in_doubt;
 mod kill;
 mod lost_answers;

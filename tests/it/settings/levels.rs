@@ -88,6 +88,7 @@ fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Val
             json!([{"on": ["transient"], "llm": {"model": "other"}}])
         }
         (_, Some("array")) => json!(["llm"]),
+        _ if schema["additionalProperties"]["properties"].is_object() => json!({"pay": {"url": elsewhere}}),
         (_, Some("boolean")) => json!(true),
         (_, Some("integer")) => json!(schema["minimum"].as_u64().unwrap_or(0).max(7)),
         (_, Some("number")) => json!(0.25),

@@ -1,8 +1,9 @@
 //! `plumbline config show` and `config check`.
 
 use crate::{arguments::ConfigCommand, environment, error::Failure, output};
-use plumbline_config::{ConfigRegistry, Origin};
-use serde_json::json;
+use plumbline_config::{ConfigRegistry, ForeignTool, Origin};
+use plumbline_engine::Phases;
+use serde_json::{Value, json};
 
 pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
     match command {
@@ -41,14 +42,55 @@ fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
             output::print(&format!("warning: {warning}"))?;
         }
     }
+    let tools = configs.foreign_tools(&env);
     if as_json {
-        output::json(&json!({ "job_types": job_types, "problems": problems, "warnings": warnings }))?;
-    } else if problems.is_empty() {
+        let tools: Vec<Value> = tools.iter().map(tool_json).collect();
+        output::json(&json!({ "job_types": job_types, "problems": problems, "warnings": warnings, "tools": tools }))?;
+        return ended(&problems);
+    }
+    for tool in &tools {
+        output::print(&tool_line(tool))?;
+    }
+    if problems.is_empty() {
         let in_order = if job_types.len() == 1 { "job type is" } else { "job types are" };
         output::print(&format!("{} {in_order} in order: {}", job_types.len(), job_types.join(", ")))?;
     } else {
         output::print(&problems.join("\n"))?;
     }
+    ended(&problems)
+}
+
+/// A tool as the model will see it.
+fn tool_line(tool: &ForeignTool) -> String {
+    let demand = if tool.is_deferred { ", loaded on demand" } else { "" };
+    let ForeignTool { job_type, spec, tokens, .. } = tool;
+    format!(
+        "tool: {job_type}: {} ({}{demand}), {tokens} tokens: {} {}",
+        spec.name,
+        phases(spec.phases),
+        spec.description,
+        spec.parameters
+    )
+}
+
+fn tool_json(tool: &ForeignTool) -> Value {
+    let ForeignTool { job_type, spec, tokens, is_deferred } = tool;
+    json!({
+        "job_type": job_type, "name": spec.name, "description": spec.description, "schema": *spec.parameters,
+        "phases": phases(spec.phases), "replay": spec.replay.as_str(), "tokens": tokens, "deferred": is_deferred,
+    })
+}
+
+fn phases(phases: Phases) -> &'static str {
+    match phases {
+        Phases::Strategic => "strategic",
+        Phases::Tactical => "tactical",
+        Phases::Both => "strategic and tactical",
+        Phases::Neither => "no phase",
+    }
+}
+
+fn ended(problems: &[String]) -> Result<u8, Failure> {
     match problems.len() {
         0 => Ok(0),
         1 => {

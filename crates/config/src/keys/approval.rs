@@ -1,14 +1,17 @@
 //! `approval`: which calls people decide on.
 
-use super::job::JobConfig;
+use super::{http_tools, job::JobConfig};
 use crate::{
     Resolved, catalog,
     rules::{nearest::advice, validate::RuleViolation},
 };
 use plumbline_engine::{ApprovalRules, Handler, ToolSpec};
-use plumbline_tools::approval::{digest_of_arguments, digest_of_tool};
+use plumbline_tools::{
+    Registry,
+    approval::{digest_of_arguments, digest_of_tool},
+};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The key.
 pub(crate) const KEY: &str = "approval";
@@ -19,15 +22,19 @@ const FOREIGN: [&str; 2] = ["http_", "mcp_"];
 
 impl Resolved {
     /// What the engine decides by, of these tools.
-    pub(crate) fn approval(&self, tools: &[ToolSpec]) -> ApprovalRules {
+    pub(crate) fn approval(&self, tools: &[ToolSpec], foreign: Registry) -> ApprovalRules {
         let patterns = self.config.approval.as_deref().unwrap_or_default();
         // What decides about the job itself is the engine's.
         let outside = || tools.iter().filter(|tool| tool.handler != Handler::Engine);
         let is_asked = |tool: &&ToolSpec| patterns.iter().any(|pattern| names(pattern, &tool.name));
+        let digest = |tool: &ToolSpec| {
+            foreign.digest(&tool.name).unwrap_or_else(|| digest_of_tool(tool, &self.address(&tool.name)))
+        };
+        let tools = outside().map(|tool| (tool.name.clone(), digest(tool))).collect();
         ApprovalRules {
             asks_for: outside().filter(is_asked).map(|tool| tool.name.clone()).collect(),
-            tools: outside().map(|tool| (tool.name.clone(), digest_of_tool(tool, &self.address(&tool.name)))).collect(),
-            read: Arc::new(digest_of_arguments),
+            tools,
+            read: Arc::new(move |name, arguments| digest_of_arguments(&foreign, name, arguments)),
             expires_s: self.config.limits.approval_expires_s,
         }
     }
@@ -78,19 +85,19 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     if patterns.is_empty() {
         return Vec::new();
     }
-    let catalog = catalog();
+    let (catalog, own) = (catalog(), http_tools::names(config));
     patterns
         .iter()
-        .filter_map(|pattern| what_is_wrong(pattern, &catalog))
+        .filter_map(|pattern| what_is_wrong(pattern, &catalog, &own))
         .map(|wrong| RuleViolation::new(&[KEY], wrong))
         .collect()
 }
 
-fn what_is_wrong(pattern: &str, catalog: &[ToolSpec]) -> Option<String> {
+fn what_is_wrong(pattern: &str, catalog: &[ToolSpec], own: &BTreeSet<String>) -> Option<String> {
     if pattern.is_empty() || pattern.strip_suffix('*').unwrap_or(pattern).contains('*') {
         return Some(format!("`approval` has `{pattern}`; name a tool, with `*` at the end of the name or not at all"));
     }
-    if pattern.ends_with('*') || FOREIGN.iter().any(|prefix| pattern.starts_with(prefix)) {
+    if pattern.ends_with('*') || pattern.starts_with("mcp_") || own.contains(pattern) {
         return None;
     }
     match catalog.iter().find(|tool| tool.name == pattern) {
@@ -99,7 +106,8 @@ fn what_is_wrong(pattern: &str, catalog: &[ToolSpec]) -> Option<String> {
         )),
         Some(_) => None,
         None => {
-            let known: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
+            let known = catalog.iter().map(|tool| &tool.name).chain(own).map(String::as_str);
+            let known: Vec<&str> = known.collect();
             Some(format!("`approval` names the unknown tool `{pattern}`; {}", advice(pattern, &known)))
         }
     }

@@ -1,7 +1,9 @@
 //! `connections`: services besides the model. Secrets are named by their environment variable, never written down.
 
+use super::http_tools::HttpTool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Services besides the model; each is absent unless configured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +15,11 @@ pub struct Connections {
     pub embeddings: Option<Embeddings>,
     /// The web search service.
     pub web_search: Option<WebSearch>,
+    /// Tools of one's own, over HTTP, by a name of small letters and digits; the model calls `http_NAME`. `{description, parameters,
+    /// url}`, and where they differ from what is usual `method`, `headers_env`, `phases`, `replay`, `timeout_s`, `max_result_bytes` and
+    /// `allow_private`: docs/http-tools.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http_tools: Option<BTreeMap<String, HttpTool>>,
 }
 
 /// A Neo4j database.

@@ -5,6 +5,7 @@ pub(crate) mod connections;
 pub(crate) mod coverage;
 pub(crate) mod deliverables;
 pub(crate) mod fallback;
+pub(crate) mod http_tools;
 pub(crate) mod job;
 pub(crate) mod limits;
 pub(crate) mod llm;

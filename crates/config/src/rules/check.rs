@@ -26,6 +26,11 @@ pub(crate) fn missing(config: &Value) -> Vec<String> {
 }
 
 fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<String>) {
+    if let (Some(entries), true) = (config.as_object(), schema["additionalProperties"].is_object()) {
+        entries.iter().for_each(|(key, entry)| {
+            collect_missing(entry, &schema["additionalProperties"], &child(path, key), paths);
+        });
+    }
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|_| config.is_object()) else {
         return;
     };
@@ -74,6 +79,12 @@ fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str,
         // Removes what the layers below say.
         Value::Null => {}
         Value::Object(map) if schema.get("properties").is_some() => object(map, schema, path, report),
+        // Entries by names of the operator's own.
+        Value::Object(map) if schema["additionalProperties"].is_object() => {
+            for (key, inner) in map {
+                self::value(inner, &schema["additionalProperties"], &child(path, key), report);
+            }
+        }
         _ => {
             if let Some(message) = wrong_type(value, schema, path).or_else(|| wrong_value(value, schema, path)) {
                 report(path, message + &words);

@@ -8,7 +8,7 @@ use super::schema::{complete, without_null};
 use crate::{
     JobConfig, ModelEnv,
     error::Problem,
-    keys::{approval, coverage, deliverables},
+    keys::{approval, coverage, deliverables, http_tools},
     layers::{Layers, locate::child},
     secrets,
 };
@@ -110,6 +110,9 @@ fn write_below(schema: &mut Value, path: &str, inherited: Level) {
             map.insert("x-level".into(), level.as_str().into());
         }
         write_below(property, &path, level);
+        if let Some(entry) = property.get_mut("additionalProperties").filter(|entry| entry.is_object()) {
+            write_below(entry, &path, level);
+        }
     }
 }
 
@@ -212,15 +215,35 @@ impl Judge<'_> {
 
     /// An address and the name of a secret are opened for what the operator lists, not for anything.
     fn within_opened(&self, path: &str) -> Result<(), String> {
-        let Some(text) = at(self.row, path).as_str() else { return Ok(()) };
-        let is_address = path.ends_with(".base_url") || path.ends_with(".uri");
+        let (below, row) = (at(self.below, path), at(self.row, path));
+        self.within_opened_part(path, below, row, path.ends_with("_env"))
+    }
+
+    /// The same of a part: what holds without the row is nobody's wish.
+    fn within_opened_part(&self, path: &str, below: &Value, row: &Value, is_variable: bool) -> Result<(), String> {
+        if below == row {
+            return Ok(());
+        }
+        if let Some(parts) = row.as_object() {
+            return parts.iter().try_for_each(|(key, part)| {
+                let is_variable = is_variable || key.ends_with("_env");
+                self.within_opened_part(&child(path, key), &below[key], part, is_variable)
+            });
+        }
+        if let Some(parts) = row.as_array() {
+            return parts.iter().enumerate().try_for_each(|(index, part)| {
+                self.within_opened_part(&child(path, &index.to_string()), &below[index], part, is_variable)
+            });
+        }
+        let Some(text) = row.as_str() else { return Ok(()) };
+        let is_address = [".base_url", ".uri", ".url"].iter().any(|end| path.ends_with(end));
         if is_address && !texts(at(self.below, "addresses_allowed")).any(|allowed| begins_with(text, allowed)) {
             return Err(format!(
                 "`{path}` has level operator and is an address that `addresses_allowed` of the job type does not name; ask the \
                  operator to add it"
             ));
         }
-        if path.ends_with("_env") && !secrets::may_be_named(text, &names_of_variables(self.below), self.env) {
+        if is_variable && !secrets::may_be_named(text, &names_of_variables(self.below), self.env) {
             return Err(format!(
                 "`{path}` has level operator and names a variable that is no secret for jobs; ask the operator to list it in \
                  PLUMBLINE_SECRETS"
@@ -288,7 +311,7 @@ impl Judge<'_> {
 
     fn within_tools(&self, path: &str) -> Result<(), String> {
         let all = || self.below["tools"].as_object().into_iter().flat_map(|lists| lists.values()).flat_map(texts);
-        let other = texts(at(self.row, path)).find(|name| !all().any(|known| known == *name));
+        let other = texts(at(self.row, path)).find(|name| !all().any(|known| http_tools::covers(known, name)));
         other.map_or(Ok(()), |name| {
             Err(format!(
                 "`{path}` names `{name}`, which none of the job type's lists has, and so has level operator: a job may leave \
@@ -316,8 +339,11 @@ fn of_purpose_or_llm<'a>(value: &'a Value, path: &str) -> &'a Value {
 /// The variables that a configuration names.
 fn names_of_variables(value: &Value) -> Vec<String> {
     let Some(map) = value.as_object() else { return Vec::new() };
-    let named = |(key, value): (&String, &Value)| match value.as_str() {
-        Some(name) if key.ends_with("_env") => vec![name.to_owned()],
+    let named = |(key, value): (&String, &Value)| match value {
+        Value::String(name) if key.ends_with("_env") => vec![name.to_owned()],
+        Value::Object(names) if key.ends_with("_env") => {
+            names.values().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
         _ => names_of_variables(value),
     };
     map.iter().flat_map(named).collect()

@@ -63,6 +63,7 @@ fn forget_required(schema: &mut Value) {
     for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         forget_required(property.1);
     }
+    schema.get_mut("additionalProperties").into_iter().for_each(forget_required);
 }
 
 /// The schema of a value without the alternative `null` that an optional key has.
@@ -99,6 +100,10 @@ fn extends_property() -> Value {
 /// Turns the schema of a whole value into that of a part in a file.
 fn for_one_file(schema: &mut Value, default: Option<&Value>) {
     forget_required(schema);
+    if let Some(entry) = schema.get_mut("additionalProperties").filter(|entry| entry.is_object()) {
+        for_one_file(entry, None);
+        allow_null(entry);
+    }
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (key, property) in properties {
         let default = default.and_then(|default| default.get(key));

@@ -2,7 +2,7 @@
 
 use crate::{
     JobConfig, Llm, WebSearch,
-    keys::{approval, coverage, deliverables, record_defaults},
+    keys::{approval, coverage, deliverables, http_tools, record_defaults},
     resolved::FALLBACK,
 };
 use plumbline_llm::Api;
@@ -48,6 +48,8 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     ceiling(config, &mut broken);
     connections(config, &mut broken);
     broken.extend(approval::broken(config));
+    broken.extend(http_tools::broken(config));
+    broken.extend(http_tools::unknown(config));
     broken.extend(coverage::broken(config));
     broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));
@@ -176,6 +178,12 @@ fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
         address("connections.web_search.base_url", search.base_url.as_deref(), broken);
         provider(search, broken);
         variable("connections.web_search.api_key_env", search.api_key_env.as_deref(), broken);
+    }
+    for (name, tool) in connections.http_tools.iter().flatten() {
+        address(&format!("{}.{name}.url", http_tools::KEY), Some(&tool.url), broken);
+    }
+    for (key, name, _) in http_tools::secrets(config) {
+        variable(&key, Some(name), broken);
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
 
 mod environment;
+mod http_tools;
 mod layers;
 mod levels;
 mod mistakes;

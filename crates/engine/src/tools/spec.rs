@@ -77,14 +77,17 @@ pub struct Toolset {
 impl Toolset {
     /// Tokens of one tool's definition in a request.
     pub(crate) fn tokens(&self, tool: &ToolSpec, count: &TokenCounter) -> u32 {
-        let counted = || self.specs.iter().map(|tool| (tool.name.clone(), definition_tokens(tool, count))).collect();
+        let counted = || self.specs.iter().map(|tool| (tool.name.clone(), tool.tokens(|text| count(text)))).collect();
         self.tokens.get_or_init(counted).get(&tool.name).copied().unwrap_or(0)
     }
 }
 
-fn definition_tokens(tool: &ToolSpec, count: &TokenCounter) -> u32 {
-    // The envelope around name, description and schema is about ten tokens.
-    count(&tool.description) + count(tool.parameters.text()) + 10
+impl ToolSpec {
+    /// Tokens of its definition in a request.
+    pub fn tokens(&self, count: impl Fn(&str) -> u32) -> u32 {
+        // The envelope around name, description and schema is about ten tokens.
+        count(&self.description) + count(self.parameters.text()) + 10
+    }
 }
 
 impl From<Vec<ToolSpec>> for Toolset {
@@ -152,4 +155,15 @@ pub enum Replay {
     Keyed,
     /// Not safe: after a crash the model is told "interrupted, outcome unknown".
     Unsafe,
+}
+
+impl Replay {
+    /// The word of a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Keyed => "keyed",
+            Self::Unsafe => "unsafe",
+        }
+    }
 }

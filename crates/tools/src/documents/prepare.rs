@@ -37,6 +37,7 @@ impl ToolRunner {
                 quotes: &self.quotes,
                 names: &names,
                 rows: &rows,
+                call_id: "",
                 again: false,
             };
             let arguments = json!({"file_path": document}).to_string();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::arguments::ArgumentsSchema;
 use crate::error::{Output, ToolResult};
-use crate::tool::{Registry, Run};
+use crate::tool::{Registry, Run, TimeLimit};
 use crate::{BoxFuture, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Replay, Source, ToolSpec};
 use serde_json::json;
@@ -50,7 +50,8 @@ fn odd(timeout_factor: u32, carrier: impl Run + 'static) -> Tool {
         replay: Replay::Safe,
         reads_only: false,
     };
-    Tool { spec, schema: ArgumentsSchema::new(schema), timeout_factor, carrier: Box::new(carrier) }
+    let time_limit = TimeLimit::Times(timeout_factor);
+    Tool { spec, schema: ArgumentsSchema::new(schema), time_limit, digest: None, carrier: Box::new(carrier) }
 }
 
 struct Panics;

@@ -48,20 +48,20 @@ static NETWORKS: LazyLock<Vec<IpNet>> = LazyLock::new(|| {
 
 /// The addresses a fetch may go to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// Exceptions, for tests that serve pages themselves.
-    pub(super) also: Vec<SocketAddr>,
+    pub(crate) also: Vec<SocketAddr>,
 }
 
 impl Guard {
     /// Whether a connection to this address and port is allowed.
-    pub(super) fn allows(&self, address: SocketAddr) -> bool {
+    pub(crate) fn allows(&self, address: SocketAddr) -> bool {
         self.also.contains(&address) || is_public(address.ip())
     }
 }
 
 /// Whether the address is one of the public internet. An IPv4 address in IPv6 clothes is judged as what it is.
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub(crate) fn is_public(address: IpAddr) -> bool {
     let address = address.to_canonical();
     !NETWORKS.iter().any(|network| network.contains(&address))
 }

@@ -22,7 +22,9 @@ pub(crate) mod web_search;
 
 pub use error::{FetchError, SearchError};
 pub use fetch::{Fetched, Fetcher, FetcherOptions};
+pub(crate) use guard::{Guard, is_public};
 pub use page::ReadPage;
+pub(crate) use resolver::{Guarded, NotPublic, system};
 pub use search::{Found, Provider, SearchService, SearchSettings};
 
 /// What a job may do on the web.

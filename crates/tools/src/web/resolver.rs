@@ -7,24 +7,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Asks the name's addresses; the system's way, or a test's.
-pub(super) type Lookup = Arc<dyn Fn(String) -> Looking + Send + Sync>;
+pub(crate) type Lookup = Arc<dyn Fn(String) -> Looking + Send + Sync>;
 /// Addresses on their way.
-pub(super) type Looking = std::pin::Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
+pub(crate) type Looking = std::pin::Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// All of a name's addresses were forbidden.
 #[derive(Debug, thiserror::Error)]
 #[error("it is not on the public internet")]
-pub(super) struct NotPublic;
+pub(crate) struct NotPublic;
 
 /// The resolver with its guard.
 #[derive(Clone)]
-pub(super) struct Guarded {
-    pub(super) guard: Guard,
-    pub(super) lookup: Lookup,
+pub(crate) struct Guarded {
+    pub(crate) guard: Guard,
+    pub(crate) lookup: Lookup,
 }
 
 /// The system's resolver.
-pub(super) fn system() -> Lookup {
+pub(crate) fn system() -> Lookup {
     Arc::new(|host| Box::pin(async move { Ok(tokio::net::lookup_host((host, 0)).await?.collect()) }))
 }
 

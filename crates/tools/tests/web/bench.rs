@@ -9,7 +9,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 #[derive(Default)]
-struct Empty(FileIndex);
+pub(crate) struct Empty(FileIndex);
 
 impl Workspace for Empty {
     fn index(&self) -> &FileIndex {

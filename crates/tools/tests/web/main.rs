@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod bench;
+mod http_tools;
 mod pages;
 mod searches;
 mod server;

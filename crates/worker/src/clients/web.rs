@@ -4,6 +4,7 @@
 use super::ClientCache;
 use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};
 use plumbline_llm::{Embedder, EmbedderSettings};
+use plumbline_tools::http::HttpCaller;
 use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
 use std::sync::{Arc, OnceLock};
 use tracing::warn;
@@ -12,6 +13,7 @@ use tracing::warn;
 pub(crate) struct Services {
     secrets: Arc<Secrets>,
     fetcher: OnceLock<Option<Fetcher>>,
+    http: OnceLock<Option<HttpCaller>>,
     searches: ClientCache<Searching>,
     embedders: ClientCache<Option<Arc<Embedder>>>,
 }
@@ -22,6 +24,7 @@ type Searching = Result<Arc<SearchService>, Arc<str>>;
 /// A job's services, owned; its methods lend them to the tools.
 pub(crate) struct JobServices {
     fetcher: Option<Fetcher>,
+    http: Option<HttpCaller>,
     search: Option<Searching>,
     embedder: Option<Arc<Embedder>>,
 }
@@ -29,7 +32,8 @@ pub(crate) struct JobServices {
 impl Services {
     /// None yet; each will be sent what belongs to its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
-        Self { secrets, fetcher: OnceLock::new(), searches: ClientCache::default(), embedders: ClientCache::default() }
+        let (searches, embedders) = (ClientCache::default(), ClientCache::default());
+        Self { secrets, fetcher: OnceLock::new(), http: OnceLock::new(), searches, embedders }
     }
 
     /// The services of a configuration. Pages are fetched only where web research is configured: a job that reads
@@ -38,7 +42,15 @@ impl Services {
         let search = connections.web_search.as_ref().map(|search| self.search(search));
         let fetcher = search.as_ref().and_then(|_| self.fetcher.get_or_init(fetcher).clone());
         let embedder = connections.embeddings.as_ref().and_then(|embeddings| self.embedder(embeddings));
-        JobServices { fetcher, search, embedder }
+        let http = connections.http_tools.as_ref().and_then(|_| self.http.get_or_init(|| self.caller()).clone());
+        JobServices { fetcher, http, search, embedder }
+    }
+
+    /// Secrets are looked up when a call is made: the operator may change them, and what belongs to which host.
+    fn caller(&self) -> Option<HttpCaller> {
+        let secrets = self.secrets.clone();
+        let made = HttpCaller::new(Arc::new(move |name, address| secrets.for_address(name, address)));
+        made.inspect_err(|error| warn!(%error, "tools over HTTP are not called")).ok()
     }
 
     fn search(&self, search: &WebSearch) -> Searching {
@@ -67,6 +79,11 @@ impl JobServices {
             Some(Err(reason)) => SearchAccess::Unusable(reason),
         };
         Web { fetcher: self.fetcher.as_ref(), search }
+    }
+
+    /// What sends the calls of the job's own tools.
+    pub(crate) fn http(&self) -> Option<&HttpCaller> {
+        self.http.as_ref()
     }
 
     /// What makes vectors of texts, where it is configured.

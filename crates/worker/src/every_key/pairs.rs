@@ -50,6 +50,11 @@ pub(super) fn all() -> Vec<Pair> {
             "tests/it/recovery/approvals.rs",
             "a_job_waits_for_its_calls_and_makes_those_that_were_approved",
         ),
+        elsewhere(
+            "connections.http_tools",
+            "tests/it/recovery/http_tools.rs",
+            "a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job",
+        ),
         plain("on_complete.enqueue", json!("validator"), json!(null)),
         plain("coverage", json!("documents"), json!("off")),
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),

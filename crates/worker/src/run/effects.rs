@@ -17,11 +17,12 @@ use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
 use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product};
 use plumbline_store::{
-    Error as StoreError,
+    Error as StoreError, Lease,
     backoff::retry_transient,
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
+use plumbline_tools::http::Outgoing;
 use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError, accept_by_rule};
 use std::time::Duration;
 use tracing::{Instrument, debug};
@@ -172,7 +173,12 @@ impl StepLoop<'_> {
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
+        let Lease { job_id, epoch, .. } = self.lease;
+        let traceparent = move || spans::traceparent(job_id, epoch);
+        let http = services.http().map(|caller| Outgoing { caller, traceparent: &traceparent });
         let bounds = ToolContext {
+            http,
+            tools: &self.config.tools,
             max_result_tokens: settings.limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
             retries: self.config.resolved.config.limits.tool_retries,
