@@ -1,10 +1,10 @@
-//! Which of the roles of `deploy/roles.sql` may run a command, for the sentence of one that may not. The table of
-//! `deploy/README.md` is the same, and a test tries it.
+//! Which roles of `deploy/roles.sql` may run a command, for the error message. The same as the table in
+//! `deploy/README.md`, which a test checks.
 
 use crate::arguments::Command;
 use plumbline_store::Error;
 
-/// What a login may not read is left out of what it is shown.
+/// Data that a login may not read is omitted.
 pub(crate) fn if_allowed<T: Default>(read: Result<T, Error>) -> Result<T, Error> {
     match read {
         Err(error) if error.is_forbidden() => Ok(T::default()),
@@ -12,7 +12,7 @@ pub(crate) fn if_allowed<T: Default>(read: Result<T, Error>) -> Result<T, Error>
     }
 }
 
-/// The sentence for a login whose rights do not suffice.
+/// The error for a login without sufficient rights.
 pub(crate) fn who_may(command: &Command) -> String {
     let (name, roles) = roles(command);
     let members = match roles {
@@ -28,7 +28,7 @@ pub(crate) fn who_may(command: &Command) -> String {
     )
 }
 
-/// A command's name, and the roles that may run it besides the owner.
+/// A command's name, and the roles that may run it in addition to the owner.
 fn roles(command: &Command) -> (&'static str, &'static [&'static str]) {
     match command {
         Command::Enqueue(_) => ("enqueue", &["enqueue", "work"]),
@@ -59,7 +59,7 @@ fn roles(command: &Command) -> (&'static str, &'static [&'static str]) {
         Command::Prune(_) => ("prune", &[]),
         Command::Migrate => ("migrate", &[]),
         Command::Roles { .. } => ("roles", &[]),
-        // These need no rights in a database of somebody's.
+        // These need no rights in a database.
         Command::Candidates(_) => ("candidates", &[]),
         Command::Config(_) => ("config", &[]),
         Command::Models(_) => ("models", &[]),

@@ -12,7 +12,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let unit = text.chars().last().ok_or_else(wrong)?;
     let (_, seconds) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
     let number: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;
-    // A hundred years: beyond it the database's calendar would be the first to say no.
+    // A hundred years, within the range of the database's calendar.
     let age = number.checked_mul(*seconds).filter(|age| *age <= 36_525 * 86_400).ok_or_else(wrong)?;
     Ok(Duration::from_secs(age))
 }

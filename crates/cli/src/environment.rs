@@ -117,7 +117,7 @@ pub(crate) fn timing() -> Result<Timing, Failure> {
     Ok(timing)
 }
 
-/// A number of units, so many to a second, of at most a day: times are added to others, and must not overflow them.
+/// A number of units, given per second, of at most a day, so that sums of times do not overflow.
 fn within_a_day(name: &str, default: u64, to_a_second: u64) -> Result<u64, Failure> {
     within(name, default, 86_400 * to_a_second, "a day")
 }
@@ -129,7 +129,7 @@ fn within(name: &str, default: u64, most: u64, which_is: &str) -> Result<u64, Fa
     }
 }
 
-/// `PLUMBLINE_HTTP_ADDR`, unless the flag says otherwise, `PLUMBLINE_HTTP_TOKEN` and `PLUMBLINE_HTTP_HOSTS`.
+/// The flag or `PLUMBLINE_HTTP_ADDR`, `PLUMBLINE_HTTP_TOKEN` and `PLUMBLINE_HTTP_HOSTS`.
 pub(crate) fn http(flag: Option<SocketAddr>) -> Result<HttpOptions, Failure> {
     let asked = match (flag, var("PLUMBLINE_HTTP_ADDR")) {
         (Some(address), _) => Some(address),
@@ -143,7 +143,7 @@ pub(crate) fn http(flag: Option<SocketAddr>) -> Result<HttpOptions, Failure> {
     Ok(HttpOptions::new(asked, var("PLUMBLINE_HTTP_TOKEN"), http_hosts()?))
 }
 
-/// `PLUMBLINE_HTTP_HOSTS`: names without a port, with commas between them.
+/// `PLUMBLINE_HTTP_HOSTS`: names without ports, separated by commas.
 fn http_hosts() -> Result<Vec<String>, Failure> {
     let text = var("PLUMBLINE_HTTP_HOSTS").unwrap_or_default();
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -156,7 +156,7 @@ fn http_hosts() -> Result<Vec<String>, Failure> {
     names.map(host).collect()
 }
 
-/// This very program, for its document child.
+/// This program, for its parser child.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         Failure::new(format!("the path of this program could not be found ({error}); start it by its full path"))

@@ -18,7 +18,7 @@ impl Failure {
         Self { sentence: sentence.into(), code: 1, is_refusal: false, is_forbidden: false }
     }
 
-    /// It was asked for in a wrong way.
+    /// Wrong usage.
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
         Self { code: 2, ..Self::new(sentence) }
     }
@@ -28,12 +28,12 @@ impl Failure {
         self.is_refusal
     }
 
-    /// What a login may not do, said by who may: the database's own words name its tables.
+    /// A missing right, reported with the roles that have it, because the database's message names its tables.
     pub(crate) fn explained(self, who_may: &str) -> Self {
         if self.is_forbidden { Self::new(who_may) } else { self }
     }
 
-    /// Prints the sentence and gives the code.
+    /// Prints the sentence and returns the code.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("plumbline: {}", printable(&self.sentence, false));
         ExitCode::from(self.code)

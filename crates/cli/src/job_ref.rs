@@ -1,18 +1,18 @@
-//! A job as people name it: its id, or as much of the beginning as tells it apart.
+//! A job reference: its id, or any unique prefix of it.
 
 use crate::error::Failure;
 use plumbline_store::Store;
 use std::{fmt, str::FromStr};
 use uuid::Uuid;
 
-/// Hexadecimal digits that a beginning has at least: fewer are a slip of the fingers.
+/// Minimum hexadecimal digits of a prefix, to catch typos.
 const LEAST: usize = 4;
 
-/// What was given for a job.
+/// The given reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobRef {
     given: String,
-    /// The first and the last id that begin so; the same for a whole one.
+    /// The first and the last id with this prefix; equal for a complete id.
     first: Uuid,
     last: Uuid,
 }
@@ -46,7 +46,7 @@ impl fmt::Display for JobRef {
 }
 
 impl JobRef {
-    /// The job's id. A whole one is taken as it is: whether there is such a job, the command finds out.
+    /// The job's id. A complete one is returned unchecked: the command finds out whether the job exists.
     pub(crate) async fn find(&self, store: &Store) -> Result<Uuid, Failure> {
         if self.first == self.last {
             return Ok(self.first);

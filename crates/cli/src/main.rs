@@ -1,5 +1,5 @@
-//! The binary `plumbline`: one command a file under `commands/`, the private Postgres of `dev` and of the tests beside
-//! them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
+//! The binary `plumbline`: one command per file under `commands/`, the private Postgres of `dev` and of the tests
+//! beside them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
 
 mod access;
 mod arguments;
@@ -20,7 +20,7 @@ use clap::{Parser, error::ErrorKind};
 use error::Failure;
 use std::process::ExitCode;
 
-/// A step asks for memory some hundreds of times, forty times for more than the C library keeps at hand for a thread.
+/// A step allocates memory some hundreds of times, forty of them larger than the C library's per-thread cache.
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version as clap prints them; a wrong usage in one line, like every other failure.
+/// Help and version as clap prints them; usage errors in one line, like every other failure.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();

@@ -1,4 +1,4 @@
-//! What commands print: tables on terminals and in pipes alike, JSON where asked for. A closed pipe is no error.
+//! Output of commands: tables on terminals and in pipes, JSON on request. A closed pipe is not an error.
 
 use crate::{
     error::Failure,
@@ -32,7 +32,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-/// A job that is not there.
+/// The error for an unknown job.
 pub(crate) fn no_job(job: Uuid) -> Failure {
     Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs"))
 }
@@ -44,12 +44,12 @@ const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_header(header.to_vec());
-    // A pipe has no width; long cells stay readable all the same.
+    // A pipe has no width; long cells are still wrapped.
     table.set_width(u16::try_from(Look::of_stdout().width()).unwrap_or(u16::MAX));
     table
 }
 
-/// A table whose cells stand below each other, a row a line; the caller sees to it that it fits.
+/// A table with one line per row; the caller ensures that it fits.
 pub(crate) fn lined_up(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
@@ -59,7 +59,7 @@ pub(crate) fn lined_up(header: &[&str]) -> Table {
     table
 }
 
-/// Lets a column's cells end below each other, for numbers.
+/// Right-aligns a column, for numbers.
 pub(crate) fn align_right(table: &mut Table, column: usize) {
     if let Some(column) = table.column_mut(column) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -1,5 +1,5 @@
-//! PID 1 of a container. The kernel gives it every orphan of the container, and a process that does not wait for them collects
-//! zombies. So PID 1 runs the command as a child, passes signals on to it, and waits for every process that ends.
+//! PID 1 of a container. The kernel reparents every orphan of the container to it, and without waiting for them zombies
+//! accumulate. So PID 1 runs the command as a child, forwards signals to it, and reaps every process.
 
 use crate::with_postgres::pass_on_to;
 use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal};
 use std::process::{self, ExitCode};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Runs this program once more as a child where this process is PID 1, and gives the child's exit code; `None` where it is
-/// not, or where no child can be started: the command then runs here, and only orphans remain.
+/// If this process is PID 1, runs this program again as a child and returns the child's exit code; `None` if it is not,
+/// or if no child can be started: the command then runs here, without reaping orphans.
 pub(crate) fn run_as_child() -> Option<ExitCode> {
     if process::id() != 1 {
         return None;
@@ -32,7 +32,7 @@ async fn reap() -> io::Result<u8> {
     let program = std::env::current_exe()?;
     let child = process::Command::new(program).args(std::env::args_os().skip(1)).spawn()?.id();
     loop {
-        // Several that end at once may be one signal.
+        // Several ending processes may raise a single signal.
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if pid.as_raw_nonzero().get().cast_unsigned() == child {
                 return Ok(code_of(status));
@@ -47,7 +47,7 @@ async fn reap() -> io::Result<u8> {
     }
 }
 
-/// The child's own code, or as a shell says it for one that a signal ended.
+/// The child's exit code, or the shell's convention for a signal.
 fn code_of(status: WaitStatus) -> u8 {
     let code = status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0));
     u8::try_from(code).unwrap_or(1)

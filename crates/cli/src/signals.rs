@@ -1,5 +1,5 @@
-//! Signals: the first asks for a drain, the second means at once. They are listened for on a thread of their own, which looks at
-//! nothing else: a process whose other threads all stand still ends all the same.
+//! Signals: the first starts a drain, the second ends the process at once. A dedicated thread handles them, so that the
+//! process ends even if all other threads are blocked.
 
 use crate::{environment, error::Failure};
 use plumbline_worker::Shutdown;
@@ -11,15 +11,15 @@ use tokio::{
     time::timeout,
 };
 
-/// How much longer than a drain may take the process lives on after the first signal, and how long after the second.
+/// How long the process may live beyond the drain time after the first signal, and how long after the second.
 const GRACE: Duration = Duration::from_secs(20);
-/// How long work on blocking threads is waited for at the end. What it does is not wanted any more.
+/// How long the end waits for work on blocking threads, whose results are no longer needed.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Listens for SIGTERM, SIGINT and, for a terminal that is closed, SIGHUP from now on.
+/// Listens for SIGTERM, SIGINT and, for a closed terminal, SIGHUP.
 ///
 /// # Errors
-/// When the handlers cannot be installed.
+/// If the handlers cannot be installed.
 pub(crate) fn on_signals() -> Result<(watch::Sender<Shutdown>, watch::Receiver<Shutdown>), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(format!("signals cannot be handled: {error}"));
     let drain = environment::timing()?.drain;
@@ -53,12 +53,12 @@ pub(crate) fn on_signals() -> Result<(watch::Sender<Shutdown>, watch::Receiver<S
 async fn raise(sender: watch::Sender<Shutdown>, mut signals: [Signal; 3], drain: Duration) {
     any(&mut signals).await;
     sender.send_replace(Shutdown::Drain);
-    // A second one means at once; without it, the drain has its time.
+    // A second signal ends it at once; without one, the drain has its time.
     if timeout(drain + GRACE, any(&mut signals)).await.is_ok() {
         sender.send_replace(Shutdown::Immediate);
         tokio::time::sleep(GRACE).await;
     }
-    // The process was asked to stop and has not: its leases run out, and another worker takes its jobs.
+    // The process did not stop in time: its leases expire, and another worker takes its jobs.
     eprintln!("plumbline did not stop within its time after a signal; it ends now, its jobs go to another worker");
     process::exit(1);
 }
@@ -71,7 +71,7 @@ async fn any([term, interrupt, hangup]: &mut [Signal; 3]) {
     }
 }
 
-/// Ends a runtime without waiting for work that may take for ever.
+/// Ends a runtime without waiting for work that may never end.
 pub(crate) fn end(runtime: tokio::runtime::Runtime) {
     runtime.shutdown_timeout(LINGER);
 }

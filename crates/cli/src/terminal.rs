@@ -1,24 +1,24 @@
-//! What a terminal gets and a pipe does not: colours, a width, a picture that is drawn over itself.
+//! Features for terminals only: colours, a width, a live view.
 //!
-//! Colours say nothing that words do not: a pipe, `NO_COLOR` and people who see none of them lose nothing.
+//! Colours carry no additional information, so output without them is complete.
 
 use comfy_table::Color;
 use console::{Term, measure_text_width, truncate_str};
 use std::io::{self, IsTerminal, Write};
 
-/// Columns of a text that goes into a pipe.
+/// Width of text in a pipe.
 const PIPE_WIDTH: usize = 120;
 
-/// What a text means; the colour follows from it.
+/// The meaning of a text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// It went well, or is done.
+    /// Success, or done.
     Good,
     /// Somebody should look.
     Warning,
     /// It failed.
     Bad,
-    /// It is going on.
+    /// In progress.
     Active,
     /// Beside the point.
     Quiet,
@@ -38,7 +38,7 @@ impl Tone {
         }
     }
 
-    /// Its colour in a table's cell; none where it is no colour.
+    /// Its colour in a table's cell; none if it is not a colour.
     pub(crate) fn colour(self) -> Option<Color> {
         match self {
             Self::Good => Some(Color::DarkGreen),
@@ -62,7 +62,7 @@ impl Tone {
     }
 }
 
-/// How stdout is written to.
+/// The style of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     colours: bool,
@@ -70,8 +70,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Of stdout as it is: colours only on a terminal, and never with `NO_COLOR` (<https://no-color.org>: any value
-    /// but an empty one).
+    /// For the actual stdout: colours only on a terminal, and never with `NO_COLOR` (<https://no-color.org>: any
+    /// non-empty value).
     pub(crate) fn of_stdout() -> Self {
         let terminal = io::stdout().is_terminal();
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -83,7 +83,7 @@ impl Look {
         }
     }
 
-    /// A look for a text that must be the same everywhere.
+    /// A fixed style, for text that must be the same everywhere.
     #[cfg(test)]
     pub(crate) fn plain(width: usize) -> Self {
         Self { colours: false, width }
@@ -107,7 +107,7 @@ impl Look {
         format!("\u{1b}[{}m{text}\u{1b}[0m", tone.code())
     }
 
-    /// The line cut to the width, its colours closed.
+    /// The line truncated to the width, with its colours reset.
     pub(crate) fn fit(self, line: &str) -> String {
         if measure_text_width(line) <= self.width {
             return line.to_owned();
@@ -117,10 +117,9 @@ impl Look {
     }
 }
 
-/// The text without what a terminal obeys or reads backwards: control characters but line ends and tabs, and marks of
-/// direction, each replaced by `\u{fffd}`. Prompts, reasons and errors come from rows, which others write: an escape in one
-/// could set the clipboard, clear the screen, or show another status than there is. Where there are colours, sequences
-/// that set one pass, whoever wrote them.
+/// The text without control characters, except line ends and tabs, and without bidirectional marks, each replaced by
+/// `\u{fffd}`. Prompts, reasons and errors come from rows that others write: an escape sequence could set the
+/// clipboard, clear the screen, or show a false status. If colours are enabled, sequences that set one are kept.
 pub(crate) fn printable(text: &str, colours: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -146,36 +145,36 @@ fn is_obeyed(character: char) -> bool {
     direction || (character.is_control() && !matches!(character, '\n' | '\t'))
 }
 
-/// What sets a colour or a weight here, or ends it: that of [`Tone::code`], and that of tables' cells.
+/// The permitted colour and weight sequences: those of [`Tone::code`], and those of table cells.
 const SEQUENCES: [&str; 13] = ["", "0", "1", "2", "31", "32", "33", "36", "39", "38;5;1", "38;5;2", "38;5;3", "38;5;6"];
 
-/// The length of the sequence that the text begins with, if it is one of ours. Any other, a background or black among them,
-/// could hide text.
+/// The length of a permitted sequence at the beginning of the text. Any other, such as a background or black, could
+/// hide text.
 fn colour(text: &str) -> Option<usize> {
     let (parameters, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
     SEQUENCES.contains(&parameters).then_some("\u{1b}[m".len() + parameters.len())
 }
 
-/// A picture on the terminal that is drawn over itself. While it exists the cursor is hidden; when it goes, however it
-/// goes, the cursor is back, below the picture.
+/// A live view on the terminal, redrawn in place. While it exists the cursor is hidden; dropping it restores the cursor
+/// below the view.
 #[derive(Debug)]
 pub(crate) struct Picture {
     rows: usize,
 }
 
 impl Picture {
-    /// Begins one at the cursor.
+    /// Begins a view at the cursor.
     pub(crate) fn begin() -> io::Result<Self> {
         write("\u{1b}[?25l")?;
         Ok(Self { rows: 0 })
     }
 
-    /// Lines that fit on the screen: one that scrolled away cannot be drawn over.
+    /// Lines that fit on the screen: scrolled lines cannot be redrawn.
     pub(crate) fn most_rows() -> usize {
         Term::stdout().size_checked().map_or(24, |(rows, _)| usize::from(rows)).saturating_sub(1).max(1)
     }
 
-    /// Draws these lines in place of the ones before, in one write so that nothing flickers.
+    /// Replaces the previous lines, in one write to avoid flicker.
     pub(crate) fn draw(&mut self, lines: &[String]) -> io::Result<()> {
         let lines = &lines[..lines.len().min(Self::most_rows())];
         let mut text = String::new();
@@ -193,7 +192,7 @@ impl Picture {
 
 impl Drop for Picture {
     fn drop(&mut self) {
-        // A terminal that is gone needs no cursor.
+        // A closed terminal needs no cursor.
         let _ = write("\u{1b}[?25h");
     }
 }

@@ -1,18 +1,18 @@
-//! Moments as people write them: RFC 3339, and what is left of it when seconds, the time or the offset are left out.
+//! Times as people write them: RFC 3339, optionally without seconds, time or offset.
 
 use crate::duration;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
-/// With an offset. RFC 3339 itself is tried before.
+/// With an offset. RFC 3339 itself is tried first.
 const WITH_OFFSET: [&str; 4] =
     ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M:%S%.f%#z"];
-/// Without one: UTC, wherever the command runs.
+/// Without one: UTC, on every machine.
 const WITHOUT: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
 
-/// A moment; a day alone is its beginning.
+/// A time; a date means its beginning.
 pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
     let given = text.trim();
-    // `Z` is the one offset that has letters.
+    // `Z` is the only offset with a letter.
     let numeric = given.strip_suffix(['Z', 'z']).map(|rest| format!("{rest}+00:00"));
     let given = numeric.as_deref().unwrap_or(given);
     if let Ok(moment) = DateTime::parse_from_rfc3339(given) {
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
         .ok_or_else(|| format!("`{text}` is no time; write e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC"))
 }
 
-/// A moment, or how long ago it was: `24h`.
+/// A time, or an age: `24h`.
 pub(crate) fn parse_or_age(text: &str) -> Result<DateTime<Utc>, String> {
     match duration::parse(text) {
         Ok(age) => Ok(Utc::now() - age),

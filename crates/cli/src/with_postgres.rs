@@ -1,5 +1,5 @@
-//! `plumbline __with-postgres -- COMMAND`: runs a command with a throw-away Postgres of its own, named by
-//! `DATABASE_URL`. This is how `make test` and the benchmarks get theirs.
+//! `plumbline __with-postgres -- COMMAND`: runs a command with a temporary private Postgres, whose address is in
+//! `DATABASE_URL`. `make test` and the benchmarks use it.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Commits survive a power cut, for measurements that must count the disk
     #[arg(long)]
     durable: bool,
-    /// Use the lasting cluster in this folder, as `plumbline dev` does, in place of a throw-away one
+    /// Use the persistent cluster in this folder, like `plumbline dev`, instead of a temporary one
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// A server setting, as in postgresql.conf; repeat for several
@@ -29,10 +29,10 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// Starts the cluster, runs the command to its end, stops the cluster, and gives the command's exit code.
+/// Starts the cluster, runs the command to its end, stops the cluster, and returns the command's exit code.
 ///
 /// # Errors
-/// When the cluster cannot be had or the command cannot be run.
+/// If the cluster cannot be started or the command cannot be run.
 pub(crate) async fn run(arguments: Arguments) -> Result<u8, Error> {
     let lasting = arguments.data.is_some();
     let postgres = dev_postgres::start(Options {
@@ -63,8 +63,7 @@ async fn run_command(postgres: &PrivatePostgres, command: &[OsString]) -> Result
     signals.pass_on_until_end(child).await.map(exit_code).map_err(Error::file("wait for", &program))
 }
 
-/// The `PATH` with the server's own client programs at its end, so that the command finds a `psql` wherever the
-/// packages put theirs.
+/// The `PATH` with the server's client programs at its end, so that the command finds a `psql`.
 fn path_with(bin_dir: &Path) -> OsString {
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     path.push(":");
@@ -72,7 +71,7 @@ fn path_with(bin_dir: &Path) -> OsString {
     path
 }
 
-/// The signals that ask us to end. Until this exists they end us at once, and the server with us.
+/// The termination signals. Before this exists they end the process at once, and the server with it.
 struct Signals {
     interrupt: unix::Signal,
     terminate: unix::Signal,
@@ -83,8 +82,8 @@ impl Signals {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    /// Waits for the command, passing on the signals that reach only us. Ctrl-C at a terminal reaches the whole
-    /// foreground group, the command included; sent twice, many programs take it for "now".
+    /// Waits for the command, forwarding signals that only this process gets. Ctrl-C at a terminal reaches the whole
+    /// foreground group, including the command; many programs treat a second one as "now".
     async fn pass_on_until_end(&mut self, mut child: Child) -> std::io::Result<ExitStatus> {
         let from_terminal = std::io::stdin().is_terminal() || std::io::stderr().is_terminal();
         loop {
@@ -111,7 +110,7 @@ pub(crate) fn pass_on_to(child: u32, signal: Signal) {
     }
 }
 
-/// The command's own code, or as a shell would say it for one that a signal ended.
+/// The command's exit code, or the shell's convention for a signal.
 fn exit_code(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: CandidatesArguments) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The document's text with page marks. A text that has marks already, such as a chunk, keeps its pages.
+/// The document's text with page marks. A text with existing marks, such as a chunk, keeps its pages.
 async fn text_of(file: &Path) -> Result<String, Failure> {
     let name = file.display().to_string();
     let bytes = read(file)?;
@@ -102,7 +102,7 @@ struct Judged {
     reason: Option<&'static str>,
 }
 
-/// A line for each of the file's sentences, blank lines left out.
+/// One line for each of the file's sentences, without blank lines.
 fn judged(scan: &Scan, file: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(read(file)?)
         .map_err(|_| Failure::usage(format!("{} is not UTF-8; save it as such", file.display())))?;

@@ -1,5 +1,5 @@
-//! `plumbline cancel|pause|resume|retry|approve|feedback`: the SQL functions of the same meaning. Words given along are
-//! feedback of the job, as `send_feedback` takes it: the agent reads them before it goes on, whenever that is.
+//! `plumbline cancel|pause|resume|retry|approve|feedback`: the SQL functions with the same meaning. A message is
+//! feedback for the job, as with `send_feedback`: the agent reads it before it continues.
 
 use crate::{
     arguments::{ApproveArguments, ControlArguments, FeedbackArguments, ResumeArguments, RetryArguments},
@@ -11,7 +11,7 @@ use plumbline_store::{Command, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// Words to a cancelled job are read if it is retried; they are sent first, because an ended job takes none.
+/// A message to a cancelled job is read if it is retried; it is sent first, because an ended job accepts none.
 pub(crate) async fn cancel(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = job.find(&store).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn resume(arguments: ResumeArguments) -> Result<u8, Failure> {
     tell(job, &store.command(job, &Command::Resume { feedback, limits }).await?)
 }
 
-/// The limits that were given, by their names in a configuration; the database judges them.
+/// The given limits, by their configuration keys; the database validates them.
 fn limits(arguments: &ResumeArguments) -> Option<Value> {
     let ResumeArguments { control: _, cost_budget, token_budget, max_iterations, deadline } = arguments;
     let given = [
@@ -49,7 +49,8 @@ fn limits(arguments: &ResumeArguments) -> Option<Value> {
     (!limits.is_empty()).then_some(Value::Object(limits))
 }
 
-/// One job, or each that failed since a time. Of those, one that somebody was faster with is said and passed over.
+/// One job, or each that failed since a time. If another session has already retried one of those, it is reported and
+/// skipped.
 pub(crate) async fn retry(arguments: RetryArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let RetryArguments { job, failed_since, job_type, feedback } = arguments;
@@ -83,7 +84,7 @@ pub(crate) async fn approve(ApproveArguments { job, feedback }: ApproveArguments
     tell(job, &store.command(job, &Command::Approve).await?)
 }
 
-/// A job in review goes back to work with the words; any other that has not ended reads them at its next step.
+/// A job in review goes back to work with the message; any other active job reads it at its next step.
 pub(crate) async fn feedback(FeedbackArguments { job, text }: FeedbackArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = job.find(&store).await?;

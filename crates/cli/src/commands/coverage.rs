@@ -1,4 +1,4 @@
-//! `plumbline coverage`: how much of its documents a job has worked through, and which passages are left.
+//! `plumbline coverage`: how much of its documents a job has processed, and which passages are left.
 
 use crate::{
     access::if_allowed,
@@ -10,7 +10,7 @@ use crate::{
 use plumbline_store::{CoverageLine, PassageLine};
 use serde_json::json;
 
-/// What a passage may be.
+/// The states of a passage.
 const STATES: [&str; 3] = ["unread", "read", "answered"];
 
 pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {

@@ -1,5 +1,5 @@
-//! `plumbline dev`: everything on one machine with nothing set up: a private Postgres, the migrations, a worker, a
-//! sample job, its progress, its result. Uses the model of the environment, or the built-in rehearsal model.
+//! `plumbline dev`: a complete demo without setup: a private Postgres, the migrations, a worker, a sample job, its
+//! progress, its result. Uses the model of the environment, or the built-in rehearsal model.
 
 use super::{documents, enqueue, job_summary, watch};
 use crate::{
@@ -29,14 +29,14 @@ const SAMPLE: &[u8] = include_bytes!("../../sample/record-keeping-policy.pdf");
 const SAMPLE_NAME: &str = "record-keeping-policy.pdf";
 const PROMPT: &str =
     "Extract every requirement from the documents: each normative sentence with its page and a verbatim quote.";
-/// Requirements shown; SQL shows the others.
+/// Maximum number of requirements shown; SQL shows the others.
 const SHOWN: usize = 20;
-/// Longest text of a requirement in the table, in characters.
+/// Maximum length of a requirement's text in the table, in characters.
 const LONGEST: usize = 200;
-/// Jobs at once: this is a demonstration, not a service.
+/// Concurrent jobs: this is a demo, not a service.
 const CONCURRENCY: usize = 4;
 
-/// A job type that is tried: with its files, and with the rehearsal model whatever the environment has.
+/// A job type to try, with its files, always with the rehearsal model.
 pub(crate) struct Trial {
     pub(crate) job_type: String,
     pub(crate) configs: ConfigRegistry,
@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
     run_with(arguments, None).await
 }
 
-/// The same, for a job type that is tried.
+/// The same for a job type to try.
 pub(crate) async fn run_with(arguments: DevArguments, trial: Option<Trial>) -> Result<u8, Failure> {
     plumbline_telemetry::start(LogFormat::Text, "warn,sqlx=error");
     let (stop_sender, stop) = signals::on_signals()?;
@@ -58,7 +58,7 @@ pub(crate) async fn run_with(arguments: DevArguments, trial: Option<Trial>) -> R
     code
 }
 
-/// A folder that no other account of the machine reads: documents lie in it.
+/// A folder that only this account can read, because it contains documents.
 fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
     let failed = |error: io::Error| Failure::new(format!("cannot make {} ({error})", folder.display()));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
@@ -66,7 +66,7 @@ fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// The private database is this command's alone, so a folder is what has to go.
+/// Only this command uses the private database, so the folder can be deleted.
 fn of_another_version(error: plumbline_store::Error) -> Failure {
     match error.is_of_another_schema() {
         true => Failure::new(
@@ -116,7 +116,7 @@ async fn with_postgres(
             report(&store, job, row, &workspace_dir, postgres).await?;
             validator.iter().try_for_each(|(_, row)| watch::say_headline(row))?;
             job_summary::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
-            // The validator's trouble is the whole's: what was asked for is the way to the graph.
+            // A failure of the validator fails the command: the demo covers the path to the graph.
             validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
         }
         None => {
@@ -126,7 +126,7 @@ async fn with_postgres(
     };
     if arguments.keep && followed.is_some() {
         output::print("\nPostgres and the worker keep running; insert jobs as you like. Ctrl-C ends them.")?;
-        // An error means that the sender is gone, which is a reason to end as well.
+        // An error means that the sender is gone, which also ends the command.
         let _ = stop.wait_for(|now| *now > Shutdown::None).await;
     }
     stop_sender.send_if_modified(|now| {
@@ -191,7 +191,7 @@ async fn insert_job(store: &Store, arguments: &DevArguments, trial: Option<&Tria
     enqueue::insert(store, &job).await
 }
 
-/// Where to look on; a terminal that does not take the line is no reason to stop.
+/// Where to look further; a failed write to the terminal is ignored.
 fn announce(address: SocketAddr) {
     let _ = output::print(&format!("Dashboard http://{address}/\n"));
 }
@@ -266,7 +266,7 @@ fn requirement_table(requirements: &[RequirementRow]) -> String {
     if rest > 0 { format!("{table}\n… and {rest} more in requirement_cache") } else { table.to_string() }
 }
 
-/// A requirement's name with its quote, or the quote alone where that begins with the name: most names are cut from it.
+/// A requirement's name with its quote, or only the quote if it begins with the name: most names are prefixes of it.
 fn said(name: &str, quote: &str) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (name, quote) = (words(name), words(quote));

@@ -1,5 +1,5 @@
-//! The documents of a new job. Their bytes go into the database, so that it does not matter on which machine the command
-//! and the workers run.
+//! The documents of a new job. Their bytes are stored in the database, so the command and the workers may run on
+//! different machines.
 
 use crate::error::Failure;
 use plumbline_store::{MOST_DOCUMENT_BYTES, NewDocument, NewJob};
@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Most documents of one job, and how deep their folders may be nested: what a worker takes in.
+/// Maximum documents of one job, and maximum nesting of their folders: the limits of a worker.
 const MOST: usize = 1000;
 const DEEPEST: usize = 16;
 
-/// Puts documents into the job: one into its row, several beside it. A folder stands for the files in it, whose names keep
-/// their place below it; names that begin with a dot are the system's.
+/// Adds documents to the job: a single one in its row, several in a separate table. A folder means the files in it,
+/// with their relative paths; names that begin with a dot are skipped.
 pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf]) -> Result<(), Failure> {
     let mut files = Vec::new();
     for document in documents {
@@ -37,7 +37,7 @@ pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf]) -> Result<(), Fail
     Ok(())
 }
 
-/// Collects the files below a folder with their names as seen from it.
+/// Collects the files below a folder with their relative paths.
 fn list(folder: &Path, below: &str, depth: usize, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
     let unreadable = |error: io::Error| {
         Failure::new(format!("the folder {} could not be read ({error}); make it readable", folder.display()))
@@ -66,7 +66,7 @@ fn list(folder: &Path, below: &str, depth: usize, files: &mut Vec<(String, PathB
     }
 }
 
-/// Whether a worker would take them, before any of them is read.
+/// Whether a worker would accept them, before any of them is read.
 fn check(files: &[(String, PathBuf)]) -> Result<(), Failure> {
     if files.len() > MOST {
         return Err(Failure::usage(format!(
@@ -77,7 +77,7 @@ fn check(files: &[(String, PathBuf)]) -> Result<(), Failure> {
     let mut names = HashSet::new();
     let mut bytes = 0;
     for (name, path) in files {
-        // Folders that people see do not all tell capitals apart.
+        // Not all file systems are case-sensitive.
         if !names.insert(name.to_lowercase()) {
             return Err(Failure::usage(format!("two documents are named {name}; rename one of them")));
         }

@@ -42,8 +42,8 @@ fn read_object(flag: &str, example: &str, text: &str) -> Result<Value, Failure> 
     }
 }
 
-/// Says when no live worker will take the job. Where no worker lives at all, it is what the command's own configurations do
-/// not know that is worth a word. Who may not look at workers is told nothing.
+/// Warns if no live worker will claim the job. Without live workers, warns if the command's own configurations do not
+/// know the type. A login that may not read workers gets no warning.
 async fn warn_of_unknown(store: &Store, job_type: &str) -> Result<(), Failure> {
     let lease = u32::try_from(environment::timing()?.lease.as_secs()).unwrap_or(u32::MAX);
     let Ok(workers) = store.who_knows(job_type, lease).await else { return Ok(()) };

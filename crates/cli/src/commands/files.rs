@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use uuid::Uuid;
 
-/// Lists the files whose paths begin with `prefix`: size in bytes and path, a line each.
+/// Lists the files whose paths begin with `prefix`: size in bytes and path, one line each.
 pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = job.find(&store).await?;
@@ -17,7 +17,7 @@ pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Writes one file to stdout, byte for byte; onto a terminal what could steer it is shown as text.
+/// Writes one file to stdout, byte for byte; on a terminal, control sequences are shown as text.
 pub(crate) async fn cat(job: &JobRef, path: &str) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = job.find(&store).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn export(job: &JobRef, dir: &Path, prefix: &str) -> Result<u8,
     Ok(0)
 }
 
-/// The files of a job that is there; with a prefix at least one.
+/// The files of an existing job; with a prefix, at least one.
 async fn of_job(store: &Store, job: Uuid, prefix: &str) -> Result<Vec<SeenFile>, Failure> {
     if store.jobs_between(job, job).await?.is_empty() {
         return Err(output::no_job(job));

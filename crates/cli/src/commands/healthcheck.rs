@@ -1,5 +1,5 @@
-//! `plumbline __probe`: asks the worker on this machine whether it is alive, for images that have no other program that
-//! could. It reads `PLUMBLINE_HTTP_ADDR` as the worker does, so both belong into the container's environment.
+//! `plumbline __probe`: checks whether the worker on this machine is alive, for images without another HTTP client. It
+//! reads `PLUMBLINE_HTTP_ADDR` like the worker, so set it in the container's environment.
 
 use crate::{environment, error::Failure, output};
 use std::{
@@ -15,7 +15,7 @@ use tokio::{
 /// A worker that takes longer is not alive.
 const ANSWER: Duration = Duration::from_secs(4);
 
-/// Exit code 0 when `/healthz` says so.
+/// Exit code 0 if `/healthz` succeeds.
 pub(crate) async fn run() -> Result<u8, Failure> {
     let address = reachable(environment::http(None)?.address);
     let asked = timeout(ANSWER, ask(address)).await;
@@ -35,7 +35,7 @@ fn silent(address: SocketAddr, reason: &str) -> Failure {
     ))
 }
 
-/// Where an address is reached from this very machine: one that stands for all of them is no destination everywhere.
+/// The destination for a local address: a wildcard address is not a valid destination on all systems.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

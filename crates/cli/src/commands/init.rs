@@ -1,4 +1,4 @@
-//! `plumbline init`: the files of a job type of one's own, which can be tried at once.
+//! `plumbline init`: writes the files of a new job type, which can be tried at once.
 
 use super::dev::{self, Trial};
 use crate::{
@@ -20,11 +20,11 @@ const ANSWERS: &str = include_str!("../../templates/init/answers.md");
 const ANSWERS_SCHEMA: &str = include_str!("../../templates/init/answers.schema.json");
 const RECORDS_SCHEMA: &str = include_str!("../../templates/init/records.schema.json");
 
-/// What every job type begins with; as `--from` it has no instructions of its own.
+/// The base of every job type; as `--from` it has no instructions.
 const DEFAULTS: &str = "defaults";
-/// A tool that records requirements: a type that has it owes their list.
+/// A tool that records requirements: a type with it delivers their list.
 const RECORDERS: [&str; 2] = ["record_passage", "add_requirement"];
-/// Where job types lie when PLUMBLINE_CONFIG_DIR does not say it.
+/// The default folder of job types without PLUMBLINE_CONFIG_DIR.
 const CONFIGS: &str = "configs";
 
 pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
     check_name(job_type)?;
     match (folder.exists(), arguments.r#try) {
         (false, _) => write(&Type::of(job_type, &arguments.from)?, &dir)?,
-        // What is there is tried as it is.
+        // An existing job type is tried unchanged.
         (true, true) => {}
         (true, false) => {
             let said = format!("{} is there already; choose another name, or try it with --try", folder.display());
@@ -54,7 +54,7 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
     dev::run_with(DevArguments { documents, prompt, keep: false }, Some(trial)).await
 }
 
-/// It is a folder's name, and appears in SQL and on command lines.
+/// It is the name of a folder, and is used in SQL and on command lines.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let begins = name.chars().next().is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
@@ -71,7 +71,7 @@ struct Type<'a> {
     name: &'a str,
     from: &'a str,
     instructions: String,
-    /// The file that has a schema, and the schema.
+    /// The file with a schema, and the schema.
     owed: &'static str,
     schema: &'static str,
     config: Value,
@@ -95,7 +95,7 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// It records requirements, whose list the system renders.
+    /// It records requirements; the system renders their list.
     fn of_records(name: &'a str, from: &'a str, instructions: String) -> Self {
         let owed = "output/requirements.json";
         let config = json!({
@@ -104,7 +104,7 @@ impl<'a> Type<'a> {
         Self { name, from, instructions, owed, schema: RECORDS_SCHEMA, config }
     }
 
-    /// It answers in a file of its own, whose quotes are looked up.
+    /// It delivers a separate file, whose quotes are looked up.
     fn of_answers(name: &'a str, from: &'a str, instructions: String) -> Self {
         let owed = "output/answers.json";
         let mut config = json!({
@@ -161,7 +161,7 @@ fn write(new: &Type<'_>, dir: &Path) -> Result<(), Failure> {
     put(folder.join("instructions.md"), &new.instructions)?;
     put(folder.join("example/policy.md"), EXAMPLE)?;
     put(folder.join("README.md"), &new.readme(dir))?;
-    // What editors complete the keys by.
+    // The schema for completion in editors.
     if !dir.join("schema.json").exists() {
         put(dir.join("schema.json"), &schema_json(&ConfigRegistry::embedded().defaults()?))?;
     }

@@ -1,4 +1,4 @@
-//! What came of a document, in one table: from its pages to the requirements in the graph.
+//! The results for a document in one table: from its pages to the requirements in the graph.
 
 use crate::{
     error::Failure,
@@ -8,13 +8,13 @@ use plumbline_store::{JobDetail, RequirementRow, Store};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Where a validator without a graph puts its statements, and what their further parts begin with.
+/// The files in which a validator without a graph writes its statements: the first, and the prefix of further parts.
 const SCRIPT: &str = "output/insert.cypher";
 const FURTHER_PART: &str = "output/insert_part_";
-/// Reasons for rejections that are listed.
+/// Maximum number of listed reasons for rejection.
 const SHOWN_REASONS: usize = 5;
 
-/// Prints the table of a job and of the validator job that followed it, if one did.
+/// Prints the table of a job and of its validator job, if there is one.
 pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> Result<(), Failure> {
     let requirements = store.requirements_of(job).await?;
     let sources = store.sources(job).await?;
@@ -60,7 +60,7 @@ pub(crate) fn verified(requirement: &RequirementRow) -> usize {
     citations.iter().filter(|citation| citation.get("verified") == Some(&true.into())).count()
 }
 
-/// Why, for what did not get into the graph.
+/// The reasons, for requirements that are not in the graph.
 fn remark(status: &str, rows: &[&RequirementRow]) -> String {
     if status == "pending" {
         let accepted = rows.iter().filter(|row| integration(row) == Some("switched off")).count();
@@ -71,7 +71,7 @@ fn remark(status: &str, rows: &[&RequirementRow]) -> String {
     }
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for reason in rows.iter().filter_map(|row| row.rejection_reason.as_ref().or(row.last_error.as_ref())) {
-        // A duplicate names what it is a duplicate of; the kind of reason is what counts here.
+        // A duplicate's reason names the other requirement; only the kind of reason counts here.
         let kind = reason.split(" of ").next().unwrap_or(reason);
         *reasons.entry(short(kind, 60)).or_default() += 1;
     }
@@ -86,7 +86,7 @@ fn integration(row: &RequirementRow) -> Option<&str> {
     row.validation_result.as_ref()?.get("integration")?.as_str()
 }
 
-/// What of the requirements is in the graph, by type; or, without one, where the statements are that would write it.
+/// The requirements in the graph by type; or, without a graph, the path of the statements for it.
 fn graph(requirements: &[RequirementRow], statements: Option<usize>) -> String {
     let integrated: Vec<&RequirementRow> = requirements.iter().filter(|row| row.graph_node_id.is_some()).collect();
     if !integrated.is_empty() {
@@ -114,7 +114,7 @@ fn graph(requirements: &[RequirementRow], statements: Option<usize>) -> String {
     }
 }
 
-/// How many statements a validator has written for people to run; none where it wrote no script.
+/// How many statements a validator's script has; none without a script.
 async fn statements_of(store: &Store, validator: Uuid) -> Result<Option<usize>, Failure> {
     let mut count = None;
     for file in store.file_index(validator).await? {
@@ -127,7 +127,7 @@ async fn statements_of(store: &Store, validator: Uuid) -> Result<Option<usize>, 
     Ok(count)
 }
 
-/// A statement ends a line with a semicolon; values are literals on one line.
+/// A statement ends with a semicolon at the end of a line; values are literals on one line.
 fn statements(script: &[u8]) -> usize {
     String::from_utf8_lossy(script).lines().filter(|line| line.ends_with(';') && !line.starts_with("//")).count()
 }

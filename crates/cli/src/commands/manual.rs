@@ -1,4 +1,4 @@
-//! `plumbline completions` and `plumbline manual`: made from the very definition that reads the arguments.
+//! `plumbline completions` and `plumbline manual`: generated from the definition of the arguments.
 
 use crate::{arguments::Cli, error::Failure, output};
 use clap::CommandFactory;
@@ -30,7 +30,7 @@ pub(crate) fn run(dir: Option<&Path>) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The command line without what is hidden: a completion that offers internals teaches them.
+/// The command line without hidden commands, so that completions do not offer internals.
 fn shown() -> clap::Command {
     let whole = Cli::command();
     let mut shown = clap::Command::new(NAME).version(env!("CARGO_PKG_VERSION")).propagate_version(true);

@@ -1,4 +1,4 @@
-//! `plumbline models`: what is known of providers and models.
+//! `plumbline models`: known providers and models.
 
 use crate::{arguments::ModelsArguments, environment, error::Failure, output};
 use plumbline_config::{Prices, ProfileEntry};

@@ -1,5 +1,5 @@
-//! `plumbline prune`: ended jobs leave, with their rows and their folders. A folder that lies on another machine, or that
-//! cannot be removed from here, is left to the workers (see `deleted_jobs`), and counted.
+//! `plumbline prune`: deletes ended jobs with their rows and folders. A folder on another machine, or one that cannot
+//! be removed here, is left to the workers (see `deleted_jobs`), and counted.
 
 use crate::{
     arguments::PruneArguments,
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What is left although it is old, a line a reason.
+/// Old jobs that are kept, one line per reason.
 fn say_kept(kept: &[KeptJobs]) -> Result<u8, Failure> {
     for KeptJobs { reason, jobs } in kept {
         let why = match reason.as_str() {
@@ -63,13 +63,13 @@ struct Pruned {
     folders: i64,
     /// Jobs that ran and have no folder here.
     elsewhere: i64,
-    /// Folders that could not be removed, and why the last of them could not; the rows are gone all the same.
+    /// Folders that could not be removed, with the error of the last one; their rows are deleted anyway.
     stuck: i64,
     trouble: Option<String>,
 }
 
 impl Pruned {
-    /// What is left behind, and who removes it.
+    /// The remaining folders, and who removes them.
     fn warn(&self) {
         if self.elsewhere > 0 {
             eprintln!(
@@ -87,7 +87,7 @@ impl Pruned {
         }
     }
 
-    /// Adds what became of one folder; whether there was one, as far as can be seen.
+    /// Adds the result for one folder; returns whether there was one, if known.
     fn add(&mut self, path: &Path, removed: std::io::Result<bool>) -> bool {
         match removed {
             Ok(removed) => {
@@ -103,7 +103,7 @@ impl Pruned {
     }
 }
 
-/// The rows first: a folder is a view of them, and one that stays for an interrupted prune does no harm.
+/// The rows first: a folder is derived from them, and one left by an interrupted prune is harmless.
 async fn prune(store: &Store, retention: &Retention, mirror: &Mirror) -> Result<Pruned, Failure> {
     let mut pruned = Pruned::default();
     loop {

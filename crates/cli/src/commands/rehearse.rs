@@ -15,7 +15,7 @@ pub(crate) async fn run(arguments: RehearseArguments) -> Result<u8, Failure> {
     output::print(&format!("the rehearsal model (rule-based, no LLM) listens on http://{bound}/v1"))?;
     let options = plumbline_rehearsal::Options { delay: Duration::from_millis(arguments.delay_ms) };
     let stopped = async move {
-        // An error means that nobody can stop us any more, which ends the server as well.
+        // An error means that the stop signal is gone, which also ends the server.
         let _ = stop.wait_for(|now| *now > Shutdown::None).await;
     };
     plumbline_rehearsal::serve(listener, options, stopped)

@@ -1,4 +1,4 @@
-//! `plumbline replay`: recorded jobs done again by this version, without a model.
+//! `plumbline replay`: runs recorded jobs with this version, without a model.
 
 use crate::{
     arguments::ReplayArguments,
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: ReplayArguments) -> Result<u8, Failure> {
     Ok(code)
 }
 
-/// A job by its id or the beginning of it, or a recording by its file.
+/// A job by its id or a prefix of it, or a recording by its file.
 async fn read(name: &str) -> Result<Recording, Failure> {
     let path = Path::new(name);
     match (Uuid::parse_str(name), name.parse::<JobRef>()) {

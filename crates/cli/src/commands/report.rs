@@ -1,4 +1,4 @@
-//! `plumbline report`: the documents of a job with its quotes marked in them.
+//! `plumbline report`: the documents of a job with its quotes marked.
 
 use crate::{environment, error::Failure, job_ref::JobRef, output};
 use std::path::Path;

@@ -11,7 +11,7 @@ pub(crate) async fn run(database: Option<String>, print: bool) -> Result<u8, Fai
     let url = database.map_or_else(environment::database_url, Ok)?;
     let store = environment::connect(&url).await?;
     let left_out = store.apply_roles().await?;
-    // As a comment of SQL: who takes it for the statements and gives it to psql does no harm.
+    // Printed as an SQL comment, so that passing it to psql is harmless.
     output::print(match left_out {
         0 => "-- the roles are there, with their rights",
         _ => "-- the roles are there; tables are missing, so run this again after `plumbline migrate` or a restore",

@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::io::IsTerminal as _;
 use uuid::Uuid;
 
-/// Most jobs listed on a terminal, which nobody reads further; pipes and JSON get all.
+/// Maximum number of jobs listed on a terminal; pipes and JSON get all.
 const MOST: usize = 200;
 
 pub(crate) async fn run(arguments: StatusArguments) -> Result<u8, Failure> {
@@ -56,8 +56,8 @@ async fn all(store: &Store, filter: &JobFilter, as_json: bool) -> Result<u8, Fai
     Ok(0)
 }
 
-/// A line a job, in the columns that fit: what is dropped first on a narrow terminal is what `plumbline status JOB`
-/// shows anyway. The prompt takes the room that is left.
+/// One line per job, in the columns that fit: a narrow terminal first drops those that `plumbline status JOB` shows
+/// anyway. The prompt takes the remaining width.
 fn list(jobs: &[JobLine], look: Look) -> String {
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| look.width() >= column.from).collect();
     let rows: Vec<Vec<String>> =
@@ -81,13 +81,13 @@ fn list(jobs: &[JobLine], look: Look) -> String {
 
 /// Space around a cell's text.
 const PADDING: usize = 2;
-/// A prompt says something from so many characters on.
+/// Minimum useful width of a prompt in characters.
 const LEAST_PROMPT: usize = 16;
 
 /// A column of the list.
 struct Column {
     name: &'static str,
-    /// Columns of the terminal from which it is shown.
+    /// Minimum terminal width for this column.
     from: usize,
     number: bool,
     text: fn(&JobLine) -> String,
@@ -106,14 +106,14 @@ const COLUMNS: [Column; 10] = [
     Column { name: "error, reason", from: 110, number: false, text: error },
 ];
 
-/// Characters of an error, or of the reason for which a job waits, in the list; `plumbline status JOB` has the whole.
+/// Maximum characters of an error or of a waiting reason in the list; `plumbline status JOB` shows all of it.
 const MOST_ERROR: usize = 24;
 
 fn error(job: &JobLine) -> String {
     short(job.error_message.as_deref().or(job.status_reason.as_deref()).unwrap_or_default(), MOST_ERROR)
 }
 
-/// Time since the job came, in its largest unit.
+/// Age of the job in its largest unit.
 fn age(job: &JobLine) -> String {
     let seconds = (Utc::now() - job.created_at).num_seconds().max(0);
     let units = [("d", 86_400), ("h", 3_600), ("m", 60)];
@@ -121,7 +121,7 @@ fn age(job: &JobLine) -> String {
     unit.map_or_else(|| format!("{seconds}s"), |(unit, of)| format!("{}{unit}", seconds / of))
 }
 
-/// Requirements; nothing where there are none, for most types have none.
+/// Requirements; empty if there are none, as for most types.
 fn found(job: &JobLine) -> String {
     if job.requirements == 0 { String::new() } else { thousands(job.requirements) }
 }
@@ -157,7 +157,7 @@ async fn one(store: &Store, id: Uuid, as_json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The columns of the job's row that the login may read, and its todos beside them: the shape of `/api/jobs/{id}`.
+/// The columns of the job's row that the login may read, and its todos, in the format of `/api/jobs/{id}`.
 #[derive(Serialize)]
 struct JobWithTodos<Job> {
     #[serde(flatten)]
@@ -220,7 +220,7 @@ fn detail(job: &JobSeen, budget: Option<f64>, todos: &[TodoRow], look: Look) -> 
     lines.join("\n")
 }
 
-/// What the rows say, beside the model's own words; nothing where the result has none of it.
+/// Figures from the rows, in addition to the model's words; empty if the result has none.
 fn counted(result: &Value) -> Option<String> {
     let number = |path: &str| result.pointer(path).and_then(Value::as_i64);
     let some = |path: &str, one: &str, many: &str| {
@@ -243,7 +243,7 @@ fn counted(result: &Value) -> Option<String> {
     (!parts.is_empty()).then(|| format!("counts    {}", parts.join(", ")))
 }
 
-/// ` (of 48 passages 30 cited, 10 empty, 7 closed, 1 unread)`, without what is none.
+/// ` (of 48 passages 30 cited, 10 empty, 7 closed, 1 unread)`, without zeros.
 fn passages(result: &Value) -> String {
     let count = |name: &str| result.get("passages")?.get(name)?.as_i64();
     let Some(total) = count("total") else { return String::new() };
@@ -253,7 +253,7 @@ fn passages(result: &Value) -> String {
     format!(" (of {total} passages {})", states.collect::<Vec<_>>().join(", "))
 }
 
-/// What was looked up in the files before the job was complete.
+/// The lookups in files before completion.
 fn checked(result: &Value) -> Option<String> {
     let count = |name: &str| result.get("counts")?.get(name)?.as_i64();
     let (quotes, documents, texts) = (count("quotes_checked")?, count("documents")?, count("documents_extracted")?);

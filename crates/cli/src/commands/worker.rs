@@ -8,8 +8,8 @@ pub(crate) async fn run(arguments: WorkerArguments) -> Result<u8, Failure> {
     let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     plumbline_telemetry::start(if terminal { LogFormat::Text } else { LogFormat::Json }, "info,sqlx=warn");
     let (_sender, stop) = signals::on_signals()?;
-    // A task of the runtime goes on where a notification or an answer has arrived. This thread, which only waits, would
-    // have to be woken for each of them.
+    // Spawned on the runtime, so that the task continues on the thread that received a notification or an answer. The
+    // main thread would have to be woken for each of them.
     match tokio::spawn(plumbline_worker::run(options(arguments)?, stop)).await {
         Ok(ended) => ended?,
         Err(died) => std::panic::resume_unwind(died.into_panic()),

@@ -1,4 +1,4 @@
-//! Whether each model that some job type uses calls a tool when it is asked to: one request each, as a job makes it.
+//! Whether each model of a job type calls a tool on request: one request each, like a job's.
 
 use super::finding::Finding;
 use crate::environment;

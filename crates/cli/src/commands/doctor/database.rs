@@ -1,13 +1,13 @@
-//! The database: whether it can be reached, is the right one, fit, and served by workers.
+//! The database: whether it is reachable, the right one, suitable, and served by workers.
 
 use super::finding::Finding;
 use crate::environment;
 use chrono::Utc;
 use plumbline_store::{ConnectOptions, Error, Health, QueueCounts, Store};
 
-/// Clocks that differ more than this confuse people who compare times; leases go by the database's clock alone.
+/// Larger clock differences confuse people who compare times; leases use only the database's clock.
 const CLOCK_SKEW_S: i64 = 5;
-/// Oldest Postgres with everything the schema uses, in the server's own numbering.
+/// Oldest Postgres with all features of the schema, in the server's numbering.
 const LEAST_POSTGRES: i32 = 150_000;
 
 pub(super) async fn check() -> Vec<Finding> {
@@ -40,7 +40,7 @@ pub(super) async fn check() -> Vec<Finding> {
     findings
 }
 
-/// Why there is no connection, with the remedy for the mistakes that are made most.
+/// Why there is no connection, with the remedy for the most common mistakes.
 fn unreachable(error: &Error) -> String {
     let code = match error {
         Error::Database { source, .. } => source.as_database_error().and_then(|error| error.code()),

@@ -1,16 +1,16 @@
-//! What the environment fills in the job types, and what of it a job type has otherwise; budgets that count nothing.
+//! Which values of the job types the environment fills, and which a job type sets itself; budgets without prices.
 
 use super::finding::Finding;
 use plumbline_config::{ConfigRegistry, ModelEnv};
 
-/// The variables that fill a key.
+/// The variables that fill keys.
 const FILLING: [(&str, &str); 3] = [
     ("PLUMBLINE_MODEL", "llm.model"),
     ("OPENAI_BASE_URL", "llm.base_url"),
     ("PLUMBLINE_MAX_ITERATIONS", "limits.max_iterations"),
 ];
 
-/// One line a variable that is set, then one a warning of the configurations.
+/// One line per variable that is set, then one per warning about the configurations.
 pub(super) fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Finding> {
     let is_set = [env.model.is_some(), env.base_url.is_some(), env.max_iterations.is_some()];
     let set = FILLING.into_iter().zip(is_set).filter(|(_, is_set)| *is_set);
@@ -22,7 +22,7 @@ pub(super) fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Finding>
 fn line(configs: &ConfigRegistry, env: &ModelEnv, variable: &str, key: &str) -> Finding {
     let (mut filled, mut own) = (Vec::new(), Vec::new());
     for job_type in configs.job_types() {
-        // What does not resolve is another check's finding.
+        // Another check reports types that do not resolve.
         let Ok(origins) = configs.origins(job_type, env) else { continue };
         let Some(origin) = origins.into_iter().find(|origin| origin.key == key) else { continue };
         match origin.place.contains(variable) {

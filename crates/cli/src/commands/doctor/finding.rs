@@ -1,4 +1,4 @@
-//! What a check found, and how it is said.
+//! The result of a check, and its output.
 
 use crate::{
     error::Failure,
@@ -21,10 +21,10 @@ pub(super) enum Verdict {
 /// A check's result: one line.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    /// What was looked at, e.g. `database`.
+    /// The checked item, e.g. `database`.
     pub(super) check: &'static str,
     pub(super) verdict: Verdict,
-    /// What was found and, unless it is well, what to do.
+    /// The finding and, unless it is fine, the remedy.
     pub(super) text: String,
 }
 
@@ -51,7 +51,7 @@ impl Finding {
     }
 }
 
-/// Prints the findings; 1 if something that is needed fails.
+/// Prints the findings; returns 1 if a required check fails.
 pub(super) fn report(findings: &[Finding], as_json: bool) -> Result<u8, Failure> {
     let look = Look::of_stdout();
     for finding in findings {

@@ -1,5 +1,5 @@
-//! The graphs of all job types: whether they answer, and what their servers say of the user's rights. A graph is optional:
-//! what is wrong here is said and fails nothing.
+//! The graphs of all job types: whether they answer, and the user's rights on their servers. A graph is optional:
+//! problems are reported but do not fail the command.
 
 use super::finding::Finding;
 use plumbline_config::{ConfigRegistry, ModelEnv, Neo4j, Secrets};
@@ -7,7 +7,7 @@ use plumbline_tools::graph::Rights;
 use plumbline_worker::graph_rights;
 use serde_json::json;
 
-/// The tool that writes by itself, whatever queries may.
+/// The tool that writes independently of queries' permissions.
 const WRITER: &str = "integrate_requirement";
 
 pub(super) async fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Finding> {
@@ -22,11 +22,11 @@ pub(super) async fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Fi
     findings
 }
 
-/// Each graph that some job type names, and whether one of them has to write to it.
+/// Each graph of a job type, and whether a job type must write to it.
 fn graphs(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<(Neo4j, bool)> {
     let mut graphs: Vec<(Neo4j, bool)> = Vec::new();
     for job_type in configs.job_types() {
-        // What does not resolve is another check's finding.
+        // Another check reports types that do not resolve.
         let Ok(resolved) = configs.show(job_type, &json!({}), env) else { continue };
         let Some(neo4j) = resolved.config.connections.neo4j.clone() else { continue };
         let writes = neo4j.allow_write.unwrap_or(false) || resolved.config.tools.all().any(|name| name == WRITER);

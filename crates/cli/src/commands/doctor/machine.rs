@@ -1,4 +1,4 @@
-//! This machine: the workspace folder, the worker's numbers, its HTTP address.
+//! This machine: the workspace folder, the worker's settings, its HTTP address.
 
 use super::finding::Finding;
 use crate::environment;
@@ -24,7 +24,7 @@ pub(super) fn workspace(dir: &Path) -> Finding {
     }
 }
 
-/// Nothing when the numbers are fine: they mostly are the defaults.
+/// Nothing if the settings are valid: they are usually the defaults.
 pub(super) fn timing() -> Option<Finding> {
     let wrong = match environment::timing() {
         Ok(timing) => timing.validate().err()?,
@@ -33,7 +33,7 @@ pub(super) fn timing() -> Option<Finding> {
     Some(Finding::fail("timing", wrong))
 }
 
-/// Whether a worker that starts now gets its address. Another worker that serves there already is well, too.
+/// Whether a worker that starts now gets its address. Another worker that already serves there is fine, too.
 pub(super) async fn http() -> Option<Finding> {
     let options = match environment::http(None) {
         Ok(options) => options,

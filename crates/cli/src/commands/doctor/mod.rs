@@ -1,8 +1,8 @@
-//! `plumbline doctor`: what a job needs, one line each; exit code 1 when a needed thing fails. With `--invariants`
-//! instead whether the rows keep to the rules that hold whatever happens, with `--call` also whether each model calls a tool.
+//! `plumbline doctor`: checks the prerequisites of jobs, one line each; exit code 1 if a required check fails.
+//! `--invariants` checks the invariants of the rows instead, `--call` also checks whether each model calls a tool.
 //!
-//! Each line that is not well ends with what to do. What can only be told once something else works is not asked: a
-//! database that cannot be reached has no schema to complain about.
+//! Each failed line ends with the remedy. A check that depends on a failed one is skipped: an unreachable database has
+//! no schema to check.
 
 mod call;
 mod database;
@@ -45,7 +45,7 @@ async fn everything(call: bool) -> Vec<Finding> {
     findings
 }
 
-/// A violation a line. A dead worker's jobs may wait for one lease and the next sweep, no longer.
+/// One line per violation. A dead worker's jobs may wait at most for one lease and the next sweep.
 async fn invariants() -> Result<Vec<Finding>, Failure> {
     let timing = environment::timing()?;
     let store = environment::store().await?;

@@ -1,4 +1,4 @@
-//! The models of all job types: whether their endpoints answer, take the key, and know the model.
+//! The models of all job types: whether their endpoints answer, accept the key, and know the model.
 
 use super::finding::Finding;
 use crate::{environment, error::Failure};
@@ -11,15 +11,15 @@ use std::{
     time::Duration,
 };
 
-/// How long an endpoint may take for an answer.
+/// Timeout of an endpoint's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Variable that holds the key when the configuration names none.
+/// Default variable of the key.
 const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
-/// Models that are named when the wanted one is not among them.
+/// Maximum number of models listed if the wanted one is not among them.
 const NAMED: usize = 3;
 
-/// An endpoint, the variable of its key and its protocol, with the models that are wanted of it, and the largest window in
-/// tokens that some job type counts on; 0 where none says.
+/// An endpoint, the variable of its key and its protocol, with the wanted models, and the largest window in tokens that
+/// a job type assumes; 0 if none is set.
 type Endpoints = BTreeMap<(String, String, Api), BTreeMap<String, u32>>;
 
 pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
     findings
 }
 
-/// The profiles by which the models are asked.
+/// The profiles of the models.
 fn profile(configs: Option<&ConfigRegistry>, base_url: &str, models: &BTreeSet<String>) -> String {
     let Some(profiles) = configs.and_then(|configs| configs.profiles().ok()) else { return String::new() };
     let names: BTreeSet<&str> = models.iter().filter_map(|model| profiles.name_of(base_url, model)).collect();
@@ -57,7 +57,7 @@ fn profile(configs: Option<&ConfigRegistry>, base_url: &str, models: &BTreeSet<S
     }
 }
 
-/// Every endpoint that some job type would use; a configuration that does not resolve is another check's finding.
+/// Every endpoint of a job type; another check reports configurations that do not resolve.
 fn endpoints(configs: Option<&ConfigRegistry>, env: &ModelEnv) -> Endpoints {
     let mut endpoints = Endpoints::new();
     let mut add = |llm: &Llm| {
@@ -76,7 +76,7 @@ fn endpoints(configs: Option<&ConfigRegistry>, env: &ModelEnv) -> Endpoints {
         }
     }
     if let (true, Some(base_url)) = (endpoints.is_empty(), &env.base_url) {
-        // Without a model no job could run, but whether the endpoint answers can be told.
+        // Without a model no job can run, but the endpoint can be checked.
         let models = env.model.iter().map(|model| (model.clone(), 0)).collect();
         endpoints.insert((base_url.clone(), DEFAULT_KEY_ENV.into(), Api::Chat), models);
     }
@@ -114,7 +114,7 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
     }
 }
 
-/// A server whose window is smaller than the job types count on: it cuts what it is sent, or refuses it.
+/// A server whose window is smaller than the job types assume truncates requests or refuses them.
 async fn smaller_window(base_url: &str, api: Api, key: Option<&ApiKey>, model: &str, wanted: u32) -> Option<Finding> {
     let window = server_window(base_url, api, model, key).await.filter(|window| *window < wanted)?;
     let text = format!(
@@ -144,7 +144,7 @@ fn list(texts: impl Iterator<Item = String>) -> String {
     if list.is_empty() { "none".into() } else { list.join(", ") }
 }
 
-/// Variables that a connection names and that are not set: found at the first use otherwise, hours into a job.
+/// Unset variables named by a connection, which otherwise fail at the first use, hours into a job.
 pub(super) fn secrets(configs: &ConfigRegistry) -> Vec<Finding> {
     let mut missing: BTreeMap<(&'static str, String), BTreeSet<String>> = BTreeMap::new();
     for job_type in configs.job_types() {

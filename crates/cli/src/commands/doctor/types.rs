@@ -1,5 +1,5 @@
-//! The configuration files, a line a job type: whether its files resolve, by the code that a worker claims by, and whether a
-//! job of it has a model.
+//! The configuration files, one line per job type: whether its files resolve, by the same code as a worker's claim, and
+//! whether its jobs have a model.
 
 use super::finding::Finding;
 use crate::environment;
@@ -7,10 +7,10 @@ use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_engine::Purpose;
 use serde_json::json;
 
-/// The type of rows that name none, unless it is configured.
+/// The default type of rows without one, unless configured.
 const DEFAULT: &str = "creator";
 
-/// The findings, and the files where they can be read.
+/// The findings, and the files if they are readable.
 pub(super) async fn check() -> (Vec<Finding>, Option<ConfigRegistry>) {
     match environment::configs().and_then(|configs| Ok((configs, environment::model_env()?))) {
         Err(failure) => (vec![Finding::fail("configuration", failure.to_string())], None),

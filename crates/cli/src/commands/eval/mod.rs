@@ -1,4 +1,4 @@
-//! `plumbline eval`: what runs found of what is known to be in their documents, side by side.
+//! `plumbline eval`: compares what runs found with a gold list.
 
 mod rows;
 mod table;

@@ -1,10 +1,10 @@
-//! From a job's recording to what is held against the gold.
+//! From a job's recording to the items compared with the gold list.
 
 use plumbline_replay::Recording;
 use plumbline_tools::evaluation::{Quote, Run};
 use serde_json::Value;
 
-/// The run of a recording: its requirements as they are at its end.
+/// The run of a recording: its final requirements.
 pub(super) fn run(name: String, recording: &Recording) -> Run {
     let steps = &recording.job.steps;
     let mut kept: Vec<Value> = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn run(name: String, recording: &Recording) -> Run {
     }
 }
 
-/// Carries out a later change of what was recorded.
+/// Applies a later change of a requirement.
 fn put_right(kept: &mut Vec<Value>, change: &Value) {
     let Some(at) = kept.iter().position(|one| one["candidate_id"] == change["candidate_id"]) else { return };
     if change["kind"] == "withdrawn" {

@@ -1,14 +1,14 @@
-//! Runs side by side, a column each.
+//! Runs side by side, one column each.
 
 use crate::output::{self, short, thousands};
 use plumbline_tools::evaluation::Evaluation;
 
-/// Missed lines that are shown of each run; `--json` has all.
+/// Maximum missed lines shown per run; `--json` has all.
 const MOST_MISSED: usize = 10;
-/// Letters of a missed line.
+/// Maximum characters of a missed line.
 const LONGEST_LINE: usize = 100;
 
-/// The table, and below it what each run missed.
+/// The table, followed by the lines that each run missed.
 pub(super) fn of(runs: &[Evaluation]) -> String {
     let names: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
     let header: Vec<&str> = std::iter::once("").chain(names).collect();

@@ -6,8 +6,8 @@ use plumbline_store::Store;
 use std::path::Path;
 use uuid::Uuid;
 
-/// Writes the recording. The job is replayed once on the way, so that the recording also says what its requests looked
-/// like; a job that does not come out the same is recorded without that, and it is said.
+/// Writes the recording. The job is replayed once, so that the recording also has digests of its requests; a job that
+/// does not replay identically is recorded without them, with a message.
 pub(super) async fn run(store: &Store, job: Uuid, path: &Path) -> Result<u8, Failure> {
     let mut recording = replay::of_job(store, job).await?;
     let replayed = add_digests(&mut recording, &environment::program()?)

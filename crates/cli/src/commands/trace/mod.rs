@@ -1,6 +1,6 @@
-//! `plumbline trace`: what a job asked, said and did, step by step.
+//! `plumbline trace`: requests, answers and effects of a job, step by step.
 //!
-//! Steps are read a page at a time and printed as they come, so that the first ones of a long job show at once.
+//! Steps are read in pages and printed immediately, so that the first ones of a long job appear at once.
 
 mod export;
 mod text;
@@ -9,7 +9,7 @@ use crate::{arguments::TraceArguments, environment, error::Failure, output, term
 use plumbline_store::{Store, TracePage, TraceStep};
 use uuid::Uuid;
 
-/// Steps read at once: a few hundred messages.
+/// Steps per page: a few hundred messages.
 const PAGE: i64 = 50;
 
 pub(crate) async fn run(arguments: TraceArguments) -> Result<u8, Failure> {
@@ -47,7 +47,7 @@ async fn one(
     }
 }
 
-/// Up to the last step there is when it is reached: a running job's newest steps are shown as well.
+/// Up to the last step at the time it is reached, so that a running job's newest steps are included.
 async fn all(store: &Store, job: Uuid, show: impl Fn(&TraceStep) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut after = 0;
     loop {

@@ -1,4 +1,4 @@
-//! A step for people. Long texts are cut to a line; a step shown by itself is shown whole.
+//! A step for people. Long texts are truncated to a line; a single requested step is shown completely.
 
 use crate::{
     output::{short, thousands},
@@ -7,11 +7,11 @@ use crate::{
 use plumbline_store::{TraceEffect, TraceMessage, TraceRequest, TraceStep};
 use serde_json::Value;
 
-/// Columns that stand before a text on its line.
+/// Width of the prefix of a text's line.
 const MARGIN: usize = 20;
-/// Characters of a text that are shown on its line, however wide the terminal is.
+/// Maximum characters of a text on its line, on a terminal of any width.
 const MOST: usize = 200;
-/// Effects of a kind that are named one by one; a step can write a hundred files.
+/// Maximum effects of a kind that are listed individually; a step can write a hundred files.
 const NAMED: usize = 6;
 
 pub(super) fn render(step: &TraceStep, full: bool, look: Look) -> String {
@@ -59,7 +59,7 @@ fn request(request: &TraceRequest, look: Look) -> String {
     look.paint(if request.error.is_some() { Tone::Bad } else { Tone::Quiet }, &line)
 }
 
-/// Room for a text on its line.
+/// Width available for a text on its line.
 fn most(look: Look) -> usize {
     look.width().saturating_sub(MARGIN).clamp(20, MOST)
 }

@@ -3,7 +3,7 @@
 use crate::output::{cost, short, thousands};
 use plumbline_store::WatchRow;
 
-/// Status, phase, how many todos of how many, the current one or why nothing is going on.
+/// Status, phase, number of done and all todos, the current todo or why there is no progress.
 pub(super) fn line(row: &WatchRow) -> String {
     format!("{} {}/{} {}", phase(row), row.todos_done, row.todos_total, what(row))
 }
@@ -23,7 +23,7 @@ fn phase(row: &WatchRow) -> String {
     }
 }
 
-/// A reason is whole: it may say what to type.
+/// A reason is not truncated: it may contain a command.
 fn what(row: &WatchRow) -> String {
     let reason = row.error_message.as_ref().or(row.status_reason.as_ref()).map(|reason| short(reason, usize::MAX));
     reason.or_else(|| row.current_todo.as_ref().map(|todo| short(todo, 80))).unwrap_or_default()

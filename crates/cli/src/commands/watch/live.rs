@@ -1,7 +1,6 @@
-//! The live view: phase, todos, what was used, the latest events, drawn over itself.
+//! The live view: phase, todos, usage and the latest events, redrawn in place.
 //!
-//! The job's row is looked at four times a second; todos and events only when a step was committed, because they change
-//! with steps alone.
+//! The job's row is read four times a second; todos and events only after a step, because they change only with steps.
 
 use super::Trouble;
 use crate::{
@@ -15,7 +14,7 @@ use plumbline_store::{JobSeen, Store, TodoRow, TracePage, TraceStep, WatchRow};
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Steps whose events are shown.
+/// Number of steps whose events are shown.
 const STEPS: i64 = 4;
 /// Events shown.
 const EVENTS: usize = 8;
@@ -31,7 +30,7 @@ pub(super) struct Live {
     facts: Facts,
 }
 
-/// What is read once a step.
+/// Data read once per step.
 #[derive(Default)]
 struct Facts {
     detail: Option<JobSeen>,
@@ -53,7 +52,7 @@ impl Live {
             self.facts = Facts::read(store, self.job, row).await?;
             self.step = now;
         }
-        // Asked each time: the window may have another size by now.
+        // Read each time, because the window may have been resized.
         let lines = frame(Look::of_stdout(), self.job, row, &self.facts);
         Ok(self.picture.draw(&lines).map_err(unwritable)?)
     }
@@ -107,7 +106,7 @@ fn head(look: Look, job: Uuid, row: &WatchRow, facts: &Facts) -> Vec<String> {
     lines
 }
 
-/// How long it has run, or ran.
+/// The run time so far, or in total.
 fn elapsed(job: &JobSeen) -> String {
     let Some(from) = job.started_at else { return "not started yet".into() };
     let seconds = (job.completed_at.unwrap_or_else(Utc::now) - from).num_seconds().max(0);

@@ -1,4 +1,4 @@
-//! `plumbline watch`: a live view on a terminal, lines elsewhere, JSON lines where asked for.
+//! `plumbline watch`: a live view on a terminal, plain lines otherwise, JSON lines with `--json`.
 
 mod lines;
 mod live;
@@ -9,18 +9,18 @@ use plumbline_store::{Store, WatchRow};
 use std::{io::IsTerminal, time::Duration};
 use uuid::Uuid;
 
-/// Time between looks; short enough to feel live, long enough to cost nothing.
+/// Polling interval: short enough to feel live, long enough to be cheap.
 const LOOK: Duration = Duration::from_millis(250);
-/// Looks in a row that may fail before watching ends: a restart of the database is no reason to stop.
+/// Consecutive failed polls before watching ends: a restart of the database must not end it.
 const MOST_FAILURES: u32 = 240;
-/// The exit code of a program that Ctrl-C ended, as shells have it.
+/// The exit code after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run(arguments: WatchArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = arguments.job.find(&store).await?;
     let view = if arguments.json { View::Json { last: None } } else { View::of_stdout(job)? };
-    // Dropping the view gives the terminal back, whichever way this ends.
+    // Dropping the view restores the terminal in all cases.
     let last = tokio::select! {
         last = follow_in(&store, job, view) => last?,
         _ = tokio::signal::ctrl_c() => return Ok(INTERRUPTED),
@@ -35,7 +35,7 @@ pub(crate) async fn run(arguments: WatchArguments) -> Result<u8, Failure> {
     }
 }
 
-/// The exit code of a completed job of which so much of its documents is required. One without documents covers all it has.
+/// The exit code of a completed job with a required coverage. A job without documents has full coverage.
 async fn covered(store: &Store, job: Uuid, least: f64) -> Result<u8, Failure> {
     let whole = store.coverage(job).await?.into_iter().find(|line| line.document.is_none());
     match whole.filter(|whole| whole.share < least) {
@@ -48,12 +48,12 @@ async fn covered(store: &Store, job: Uuid, least: f64) -> Result<u8, Failure> {
     }
 }
 
-/// The system's sentence on what the job came to, and the one on what was decided to be no requirement.
+/// The system's headline, and its sentence on candidates that were decided not to be requirements.
 pub(crate) fn say_headline(row: &WatchRow) -> Result<(), Failure> {
     [&row.headline, &row.decided].into_iter().flatten().try_for_each(|said| output::print(said))
 }
 
-/// The exit code for how a job ended, or for which person it waits.
+/// The exit code for a job's end, or for waiting for a person.
 pub(crate) fn exit_code(row: &WatchRow) -> u8 {
     match row.status.as_str() {
         "completed" => 0,
@@ -64,7 +64,7 @@ pub(crate) fn exit_code(row: &WatchRow) -> u8 {
     }
 }
 
-/// Who is needed for the job to go on, and the commands, whole so that they can be typed.
+/// What the job needs to continue, with complete commands that can be copied.
 fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
     let reason = row.status_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     match row.status.as_str() {
@@ -72,7 +72,7 @@ fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
             "job {job} is in review{reason}. Who may approve or steer goes on: `plumbline export {job} DIR` writes its files, \
              `plumbline approve {job}` completes it, `plumbline feedback {job} TEXT` sends it back to work"
         )),
-        // Where a limit was reached, the reason says which command raises it.
+        // If a limit was reached, the reason names the command that raises it.
         "paused" if reason.contains("`plumbline resume") => {
             Some(format!("job {job} is paused{reason}. Who may steer does so"))
         }
@@ -81,7 +81,7 @@ fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
     }
 }
 
-/// Shows a job's progress until it ends or waits for a person; gives the last row.
+/// Shows a job's progress until it ends or waits for a person; returns the last row.
 pub(crate) async fn follow(store: &Store, job: Uuid) -> Result<WatchRow, Failure> {
     follow_in(store, job, View::of_stdout(job)?).await
 }
@@ -93,7 +93,7 @@ async fn follow_in(store: &Store, job: Uuid, mut view: View) -> Result<WatchRow,
             Ok(Some(row)) if is_over(&row) => return Ok(row),
             Ok(Some(_)) => failures = 0,
             Ok(None) => return Err(output::no_job(job)),
-            // A right that is missing is no outage: nobody waits for it.
+            // A missing right is not an outage, so it is not retried.
             Err(Trouble::Store(error)) if error.is_outage() && failures < MOST_FAILURES => failures += 1,
             Err(Trouble::Store(error)) => return Err(error.into()),
             Err(Trouble::Output(failure)) => return Err(failure),
@@ -107,7 +107,7 @@ fn is_over(row: &WatchRow) -> bool {
     matches!(row.status.as_str(), "completed" | "failed" | "cancelled" | "review" | "paused")
 }
 
-/// Why a look came to nothing.
+/// Why a poll failed.
 enum Trouble {
     Store(plumbline_store::Error),
     Output(Failure),
