@@ -1,8 +1,7 @@
 //! The probes and the metrics.
 //!
-//! `/healthz` asks whether a restart would help: only loops that stand still count. `/readyz` asks whether this worker
-//! can work now: the database answers and takes what is written, its schema is known, and the worker is not on its way
-//! out.
+//! `/healthz` fails if a restart would help: only for stalled loops. `/readyz` tells whether this worker can work now:
+//! the database answers and accepts writes, its schema is known, and the worker is not shutting down.
 
 use super::server::Shared;
 use axum::{
@@ -14,27 +13,27 @@ use axum::{
 use serde_json::json;
 use std::time::Duration;
 
-/// What the probes ask the worker that they answer for.
+/// The worker's state for the probes.
 pub trait WorkerHealth: Send + Sync {
-    /// Whether everything moves that must.
+    /// Whether all required loops make progress.
     fn is_alive(&self) -> bool;
     /// Whether the worker is shutting down.
     fn is_draining(&self) -> bool;
-    /// Whether the claim loop moves, or need not any more.
+    /// Whether the claim loop makes progress, or no longer needs to.
     fn turns(&self) -> bool;
-    /// Time since the claim loop last turned.
+    /// Time since the last iteration of the claim loop.
     fn since_tick(&self) -> Duration;
-    /// How late the event loop runs what is due.
+    /// Delay of the event loop.
     fn loop_delay(&self) -> Duration;
     /// Whether the leases are trusted.
     fn leases_are_valid(&self) -> bool;
     /// Whether notifications arrive.
     fn is_listening(&self) -> bool;
-    /// Folders that do not show everything.
+    /// Number of incomplete folders.
     fn folders_behind(&self) -> usize;
-    /// What is wrong with configuration files: file, line and reason.
+    /// Errors in configuration files: file, line and reason.
     fn wrong_with_files(&self) -> Option<String>;
-    /// What keeps this worker from working, as a sentence without anything of the driver's.
+    /// Why this worker cannot work, as a sentence without the driver's message.
     fn not_ready_reason(&self) -> Option<String>;
 }
 
@@ -72,7 +71,7 @@ pub(crate) async fn ready(State(state): Shared) -> Response {
         Err(reason) => (false, Some(reason)),
     };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    // The other job types go on, so the worker is ready.
+    // The other job types run, so the worker is ready.
     let note = state.health.wrong_with_files();
     (status, Json(json!({"ready": ready, "reason": reason, "note": note}))).into_response()
 }
@@ -87,7 +86,7 @@ async fn readiness(state: &super::server::AppState) -> Result<(), String> {
     match tokio::time::timeout(ANSWER, state.store.check_schema()).await {
         Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
         Ok(Ok(())) => state.health.not_ready_reason().map_or(Ok(()), Err),
-        // The driver's words may name hosts and users, and nobody has to show a token here.
+        // The driver's message may name hosts and users, and this path needs no token.
         Ok(Err(error @ plumbline_store::Error::Database { .. })) => {
             tracing::debug!(%error, "not ready");
             Err("the database cannot be reached".into())
@@ -96,7 +95,7 @@ async fn readiness(state: &super::server::AppState) -> Result<(), String> {
     }
 }
 
-/// `/metrics`, in the text format of Prometheus. The queue is counted anew when the last count is old.
+/// `/metrics`, in the text format of Prometheus. The queue is recounted if the last count is old.
 pub(crate) async fn metrics(State(state): Shared) -> Response {
     if let Err(error) = plumbline_telemetry::queue::refresh(&state.store).await {
         tracing::debug!(%error, "the queue could not be counted for the metrics");

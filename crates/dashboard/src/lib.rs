@@ -1,4 +1,4 @@
-//! The worker's HTTP side: probes, metrics, a read-only API and the dashboard (INTERFACE section 8).
+//! The worker's HTTP server: probes, metrics, a read-only API and the dashboard.
 //!
 //! ```text
 //! request ─▶ access ▶ route ─▶ store (two connections of its own) ─▶ JSON or a template
@@ -17,9 +17,9 @@
 //! | where in a document does a quote stand | `pages/highlight` |
 //! | which lines of a text are a table | `pages/markdown` |
 //!
-//! Nothing here writes, and nothing here can slow the work down: it has its own small pool, every list is a page, and
-//! the number of open event streams is bounded. Pages are whole without JavaScript; the one script only replaces parts
-//! of a page by the same parts of a fresher one.
+//! Nothing here writes, and nothing here can slow jobs down: it has its own small pool, every list is paginated, and
+//! the number of open event streams is bounded. Pages are complete without JavaScript; the only script replaces parts
+//! of a page by newer ones.
 
 mod api;
 mod error;

@@ -1,24 +1,24 @@
-//! On which address, and for whom.
+//! Address and access.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// A token from this length on is not called weak.
+/// Minimum length of a token without a warning.
 const STRONG_CHARS: usize = 16;
 /// The port of the default address.
 const DEFAULT_PORT: u16 = 8080;
 
-/// How the worker's HTTP side is reached.
+/// Options of the worker's HTTP server.
 #[derive(Clone)]
 pub struct HttpOptions {
     /// The address.
     pub address: SocketAddr,
-    /// Whether it was asked for. If not, the next free port is taken when this one is in use.
+    /// Whether the address was set explicitly. If not, the next free port is used if this one is in use.
     pub asked: bool,
-    /// What a caller has to show, as bearer token or once as `?token=`. Needed for an address that others can reach.
+    /// The access token, sent as bearer token or once as `?token=`. Required for an address that others can reach.
     pub token: Option<String>,
-    /// Names by which browsers may ask, besides `localhost` and IP addresses.
+    /// Host names that browsers may use, besides `localhost` and IP addresses.
     pub hosts: Vec<String>,
-    /// Told the address once it is bound.
+    /// Called with the address once it is bound.
     pub announce: Option<fn(SocketAddr)>,
 }
 
@@ -42,18 +42,18 @@ impl std::fmt::Debug for HttpOptions {
 }
 
 impl HttpOptions {
-    /// The address asked for, or the default one; with the token and the names of the environment.
+    /// The given address, or the default one; with the token and the names of the environment.
     pub fn new(asked: Option<SocketAddr>, token: Option<String>, hosts: Vec<String>) -> Self {
         let default = Self::default();
         Self { address: asked.unwrap_or(default.address), asked: asked.is_some(), token, hosts, announce: None }
     }
 
-    /// Whether only this machine can ask.
+    /// Whether only this machine can connect.
     pub(crate) fn is_local(&self) -> bool {
         self.address.ip().is_loopback()
     }
 
-    /// Whether others are kept out.
+    /// Checks that access is restricted.
     ///
     /// # Errors
     /// A sentence naming the variables.
@@ -69,7 +69,7 @@ impl HttpOptions {
         }
     }
 
-    /// Whether the token is one that could be guessed.
+    /// Whether the token could be guessed.
     pub(crate) fn is_weak(&self) -> bool {
         self.token.as_ref().is_some_and(|token| token.chars().count() < STRONG_CHARS)
     }

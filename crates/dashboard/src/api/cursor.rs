@@ -1,16 +1,16 @@
-//! A place in the list of jobs, as text for a link: the job's time in microseconds, a dot, its id.
+//! A cursor in the list of jobs, as text for a link: the job's time in microseconds, a dot, its id.
 
 use crate::pages::error::PageError;
 use chrono::{DateTime, Utc};
 use plumbline_store::{JobLine, Store};
 use uuid::Uuid;
 
-/// The place after this job.
+/// The cursor after this job.
 pub(crate) fn after(job: &JobLine) -> String {
     format!("{}.{}", job.created_at.timestamp_micros(), job.id)
 }
 
-/// Reads a place; the bare id of a job means the place after that job.
+/// Parses a cursor; a job's id alone means the position after that job.
 pub(crate) async fn read(store: &Store, text: &str) -> Result<(DateTime<Utc>, Uuid), PageError> {
     if let Ok(id) = text.parse() {
         let job = store.job_detail(id).await?;

@@ -1,8 +1,8 @@
-//! Server-sent events: what changed, when it changed.
+//! Server-sent events for changes.
 //!
-//! Each open stream looks at its job's row once a second and says something only when the row differs. Steps notify
-//! nobody (NOTIFY takes a lock over the whole server's commits), so looking is the one way that sees everything. One
-//! look is one read by primary key; the number of streams is bounded.
+//! Each open stream polls its job's row once a second and sends an event only if the row differs. Steps send no
+//! notifications (NOTIFY serializes the commits of the whole server), so polling is the only complete source. A poll is
+//! one read by primary key; the number of streams is bounded.
 
 use crate::{
     api,
@@ -28,9 +28,9 @@ use uuid::Uuid;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// What a browser waits before it connects again.
+/// Delay before a browser reconnects.
 const RETRY: Duration = Duration::from_secs(3);
-/// A stream's life; a browser opens the next one by itself, and one that nobody reads any more does not stay for ever.
+/// Lifetime of a stream; a browser reopens it by itself, and abandoned streams do not stay forever.
 const LIFE: Duration = Duration::from_secs(3600);
 
 /// `/api/jobs/{id}/events`: an event `job` for each change of the row, `end` after the last one.
@@ -54,13 +54,13 @@ pub(crate) async fn of_all(
     Ok(serve(JobsLook { store: state.store.clone(), last: None }, slot))
 }
 
-/// What a stream looks at.
+/// The subject of a stream.
 trait Look: Send + 'static {
-    /// The event for what is new since the last look, if anything is; `Err` when nothing more will come.
+    /// The event for changes since the last poll, if any; `Err` if no more will come.
     fn look(&mut self) -> impl Future<Output = Result<Option<Event>, Ended>> + Send;
 }
 
-/// Nothing more will come.
+/// No more events will come.
 struct Ended;
 
 struct JobLook {
@@ -118,7 +118,7 @@ impl Look for JobsLook {
     }
 }
 
-/// The stream lives through trouble of the database; whoever reads it is told that it is quiet for a reason.
+/// The stream survives database errors; the client is told why it is quiet.
 fn trouble(error: &Error) -> Option<Event> {
     tracing::debug!(%error, "an event stream could not look at the rows");
     Some(Event::default().comment("the database does not answer; trying again"))

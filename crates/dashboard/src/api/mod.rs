@@ -20,7 +20,7 @@ use plumbline_store::JobDetail;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Phases, attempts and bars of one answer.
+/// Maximum phases, attempts and bars of one answer.
 const MOST: i64 = 200;
 
 /// `/api/jobs`: a page of jobs, newest first; `next` is the `after` of the page that follows.
@@ -55,7 +55,7 @@ pub(crate) async fn job(State(state): Shared, Path(id): Path<String>) -> Result<
     Ok(Json(answer))
 }
 
-/// The job that a path names.
+/// The job in a path.
 pub(crate) async fn find(state: &AppState, id: &str) -> Result<JobDetail, PageError> {
     let parsed: Uuid = id.parse().map_err(|_| PageError::not_found(format!("`{id}` is not a job's id")))?;
     let job = state.store.job_detail(parsed).await?;

@@ -5,9 +5,9 @@ use crate::pages::error::PageError;
 use plumbline_store::{JobFilter, Store};
 use serde::Deserialize;
 
-/// Jobs of a page when the request does not say.
+/// Default number of jobs per page.
 const LIMIT: i64 = 50;
-/// Most jobs of a page.
+/// Maximum jobs per page.
 const MAX_LIMIT: i64 = 200;
 
 /// Every status, in the order people look for them.
@@ -27,7 +27,7 @@ pub(crate) struct JobsQuery {
 }
 
 impl JobsQuery {
-    /// What the store is asked for.
+    /// The store's filter.
     pub(crate) async fn filter(&self, store: &Store) -> Result<(JobFilter, i64), PageError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let status = given(&self.status);

@@ -1,4 +1,4 @@
-//! Style, script and icon: built in, named with their version so that browsers may keep them.
+//! Style, script and icon: built in, with their version in the name, so that browsers may cache them.
 
 use crate::pages::error::PageError;
 use axum::{
@@ -22,12 +22,12 @@ pub(crate) async fn serve(Path(name): Path<String>) -> Result<Response, PageErro
     Ok(asset(kind, content))
 }
 
-/// `/favicon.ico`, for browsers that ask whatever the page says.
+/// `/favicon.ico`, for browsers that always request it.
 pub(crate) async fn icon() -> Response {
     asset("image/svg+xml", ICON)
 }
 
-/// A page names its style and script with this, so that a new release is not shown in an old style.
+/// Part of the names of style and script, so that a new release is not shown with an old style.
 pub(crate) fn version() -> &'static str {
     static VERSION: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
         use sha2::{Digest, Sha256};

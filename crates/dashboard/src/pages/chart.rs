@@ -1,14 +1,14 @@
-//! The chart of what each turn cost: geometry computed here, drawn as inline SVG by a template, with a table of the same
-//! numbers beside it for whoever cannot see it.
+//! The chart of the cost per turn: geometry computed here, drawn as inline SVG by a template, with a table of the same
+//! numbers for screen readers.
 
 use crate::pages::template_filters;
 use plumbline_store::CostBar;
 use serde::Serialize;
 
-/// The drawing's size in its own units; the page scales it.
+/// The size of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 150.0;
-/// Bars are not drawn wider than this, so that a job of three turns does not look like a flag.
+/// Maximum width of a bar, for jobs with few turns.
 const WIDEST: f64 = 26.0;
 
 /// A drawn chart.
@@ -16,7 +16,7 @@ const WIDEST: f64 = 26.0;
 pub(crate) struct Chart {
     width: f64,
     height: f64,
-    /// What is drawn: `cost`, or `tokens` where the job's prices are zero.
+    /// The quantity: `cost`, or `tokens` if the job's prices are zero.
     unit: &'static str,
     /// The scale's lines, from the bottom up.
     grid: Vec<GridLine>,
@@ -55,7 +55,7 @@ struct Part {
     height: f64,
 }
 
-/// Draws the bars; nothing without any.
+/// Draws the bars; none without data.
 pub(crate) fn draw(bars: &[CostBar]) -> Option<Chart> {
     let (first, last) = (bars.first()?, bars.last()?);
     let priced = bars.iter().any(|bar| bar.cost_usd > 0.0);
@@ -95,7 +95,7 @@ fn measure(bar: &CostBar, priced: bool) -> f64 {
     if priced { bar.cost_usd } else { (bar.fresh_tokens + bar.cached_tokens + bar.output_tokens) as f64 }
 }
 
-/// From the bottom up: cached, fresh, answer; with prices one part.
+/// From the bottom up: cached, fresh, answer; with prices a single part.
 fn parts(bar: &CostBar, priced: bool, top: f64) -> Vec<Part> {
     let amounts = match priced {
         true => vec![("cost", bar.cost_usd)],

@@ -1,4 +1,4 @@
-//! Answers that are not what was asked for: one sentence, as JSON under `/api/`, as a page elsewhere.
+//! Error responses: one sentence, as JSON under `/api/`, as a page elsewhere.
 
 use axum::{
     Json,
@@ -8,7 +8,7 @@ use axum::{
 use plumbline_store::Error;
 use serde_json::json;
 
-/// Why a request cannot be answered.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) struct PageError {
     pub(crate) status: StatusCode,
@@ -30,7 +30,7 @@ impl From<Error> for PageError {
         tracing::warn!(%error, "a page could not be read from the database");
         let status =
             if error.is_transient() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR };
-        // The driver's words may name hosts and users; the log has them.
+        // The driver's message may name hosts and users; it is only in the log.
         let sentence = "the database did not answer; the worker's log says why, try again in a moment";
         Self { status, sentence: sentence.into() }
     }
@@ -42,7 +42,7 @@ impl IntoResponse for PageError {
     }
 }
 
-/// A failure that the API gives as JSON.
+/// An error as JSON.
 #[derive(Debug)]
 pub(crate) struct ApiError(PageError);
 
@@ -58,7 +58,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// An answer of one sentence.
+/// A response of one sentence.
 pub(crate) fn plain(status: StatusCode, sentence: &str, api: bool) -> Response {
     let mut response = if api {
         (status, Json(json!({"error": sentence}))).into_response()

@@ -20,9 +20,9 @@ use std::{io, sync::Arc};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
-/// Files of a page.
+/// Files per page.
 const FILES: i64 = 200;
-/// Bytes of a page of the viewer, and of one read of a download.
+/// Bytes per page of the viewer, and per read of a download.
 const PART: i32 = 131_072;
 /// Largest download.
 const LARGEST: i64 = 64 * 1024 * 1024;
@@ -50,14 +50,14 @@ pub(crate) async fn list(
     let mut files = state.store.file_page(head.job.id, &place.after, FILES).await?;
     let full = i64::try_from(files.len()).is_ok_and(|found| found == FILES);
     let next = files.last().filter(|_| full).map(|file| file.path.clone());
-    // What the job was for comes first.
+    // Output files come first.
     files.sort_by_key(|file| !file.path.starts_with("output/"));
     state
         .renderer
         .page("files.html", json!({ "head": head, "files": files, "next": next, "first": place.after.is_empty() }))
 }
 
-/// `/jobs/{id}/file?path=`: text is shown, a part at a time.
+/// `/jobs/{id}/file?path=`: shows text in parts.
 pub(crate) async fn view(
     State(state): Shared,
     Path(id): Path<String>,
@@ -77,7 +77,7 @@ pub(crate) async fn view(
     state.renderer.page("file.html", values)
 }
 
-/// `/jobs/{id}/raw?path=`: the bytes, never as something that a browser would run.
+/// `/jobs/{id}/raw?path=`: the bytes, never with a content type that a browser would run.
 pub(crate) async fn download(
     State(state): Shared,
     Path(id): Path<String>,
@@ -113,8 +113,8 @@ pub(crate) async fn download(
     Ok((headers, body).into_response())
 }
 
-/// A file as it is read, a part at a time: each is asked for when the one before it was sent. A file that changes meanwhile
-/// ends the answer before its stated length, which every client takes for a download that failed.
+/// A file in parts: each is read when the previous one was sent. If the file changes meanwhile, the response ends
+/// before its stated length, which every client treats as a failed download.
 fn in_parts(state: Arc<AppState>, job: Uuid, path: String, first: FilePart, permit: OwnedSemaphorePermit) -> Body {
     let (size, step) = (first.size, first.step);
     let begin = (state, path, Some(first.part), 0_i32, permit);
@@ -144,12 +144,12 @@ fn missing(path: &str) -> PageError {
     PageError::not_found(format!("the job has no file `{path}`; it may have been deleted"))
 }
 
-/// A header takes plain characters only.
+/// A header allows only ASCII characters.
 fn tame(char: char) -> char {
     if char.is_ascii_alphanumeric() || matches!(char, '.' | '-' | '_' | ' ') { char } else { '_' }
 }
 
-/// The text, or none for bytes that are none. A part may begin and end inside a character.
+/// The text, or none for binary data. A part may begin and end within a character.
 fn as_text(bytes: &[u8], whole: bool) -> Option<String> {
     if bytes.contains(&0) {
         return None;

@@ -1,8 +1,8 @@
-//! Where in a text a quote stands.
+//! Locates a quote in a text.
 //!
-//! A citation was accepted because its quote occurs in the source, white space, hyphenation and the shapes of quotation
-//! marks aside. To show it in place, the same freedoms are taken here: both texts are compared by what remains of them,
-//! and each remaining character remembers where it stood.
+//! A citation was accepted because its quote occurs in the source, ignoring white space, hyphenation and the shapes of
+//! quotation marks. To show it in place, both texts are compared with the same exceptions, and each compared character
+//! keeps its position.
 
 /// The parts of a text around a quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) after: &'a str,
 }
 
-/// Splits the text around the first place where the quote stands.
+/// Splits the text around the first occurrence of the quote.
 pub(crate) fn locate<'a>(text: &'a str, quote: &str) -> Option<Parts<'a>> {
     let wanted: Vec<char> = essence(quote).map(|(_, _, char)| char).collect();
     if wanted.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn locate<'a>(text: &'a str, quote: &str) -> Option<Parts<'a>> {
     Some(Parts { before: &text[..start], quote: &text[start..end], after: &text[end..] })
 }
 
-/// The characters that count, each with the bytes where it stands.
+/// The compared characters, each with its byte range.
 fn essence(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
     text.char_indices().flat_map(|(at, char)| {
         let end = at + char.len_utf8();

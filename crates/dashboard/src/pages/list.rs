@@ -42,7 +42,7 @@ pub(crate) async fn show(
     state.renderer.page("list.html", values)
 }
 
-/// Every status, those without jobs too.
+/// Every status, including those without jobs.
 fn counts(found: &[StatusCount]) -> Vec<Count> {
     let jobs = |status| found.iter().find(|count| count.status == status).map_or(0, |count| count.jobs);
     STATUSES.into_iter().map(|status| Count { status, jobs: jobs(status) }).collect()

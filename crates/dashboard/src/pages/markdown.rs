@@ -1,12 +1,13 @@
-//! Markdown as HTML. What a model or a document wrote is not trusted: HTML in it is text, a link leads to http, https, mailto
-//! or a file of the job, and a picture is a link, so that nothing is loaded and nothing looks like a part of the page.
+//! Markdown as HTML. The content of models and documents is not trusted: HTML in it is text, a link leads to http,
+//! https, mailto or a file of the job, and a picture is a link, so that nothing is loaded and nothing looks like a part
+//! of the page.
 
 use crate::pages::template_filters::percent_encode;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::fmt::Write as _;
 use uuid::Uuid;
 
-/// Headings of a text stand below those of the page.
+/// Headings of a text are below those of the page.
 const BELOW: usize = 2;
 
 /// Whether a file is Markdown, by its name.
@@ -28,7 +29,7 @@ struct Writer<'a> {
     job: Uuid,
     path: &'a str,
     out: String,
-    /// Whether each link and picture that is open has become a link.
+    /// For each open link and picture, whether it became a link.
     open: Vec<bool>,
     in_head: bool,
     tables: usize,
@@ -87,7 +88,7 @@ impl Writer<'_> {
                 self.link(&dest_url);
                 self.out.push_str("picture: ");
             }
-            // Of options that are off.
+            // Only with options that are off.
             _ => {}
         }
     }
@@ -116,7 +117,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A link, where the address is one that may be followed; else its text alone. A picture within a link is no link in one.
+    /// A link if the address is permitted, else only its text. A picture within a link does not become a nested link.
     fn link(&mut self, address: &str) {
         let href = if self.open.contains(&true) { None } else { href(address, self.job, self.path) };
         self.open.push(href.is_some());
@@ -150,7 +151,7 @@ fn heading(level: HeadingLevel) -> usize {
     (level as usize + BELOW).min(6)
 }
 
-/// Where a link of the file `path` may lead: another site by name, a mail, or a file of the job.
+/// The permitted target of a link in the file `path`: another site by name, a mail, or a file of the job.
 fn href(address: &str, job: Uuid, path: &str) -> Option<String> {
     let lower = address.to_ascii_lowercase();
     if ["http://", "https://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) {

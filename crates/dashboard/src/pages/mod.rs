@@ -1,4 +1,4 @@
-//! The dashboard's pages, one file each: what is read, and what the template gets.
+//! The dashboard's pages, one file each: the data that is read, and the template's input.
 
 pub(crate) mod assets;
 pub(crate) mod chart;
@@ -32,7 +32,7 @@ pub(crate) async fn nothing_here(uri: Uri) -> Response {
     error::plain(StatusCode::NOT_FOUND, sentence, uri.path().starts_with("/api/"))
 }
 
-/// What every page of a job shows at its head.
+/// The header of every page of a job.
 #[derive(Serialize)]
 pub(crate) struct Head {
     pub(crate) job: JobDetail,
@@ -41,9 +41,9 @@ pub(crate) struct Head {
     /// Seconds from start to end, or to now.
     running_secs: Option<f64>,
     ended: bool,
-    /// Whether it recorded any: others have no page of them.
+    /// Whether it recorded any; without any there is no such page.
     has_requirements: bool,
-    /// Whether it has any: others have no report.
+    /// Whether it has any; without any there is no report.
     has_documents: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A job at a glance.
+//! The overview of a job.
 
 use super::Head;
 use crate::{
@@ -38,12 +38,12 @@ pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result
     state.renderer.page("overview.html", values)
 }
 
-/// The list that is being worked on.
+/// The current list.
 fn current(todos: Vec<TodoRow>, phase_number: i32) -> Vec<TodoRow> {
     todos.into_iter().filter(|todo| todo.phase_number == phase_number).collect()
 }
 
-/// Percent; none where there is nothing to be a share of.
+/// Percent; none if the total is zero.
 fn share(part: i64, whole: i64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// The plan's file.
 const PLAN: &str = "main_plan.md";
-/// Bytes of it that are shown.
+/// Maximum bytes shown.
 const SHOWN: i32 = 65_536;
 /// Phases shown.
 const PHASES: i64 = 60;
@@ -38,7 +38,7 @@ pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result
     state.renderer.page("plan.html", json!({ "head": head, "plan": plan, "lists": lists }))
 }
 
-/// Newest phase first; todos written ahead stand before it.
+/// Newest phase first; todos written in advance come before it.
 fn lists(phases: &[PhaseLine], todos: &[TodoRow]) -> Vec<PhaseTodos> {
     let lists = todos.chunk_by(|one, next| one.phase_number == next.phase_number).rev();
     lists

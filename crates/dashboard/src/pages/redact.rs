@@ -1,22 +1,22 @@
-//! A job's own settings as they may be shown. What is known to hold no secret is shown, and everything else is not: a list
-//! of words that secrets are called by misses the next one.
+//! A job's own settings with secrets redacted. Only values that are known to be harmless are shown: a denylist of words
+//! for secrets would miss some.
 
 use plumbline_config::schema_json;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// In place of a value that may be a secret.
+/// Replaces a value that may be a secret.
 const HIDDEN: &str = "[hidden]";
-/// The key whose values are addresses, headers and logins of other services.
+/// The key with addresses, headers and logins of other services.
 const CONNECTIONS: &str = "connections";
 
-/// The keys of a configuration file, nested as they are written.
+/// The nested keys of a configuration file.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let text = schema_json(&Value::Null);
     serde_json::from_str(&text).expect("the schema is JSON")
 });
 
-/// Leaves the values of known keys, and of strings no login; hides what is under unknown keys and under `connections`.
+/// Keeps the values of known keys, without logins in strings; hides values under unknown keys and under `connections`.
 pub(crate) fn hide(config: &mut Value) {
     if let Some(connections) = config.get_mut(CONNECTIONS) {
         hide_each(connections);
@@ -24,7 +24,7 @@ pub(crate) fn hide(config: &mut Value) {
     show_known(config, &SCHEMA);
 }
 
-/// Hides the values of an object, whose keys say what there is.
+/// Hides the values of an object, and keeps its keys.
 fn hide_each(value: &mut Value) {
     match value {
         Value::Null => {}
@@ -61,7 +61,7 @@ fn show_known(value: &mut Value, schema: &Value) {
     }
 }
 
-/// Of a schema with alternatives, the one that describes the value: an object's, or another.
+/// For a schema with alternatives, the one that describes the value: the object schema, or another.
 fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
     let fits = |one: &&Value| one["properties"].is_object() == value.is_object();
     schema["anyOf"].as_array().and_then(|list| list.iter().find(fits)).unwrap_or(schema)
@@ -74,14 +74,14 @@ fn is_text(schema: &Value) -> bool {
     }
 }
 
-/// Whether it can be the name of an environment variable, not the secret itself in the wrong place.
+/// Whether it looks like the name of an environment variable, not like a misplaced secret.
 fn names_a_variable(value: &Value) -> bool {
     let allowed = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     value.is_null() || value.as_str().is_some_and(|name| name.bytes().all(allowed))
 }
 
-/// Text with the login, the query and the fragment of each URL in it hidden. A password may have any character in it, so
-/// whatever stands between the scheme and the last `@` before the next URL goes.
+/// Text with the login, the query and the fragment of each URL hidden. A password may contain any character, so
+/// everything between the scheme and the last `@` before the next URL is hidden.
 fn without_logins(text: &str) -> String {
     let mut parts = text.split("://");
     let mut shown = parts.next().unwrap_or_default().to_owned();

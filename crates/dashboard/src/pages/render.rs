@@ -1,4 +1,4 @@
-//! Templates to pages. The templates end in `.html`, so everything put into them is escaped.
+//! Renders pages. The templates' names end in `.html`, so all values are escaped.
 
 use super::assets;
 use crate::pages::{error::PageError, template_filters};
@@ -47,7 +47,7 @@ impl Renderer {
     }
 }
 
-/// A page of one sentence; needs no template, so it can say that a template failed.
+/// A page of one sentence; needs no template, so it can report a failed template.
 pub(crate) fn message_page(status: StatusCode, sentence: &str) -> String {
     let title = status.canonical_reason().unwrap_or("Error");
     format!(

@@ -1,4 +1,4 @@
-//! The job's documents with its quotes marked in them: the file that a job leaves, of the rows as they stand.
+//! The job's documents with its quotes marked: the report file, generated from the current rows.
 
 use crate::{
     api,
@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// The file has its styles in it, and nothing else that a policy would have to allow.
+/// The file contains its styles, and nothing else that a content security policy must allow.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'");
 

@@ -1,4 +1,4 @@
-//! What the job found, and for each requirement the place in the document that says so.
+//! The requirements of a job, each with its place in the document.
 
 use super::Head;
 use crate::{
@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Requirements of a page.
+/// Requirements per page.
 const REQUIREMENTS: i64 = 25;
-/// Largest text of a document that is searched, in bytes.
+/// Maximum size of a document's text that is searched, in bytes.
 const LARGEST: i32 = 32 * 1024 * 1024;
-/// Citations of a requirement that are shown in place.
+/// Maximum citations of a requirement that are shown in place.
 const CITATIONS: usize = 12;
-/// Characters of a text without pages that are shown around a quote.
+/// Characters shown around a quote in a text without pages.
 const AROUND: usize = 1200;
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ pub(crate) async fn view(
     Path((id, requirement)): Path<(String, Uuid)>,
 ) -> Result<Html<String>, PageError> {
     let head = Head::of(&state, &id, "requirements").await?;
-    // Ids are dense enough that the one asked for is the first after the one just before it.
+    // Ids are dense: the requested one is the first after its predecessor.
     let before = Uuid::from_u128(requirement.as_u128().saturating_sub(1));
     let mut around = state.store.requirement_page(head.job.id, before, 2).await?.into_iter();
     let line = around.next().filter(|line| line.id == requirement);
@@ -66,16 +66,16 @@ pub(crate) async fn view(
         .page("requirement.html", json!({ "head": head, "requirement": line, "citations": citations, "next": next }))
 }
 
-/// A citation with the text it is from.
+/// A citation with its source text.
 #[derive(Serialize)]
 struct InPlace {
     source: String,
     page: Option<i64>,
     quote: String,
     verified: bool,
-    /// The file with the source's text, where there is one.
+    /// The file with the source's text, if there is one.
     text_path: Option<String>,
-    /// The page around the quote, in three parts; none when the quote is not found in it.
+    /// The page around the quote, in three parts; none if the quote is not found in it.
     shown: Option<[String; 3]>,
 }
 
@@ -104,7 +104,7 @@ async fn in_place(state: &AppState, job_id: Uuid, requirement: &RequirementRow) 
     Ok(shown)
 }
 
-/// The text of a document and where it is; empty where there is none.
+/// The text of a document and its path; empty if there is none.
 async fn source_text(state: &AppState, job_id: Uuid, source: &str) -> Result<(Option<String>, String), PageError> {
     let Some(found) = state.store.source_text(job_id, source).await? else {
         return Ok((None, String::new()));
@@ -120,7 +120,7 @@ fn page_of(citation: &Value) -> Option<i64> {
     page.as_i64().or_else(|| page.as_str()?.trim().parse().ok())
 }
 
-/// The page with the quote marked in it. A quote may run over the end of its page.
+/// The page with the quote marked. A quote may cross the end of its page.
 fn around(content: &str, page: Option<i64>, quote: &str) -> Option<[String; 3]> {
     let file = plumbline_documents::from_text_file(content);
     let at =

@@ -1,4 +1,4 @@
-//! How numbers, times and sizes are written on pages.
+//! Formats of numbers, times and sizes on pages.
 
 use chrono::{DateTime, Utc};
 use minijinja::{Environment, Error, ErrorKind, HtmlEscape, Value};
@@ -18,7 +18,7 @@ pub(crate) fn register(environment: &mut Environment<'_>) {
     environment.add_filter("cut", cut);
 }
 
-/// `12 345`, with a space that does not break.
+/// `12 345`, with a non-breaking space.
 fn num(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
@@ -75,7 +75,7 @@ pub(crate) fn span(seconds: f64) -> String {
     }
 }
 
-/// A `<time>` element: the moment for machines and on hover, how long ago it was for people.
+/// A `<time>` element: the time for machines and on hover, the age for people.
 fn time(moment: &str) -> Result<Value, Error> {
     let parsed: DateTime<Utc> = moment
         .parse()

@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// Steps of a page.
 const STEPS: i64 = 25;
-/// Characters of a message or of a call's arguments.
+/// Maximum characters of a message or of a call's arguments.
 const TEXT: i32 = 1500;
 
 #[derive(Deserialize)]

@@ -1,5 +1,5 @@
-//! Who may ask, and how: reading methods only, a token where one is set, and the headers that keep a browser from doing
-//! more with a page than showing it.
+//! Access control: only reading methods, a token if one is set, and headers that restrict what a browser may do with a
+//! page.
 
 use super::session;
 use crate::{HttpOptions, pages::error};
@@ -12,10 +12,10 @@ use axum::{
 };
 use std::sync::Arc;
 
-/// Probes have no secrets and ask for none.
+/// Probes contain no secrets and need no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
-/// On every answer. Styles and scripts come from files of ours only, so text of a job can never become code.
+/// On every response. Styles and scripts may come only from our own files, so text of a job can never become code.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -30,22 +30,22 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
 ];
 
-/// The conditions for an answer.
+/// The conditions for access.
 #[derive(Clone)]
 pub(crate) struct Access {
     /// Digest of the token.
     token: Option<[u8; 32]>,
-    /// Names under which a browser may ask for this worker, besides those of every machine.
+    /// Permitted host names of this worker, besides the standard ones.
     hosts: Vec<String>,
 }
 
-/// What a request shows of itself.
+/// The credentials of a request.
 enum Shown {
-    /// The token, or none is needed: what no page of another site can make a browser send along.
+    /// A valid token, or none is required; another site's page cannot make a browser send it.
     Token,
     /// A browser's session.
     Session,
-    /// The token in the address, which opens a session.
+    /// The token in the URL, which opens a session.
     Address,
     Nothing,
 }
@@ -74,8 +74,8 @@ impl Access {
         }
     }
 
-    /// Whether the name under which we were asked is ours. A page of another site can point its own name at this machine;
-    /// a browser then sends what belongs to that name, and shows that page what comes back.
+    /// Whether the host name is ours. Another site can point its name at this machine (DNS rebinding); a browser would
+    /// then give that site's page access to the response.
     fn knows_host(&self, headers: &HeaderMap) -> bool {
         let Some(host) = headers.get(header::HOST) else {
             return true;
@@ -92,7 +92,7 @@ impl Access {
     }
 }
 
-/// Stands before every route.
+/// Runs before every route.
 pub(crate) async fn check(State(guard): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let mut response = answer(&guard, request, next).await;
     for (name, value) in HEADERS {
@@ -133,10 +133,10 @@ async fn answer(guard: &Access, request: Request, next: Next) -> Response {
     }
 }
 
-/// A browser that brought the token in the address gets a session for it, and the address without it, so that the token
-/// stays in no history.
+/// A browser with the token in the URL gets a session and a redirect to the URL without it, so that the token stays in
+/// no history.
 fn enter(token: &[u8; 32], request: &Request) -> Response {
-    // Two slashes would begin the name of another host; a browser takes a backslash for a slash.
+    // Two slashes would begin the name of another host; a browser treats a backslash as a slash.
     let path = format!("/{}", request.uri().path().trim_start_matches(['/', '\\']));
     let headers = [(header::LOCATION, path), (header::SET_COOKIE, session::open(token, request.headers()))];
     (StatusCode::SEE_OTHER, headers, Body::empty()).into_response()

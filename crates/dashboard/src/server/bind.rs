@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 /// Ports tried after the default one, before the system chooses.
 const NEXT_PORTS: u16 = 100;
 
-/// Binds the address that was asked for, or the default one or the next free port.
+/// Binds the explicit address, or the default one or the next free port.
 ///
 /// # Errors
 /// A sentence.

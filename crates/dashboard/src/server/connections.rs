@@ -1,13 +1,14 @@
-//! The connections of the HTTP side: how many there may be, and how long one may be silent.
+//! The connections of the HTTP server: their number, and their idle time.
 //!
-//! A descriptor is taken by whoever connects, before anything is known of them, and the database needs descriptors too.
-//! So there is a bound in all and one for each client's address. A connection over a bound takes the place of the one
-//! that has asked nothing for longest (a half-sent head, or silence between two requests); where each one is being
-//! answered, the new one is closed. Whoever asks at once is therefore answered, however many others are silent.
+//! Each connection holds a file descriptor before it is authenticated, and the database needs descriptors too. So there
+//! is a limit in total and per client address. A connection over a limit replaces the one that has been idle longest
+//! (an incomplete head, or silence between two requests); if all are being answered, the new one is closed. A client
+//! that sends its request at once is therefore answered, however many others are idle.
 //!
-//! A cap before the accept with hyper's time limit for the head behind it would be shorter, and is not enough: a client that
-//! holds as many half-sent heads as the cap allows, and opens each anew when its ten seconds are over, keeps the whole cap, and a supervisor that asks `/healthz` behind them kills a worker that is well
-//! (`half_open_connections_stop_no_job_and_no_probe`). What hyper has is used: it reads the heads and times them.
+//! A limit before the accept with hyper's header timeout would be simpler, and is not enough: a client that holds as
+//! many incomplete heads as permitted, and reopens each after ten seconds, occupies the whole limit, and a supervisor
+//! whose `/healthz` request waits behind them kills a healthy worker
+//! (`half_open_connections_stop_no_job_and_no_probe`). hyper's own header timeout is used as well.
 
 use axum::{Router, body::HttpBody, extract::Request, response::Response};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -30,17 +31,17 @@ use tokio::{
 };
 use tower_service::Service as _;
 
-/// For the head of a request, from the moment the connection waits for one.
+/// Timeout for the head of a request, from the time the connection waits for one.
 const HEAD: Duration = Duration::from_secs(10);
-/// For a client to take what was sent to it.
+/// Timeout for a client to receive sent data.
 const UNREAD: Duration = Duration::from_secs(30);
-/// After an accept that failed, most likely for want of descriptors.
+/// Delay after a failed accept, usually for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Descriptors that are never given to HTTP: the database, the model, the mirror, documents.
+/// Descriptors reserved for the database, the model, the mirror and documents.
 const RESERVE: usize = 256;
-/// Connections where the machine has descriptors enough.
+/// Maximum connections if there are enough descriptors.
 const MOST: usize = 512;
-/// Connections even where it has few.
+/// Minimum connections.
 const LEAST: usize = 16;
 
 /// How many connections there may be.
@@ -57,7 +58,7 @@ impl Bounds {
         Self::of(limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX))
     }
 
-    /// A proxy before the worker is one client, so a client may have most of them.
+    /// A proxy in front of the worker is one client, so a client may have most of them.
     fn of(descriptors: usize) -> Self {
         let total = (descriptors.saturating_sub(RESERVE) / 2).clamp(LEAST, MOST);
         Self { total, of_client: total * 3 / 4 }
@@ -76,7 +77,7 @@ struct Open {
     close: Arc<Notify>,
 }
 
-/// The open connections, the oldest first: what waits and was there first is the first to go.
+/// The open connections, oldest first: the oldest idle one is closed first.
 #[derive(Default)]
 struct Table {
     next: u64,
@@ -84,7 +85,7 @@ struct Table {
 }
 
 impl Table {
-    /// Makes room for one more of this client, if it can be made.
+    /// Makes room for one more connection of this client, if possible.
     fn make_room(&mut self, client: IpAddr, bounds: Bounds) -> bool {
         let of_client = self.open.values().filter(|open| open.client == client).count();
         if of_client >= bounds.of_client {
@@ -103,7 +104,7 @@ impl Table {
     }
 }
 
-/// Serves a router's paths to whoever connects; does not end.
+/// Serves a router; does not return.
 pub(crate) async fn serve(listener: TcpListener, router: Router) {
     let (bounds, table) = (Bounds::of_process(), Arc::new(Mutex::new(Table::default())));
     loop {
@@ -159,7 +160,7 @@ async fn converse(stream: TcpStream, client: IpAddr, router: Router, busy: Arc<A
     }
 }
 
-/// What was sent and is not read ends the connection, by the system's own clock.
+/// Unread data ends the connection, by the kernel's timeout.
 #[cfg(target_os = "linux")]
 fn limit_unread(stream: &TcpStream) {
     let millis = u32::try_from(UNREAD.as_millis()).unwrap_or(u32::MAX);
@@ -199,7 +200,7 @@ impl Drop for Busy {
     }
 }
 
-/// A body whose connection is busy until it was sent.
+/// A body whose connection is busy until it is sent.
 struct Answered {
     body: axum::body::Body,
     _busy: Busy,

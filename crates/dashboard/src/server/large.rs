@@ -1,5 +1,4 @@
-//! Large answers: how many are under way at once, and how they are sent, a part at a time. A client that reads slowly holds one
-//! part, not the whole.
+//! Large responses: their concurrency limit, and sending in parts. A slow client holds one part, not the whole.
 
 use crate::pages::error::PageError;
 use axum::{
@@ -10,12 +9,12 @@ use futures_util::{StreamExt as _, stream};
 use std::{io, sync::Arc};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Under way at once.
+/// Maximum concurrent large responses.
 const AT_ONCE: usize = 16;
-/// Bytes of a part, and of an answer that is none of these.
+/// Bytes of a part, and maximum bytes of an ordinary response.
 pub(crate) const PART: usize = 128 << 10;
 
-/// The large answers under way.
+/// The large responses in progress.
 pub(crate) struct LargeAnswers(Arc<Semaphore>);
 
 impl Default for LargeAnswers {
@@ -25,10 +24,10 @@ impl Default for LargeAnswers {
 }
 
 impl LargeAnswers {
-    /// Takes a permit, to be held until the answer was sent.
+    /// Acquires a permit, to be held until the response is sent.
     ///
     /// # Errors
-    /// Where there is none, with a sentence for whoever asked.
+    /// If there is none, with a sentence for the client.
     pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit, PageError> {
         Arc::clone(&self.0).try_acquire_owned().map_err(|_| PageError {
             status: StatusCode::SERVICE_UNAVAILABLE,
@@ -37,7 +36,7 @@ impl LargeAnswers {
     }
 }
 
-/// A body of what is there already, sent in parts while the permit is held.
+/// A body from data in memory, sent in parts while the permit is held.
 pub(crate) fn body(whole: impl Into<Bytes>, permit: OwnedSemaphorePermit) -> Body {
     let parts = stream::unfold((whole.into(), permit), |(mut rest, permit)| async move {
         let part = rest.split_to(rest.len().min(PART));

@@ -1,6 +1,6 @@
-//! The server: what all requests share, which path leads where, and its life beside the worker's.
+//! The server: shared state of requests, routes, and its lifetime within the worker.
 //!
-//! It has threads of its own, so that the probes answer when everything else stands still, and say that it does.
+//! It has its own threads, so that the probes answer and report it if everything else is blocked.
 
 pub(crate) mod access;
 pub(crate) mod bind;
@@ -26,15 +26,15 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-/// Connections of the HTTP side, apart from those of the steps.
+/// Database connections of the HTTP server, separate from those of the steps.
 const CONNECTIONS: u32 = 2;
-/// After how long the server gives a page's statement up.
+/// Statement timeout of a page.
 const STATEMENT: Duration = Duration::from_secs(10);
 
-/// Threads of the HTTP side: a page that takes long keeps no probe waiting.
+/// Threads of the HTTP server, so that a slow page does not delay a probe.
 const THREADS: usize = 2;
 
-/// What every request has at hand.
+/// Shared state of all requests.
 pub(crate) struct AppState {
     pub(crate) store: Store,
     pub(crate) health: Arc<dyn WorkerHealth>,
@@ -43,12 +43,12 @@ pub(crate) struct AppState {
     pub(crate) large: LargeAnswers,
 }
 
-/// A handler's way to it.
+/// A handler's access to it.
 pub(crate) type Shared = axum::extract::State<Arc<AppState>>;
 
-/// The running server; it ends with this value.
+/// The running server; dropping it stops the server.
 pub struct Server {
-    /// There until the drop.
+    /// Present until the drop.
     runtime: Option<Runtime>,
     counting: JoinHandle<()>,
 }
@@ -56,7 +56,7 @@ pub struct Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Waiting for what is being answered would block the thread that drops.
+            // Waiting for requests in flight would block the dropping thread.
             runtime.shutdown_background();
         }
         self.counting.abort();
@@ -103,7 +103,7 @@ pub async fn start(
     Ok(Server { runtime: Some(runtime), counting })
 }
 
-/// Serves on threads of its own, which look at the listener themselves.
+/// Serves on dedicated threads, which poll the listener themselves.
 fn serve_apart(listener: TcpListener, app: Router) -> io::Result<Runtime> {
     let listener = listener.into_std()?;
     let runtime =

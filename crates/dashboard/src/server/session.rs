@@ -1,7 +1,7 @@
-//! A browser's session: a cookie for a token that it has shown once.
+//! A browser's session: a cookie in exchange for the token.
 //!
-//! The cookie says when it ends, and proves with a digest that whoever made it knew the token. Nothing is kept here, so a
-//! session is known to every worker with that token, and ends for all when the token is changed.
+//! The cookie contains its expiry and a digest that proves knowledge of the token. There is no server state, so a
+//! session is valid at every worker with that token, and all end when the token is changed.
 
 use axum::http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
@@ -9,15 +9,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The cookie's name.
 const COOKIE: &str = "plumbline_session";
-/// How long a session lasts: a working day and what comes before and after it.
+/// Lifetime of a session: a long working day.
 const LIFE: Duration = Duration::from_secs(12 * 3600);
 
-/// The digest of a token. Digests are compared, not tokens: how long the comparison takes says nothing about the token.
+/// The digest of a token. Digests are compared, not tokens, so the duration of the comparison reveals nothing about the
+/// token.
 pub(crate) fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The value of `Set-Cookie` that opens a session. Behind TLS, as a proxy says of itself, it goes back over TLS only.
+/// The value of `Set-Cookie` that opens a session. If a proxy reports TLS, the cookie is sent only over TLS.
 pub(crate) fn open(token: &[u8; 32], headers: &HeaderMap) -> String {
     let ends = now() + LIFE.as_secs();
     let secure = if is_behind_tls(headers) { "; Secure" } else { "" };
@@ -25,7 +26,7 @@ pub(crate) fn open(token: &[u8; 32], headers: &HeaderMap) -> String {
     format!("{COOKIE}={value}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", LIFE.as_secs())
 }
 
-/// Whether a request has a session that has not ended.
+/// Whether a request has a valid session.
 pub(crate) fn is_open(token: &[u8; 32], headers: &HeaderMap) -> bool {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let shown = |pair: &str| pair.trim().strip_prefix(COOKIE)?.strip_prefix('=').map(str::to_owned);
@@ -37,7 +38,7 @@ fn is_valid(token: &[u8; 32], shown: &str, now: u64) -> bool {
     ends.is_some_and(|ends| now < ends && digest(shown) == digest(&value(token, ends)))
 }
 
-/// `END-DIGEST`. What is hashed has a fixed length and the secret last, so nothing can be added to it.
+/// `END-DIGEST`. The hashed text has a fixed length and ends with the secret, which prevents length extension.
 fn value(token: &[u8; 32], ends: u64) -> String {
     let mut hash = Sha256::new();
     hash.update(b"plumbline session ");

@@ -1,4 +1,4 @@
-//! How many event streams there may be: in all, and of one client, so that no client has them all.
+//! Limits of event streams, in total and per client, so that no client has them all.
 
 use crate::pages::error::PageError;
 use axum::http::StatusCode;
@@ -10,7 +10,7 @@ use std::{
 
 /// Open at once.
 const TOTAL: usize = 200;
-/// Of one address, which may be a proxy with several people behind it.
+/// Per address, which may be a proxy for several people.
 const OF_CLIENT: usize = 50;
 
 /// The open streams of each address.
@@ -18,10 +18,10 @@ const OF_CLIENT: usize = 50;
 pub(crate) struct Streams(Mutex<HashMap<IpAddr, usize>>);
 
 impl Streams {
-    /// Takes a slot, which ends with the value.
+    /// Acquires a slot, which is released on drop.
     ///
     /// # Errors
-    /// Where there is none, with a sentence for whoever asked.
+    /// If there is none, with a sentence for the client.
     pub(crate) fn admit(self: &Arc<Self>, client: IpAddr) -> Result<Slot, PageError> {
         let mut open = self.lock();
         let of_client = open.get(&client).copied().unwrap_or_default();
