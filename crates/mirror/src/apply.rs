@@ -1,8 +1,7 @@
-//! Showing what steps changed.
+//! Applies the changes of steps to folders.
 //!
-//! What a disk takes longest for is to be told that something must not be lost. Several files cost little more than one
-//! when all are written first and flushed then, so everything that waits is shown in passes: write, begin to flush,
-//! flush, put into place.
+//! fsync dominates the time. Several files cost little more than one if all are written first and then flushed
+//! together, so pending files are processed in passes: write, start write-back, fsync, rename.
 
 use super::{
     Applied, FileEvent, MirrorTrouble,
@@ -11,20 +10,20 @@ use super::{
 };
 use std::{mem, vec};
 
-/// Files that are written before they are flushed; each is open until then.
+/// Files written before they are flushed together; each stays open until then.
 const AT_ONCE: usize = 32;
 
-/// What steps changed, on its way into a folder.
+/// Changes of steps that are being applied to a folder.
 pub(crate) struct FolderWriter {
     folder: Folder,
     fence: Fence,
     events: vec::IntoIter<FileEvent>,
     dirs: DirCache,
-    /// Written and not in their places.
+    /// Written, not yet renamed.
     temporaries: Vec<Temporary>,
-    /// Where something was put.
+    /// Folders with renamed files.
     written: Vec<String>,
-    /// Whether any file was put into its place or deleted.
+    /// Whether any file was renamed into place or deleted.
     touched: bool,
     troubles: Vec<MirrorTrouble>,
     /// A worker of a newer epoch has the job.
@@ -32,9 +31,9 @@ pub(crate) struct FolderWriter {
 }
 
 impl FolderWriter {
-    /// Of `events` in a folder whose marker says that this worker may write.
+    /// For `events` in a folder whose marker permits this worker to write.
     pub(crate) fn new(folder: Folder, fence: Fence, events: Vec<FileEvent>) -> Self {
-        // What is gone makes room for what is there now: a file may stand where a folder was.
+        // Deletions come first, because a file may replace a folder.
         let (mut first, written): (Vec<_>, Vec<_>) =
             events.into_iter().partition(|event| matches!(event, FileEvent::Deleted { .. }));
         first.extend(written);
@@ -55,8 +54,7 @@ impl FolderWriter {
         self.stale || (self.events.as_slice().is_empty() && self.temporaries.is_empty())
     }
 
-    /// Writes the next files, at most as many as there is `room` for. One bad file does not keep the others from being
-    /// shown.
+    /// Writes at most `room` further files. A failed file does not affect the others.
     fn prepare(&mut self, room: &mut usize) {
         while *room > 0 && !self.stale {
             let Some(event) = self.events.next() else { return };
@@ -93,7 +91,7 @@ impl FolderWriter {
         }
     }
 
-    /// Asks whether it may when only the renaming is left to do, before each.
+    /// Checks the fence immediately before each rename.
     fn place(&mut self) {
         for temporary in mem::take(&mut self.temporaries) {
             self.stale = self.stale || !self.fence.is_open(&self.folder);
@@ -115,10 +113,9 @@ impl FolderWriter {
         }
     }
 
-    /// The folder, where something was put, and what went wrong; `None` in place of the folder when it is another
-    /// worker's.
+    /// The folder, if files were renamed, and the errors; `None` instead of the folder if it is another worker's.
     pub(crate) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
-        // The last file may have taken or left its place after a newer worker had made its look, and its end.
+        // The last file may have been renamed or deleted after a newer worker had compared the folder and finished.
         if self.touched && (self.stale || !self.fence.is_open(&self.folder)) {
             self.stale = true;
             self.troubles.extend(marker::reopen(&self.folder).err());
@@ -127,7 +124,7 @@ impl FolderWriter {
     }
 }
 
-/// Shows all of it; the same number of files is underway at a time, however many folders they are for.
+/// Applies all of it, with a fixed number of files in progress, for any number of folders.
 pub(crate) fn show(writers: &mut [FolderWriter]) {
     while writers.iter().any(|writer| !writer.is_over()) {
         let mut room = AT_ONCE;
@@ -141,7 +138,7 @@ pub(crate) fn show(writers: &mut [FolderWriter]) {
     }
 }
 
-/// Begins to show steps in a folder, if it is this worker's. A folder without a marker is not the one that a repair left,
+/// Begins to apply steps to a folder, if it is this worker's. A folder without a marker was replaced since its repair,
 /// and lacks more than these steps.
 pub(crate) fn begin(
     folder: Folder,
@@ -158,7 +155,7 @@ pub(crate) fn begin(
     Ok(Ok((FolderWriter::new(folder, fence, events), seen)))
 }
 
-/// Says how far the folder has got.
+/// Records the folder's progress.
 pub(crate) fn finish(ended: FolderWriter, seen: &Seen, writer: WriterId, step: i64) -> Result<Applied, MirrorTrouble> {
     let (folder, _, troubles) = ended.end();
     let Some(folder) = folder else { return Ok(Applied::Stale) };
@@ -169,8 +166,8 @@ pub(crate) fn finish(ended: FolderWriter, seen: &Seen, writer: WriterId, step: i
     Ok(Applied::Written)
 }
 
-/// Says whose folder it is before the first file is written, so that an older worker stops from here on. The step
-/// stays: how far the files have got is only known after they are written.
+/// Records the owner of the folder before the first file is written, so that an older worker stops. The step is not
+/// changed yet, because the progress is known only after the files are written.
 pub(crate) fn claim(folder: &Folder, writer: WriterId, marker: Option<Marker>) -> Result<bool, MirrorTrouble> {
     match marker {
         Some(marker) if marker.writer() > writer => Ok(false),

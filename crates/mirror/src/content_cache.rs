@@ -1,5 +1,5 @@
-//! What was in the files that all folders share, when they were last read. A file that is still the same one, and has not
-//! been written since, needs no second look: there are forty of them in every folder.
+//! Caches the content of files that all folders share. A file with the same identity and modification time need not be
+//! read again: there are forty of them in every folder.
 
 use cap_std::fs::{Metadata, MetadataExt as _};
 use sha2::{Digest, Sha256};
@@ -9,14 +9,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Contents that are remembered at most; a worker has few more than there are tools.
+/// Maximum number of cached contents; a worker has few more than there are tools.
 const MOST: usize = 256;
-/// A file that was written more recently than this may be written again without another time to show for it.
+/// A file modified more recently than this may be modified again without a new timestamp.
 const SETTLING: Duration = Duration::from_millis(100);
 
 static SEEN: Mutex<Option<HashMap<Stamp, Content>>> = Mutex::new(None);
 
-/// The file, and when it was last written.
+/// The file and its modification time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Stamp {
     file: (u64, u64),
@@ -49,7 +49,7 @@ pub(crate) fn has_hash(metadata: &Metadata, sha256: &str) -> bool {
     seen().as_ref().and_then(|seen| seen.get(&Stamp::of(metadata))).is_some_and(|content| content.sha256 == sha256)
 }
 
-/// Remembers what was read of a file after it was looked at.
+/// Caches the content of a file that was read.
 pub(crate) fn remember(metadata: &Metadata, bytes: &[u8]) {
     let written = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
     let settled = written.and_then(|at| SystemTime::now().duration_since(at).ok()).is_some_and(|age| age >= SETTLING);

@@ -1,4 +1,4 @@
-//! Looking at what is in the folder.
+//! Compares the folder with the rows.
 
 use super::{
     Finds, Found, IndexEntry, MirrorTrouble,
@@ -16,23 +16,23 @@ use std::{
     time::Duration,
 };
 
-/// Where people may put files.
+/// The folder in which people may put files.
 const INPUT: &str = "input/";
-/// Most files that one look takes in from there, and most bytes of them together, which is also the most of one file. The
-/// next look goes on with the rest: each look is a step of the job, and is held in memory.
+/// Maximum files imported by one scan, and their maximum total bytes, which is also the maximum of one file. The next
+/// scan continues with the rest: each scan is a step of the job and is held in memory.
 const MOST_FOUND: usize = 100;
 const MOST_FOUND_BYTES: u64 = 128 << 20;
-/// A file younger than this may be half copied.
+/// A more recent file may be copied incompletely.
 const SETTLING: Duration = Duration::from_secs(1);
-/// Folders nested deeper than this are not looked into; the job's own are two or three deep.
+/// Deeper folders are not scanned; the job's own are two or three deep.
 const DEEPEST: usize = 32;
 
-/// What a look at the folder found.
+/// The result of a scan of the folder.
 #[derive(Debug, Default)]
 pub(crate) struct Diff {
     /// Files of the index that are missing or differ.
     pub(crate) wanted: Vec<String>,
-    /// What no row knows: files, links and other things, outside `input/`.
+    /// Orphans: files, links and other entries without a row, outside `input/`.
     pub(crate) strays: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn diff(folder: &Folder, index: &[IndexEntry]) -> Result<Diff, Mirror
     Ok(Diff { wanted, strays })
 }
 
-/// New files under `input/` that have settled, as many as one look takes.
+/// New files under `input/` that are stable, up to the limit of one scan.
 pub(crate) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Finds, MirrorTrouble> {
     let (mut found, mut room) = (Finds::default(), MOST_FOUND_BYTES);
     if folder.dir.symlink_metadata("input").is_ok_and(|metadata| metadata.is_dir()) {
@@ -71,12 +71,12 @@ pub(crate) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Finds, M
     Ok(found)
 }
 
-/// What became of a file that a look met.
+/// The result for a file in a scan.
 enum Taken {
     Bytes(Vec<u8>),
-    /// It has more than one name.
+    /// It has several hard links.
     Linked,
-    /// It has not settled, or there is no room for it.
+    /// It is not stable, or exceeds the limit of the scan.
     Later,
 }
 
@@ -91,14 +91,14 @@ fn take(dir: &Dir, path: &str, room: u64) -> Result<Taken, MirrorTrouble> {
             return Ok(Taken::Later);
         }
         let mut bytes = Vec::new();
-        // It may grow while it is read; then it has not settled.
+        // It may grow while it is read; then it is not stable.
         file.take(room + 1).read_to_end(&mut bytes)?;
         Ok(if bytes.len() as u64 <= room { Taken::Bytes(bytes) } else { Taken::Later })
     };
     read().map_err(|error| MirrorTrouble::at("read", path, &error))
 }
 
-/// A time in the future comes from another machine's clock and says nothing.
+/// A time in the future comes from another machine's clock and is ignored.
 fn is_settled(metadata: &Metadata) -> bool {
     let now = SystemClock::new(cap_std::ambient_authority()).now();
     metadata.modified().map_or(true, |at| now.duration_since(at).map_or(true, |age| age >= SETTLING))
@@ -117,7 +117,7 @@ fn hash(mut file: impl io::Read) -> io::Result<String> {
     Ok(hex::encode(hasher.finalize()))
 }
 
-/// Everything below `start` that is no folder, with whether it is a regular file. Links are not followed.
+/// Everything below `start` except folders, with whether it is a regular file. Links are not followed.
 fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
     let mut entries = Vec::new();
     let mut folders = vec![(start.to_owned(), 0)];
@@ -126,7 +126,7 @@ fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
         let trouble = |error: io::Error| MirrorTrouble::at("look into", place, &error);
         for entry in dir.read_dir(place).map_err(trouble)? {
             let entry = entry.map_err(trouble)?;
-            // A name that is no text is in no row; it is left alone, as it cannot be named in one either.
+            // A name that is not UTF-8 cannot be in a row; it is left alone.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let kind = entry.file_type().map_err(trouble)?;

@@ -1,6 +1,6 @@
-//! What goes into the mirror and what comes out.
+//! Input and output types of the mirror.
 
-/// A change to a job's files, as a committed step made it.
+/// A change of a job's files by a committed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileEvent {
     /// The file now has this content.
@@ -17,7 +17,7 @@ pub enum FileEvent {
     },
 }
 
-/// A file as the rows have it.
+/// A file in the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
     /// Workspace path.
@@ -28,18 +28,18 @@ pub struct IndexEntry {
     pub size: u64,
 }
 
-/// Whether the mirror was this worker's to write.
+/// Whether this worker may write the mirror.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// The files show the step.
     Written,
     /// A worker of a newer epoch has the job; nothing was written, or nothing more.
     Stale,
-    /// Somebody took the folder away since it was last written; nothing was written, and it must be repaired.
+    /// The folder was deleted externally since the last write; nothing was written, and it must be repaired.
     Wiped,
 }
 
-/// A file that somebody put into `input/`.
+/// A file that a person put into `input/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Workspace path, beginning with `input/`.
@@ -48,28 +48,28 @@ pub struct Found {
     pub bytes: Vec<u8>,
 }
 
-/// What a look at `input/` came back with.
+/// The result of a scan of `input/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
-    /// To be taken in.
+    /// Files to import.
     pub files: Vec<Found>,
-    /// Paths of files with more than one name. The others may lie outside the folder, where whoever put the link here need
-    /// not be able to read: they are not taken in, as symbolic links are not.
+    /// Paths of files with several hard links. Other links may be outside the folder, where the person who created the
+    /// link may have no read permission: such files are not imported, like symbolic links.
     pub linked: Vec<String>,
 }
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Whether a worker of a newer epoch has the job; then nothing was written.
+    /// Whether a worker with a newer epoch has the job; then nothing was written.
     pub stale: bool,
     /// Files written because they were missing or differed.
     pub written: Vec<String>,
-    /// Files removed because no row knows them.
+    /// Orphaned files that were removed.
     pub removed: Vec<String>,
 }
 
-/// Why the mirror does not show everything. The job goes on: its rows are complete.
+/// Why the mirror is incomplete. The job continues: its rows are complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; the job goes on and its rows are complete")]
 pub struct MirrorTrouble {
@@ -86,7 +86,7 @@ impl MirrorTrouble {
         Self::new(format!("the mirror could not {what} `{path}` ({error})"))
     }
 
-    /// One trouble for several: the first sentence and how many more there are.
+    /// Combines several errors: the first sentence and the number of others.
     pub(crate) fn of_all(mut troubles: Vec<Self>) -> Result<(), Self> {
         if troubles.is_empty() {
             return Ok(());

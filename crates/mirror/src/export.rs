@@ -1,4 +1,4 @@
-//! Writing a job's workspace from rows to a folder of the user's choice (`plumbline export`).
+//! Writes a job's workspace from rows to a folder of the user's choice (`plumbline export`).
 
 use super::folder::Folder;
 use plumbline_bounds::blocking::on_files;
@@ -7,10 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why an export did not happen.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// Something is in the folder already.
+    /// The folder is not empty.
     #[error("the folder {0} is not empty; name a new or an empty one")]
     NotEmpty(PathBuf),
     /// The system refused.
@@ -23,10 +23,10 @@ pub enum ExportError {
     },
 }
 
-/// Writes `files` (workspace path and content) to `dir`, which is created or must be empty. Gives their number.
+/// Writes `files` (workspace path and content) to `dir`, which is created or must be empty. Returns their number.
 ///
 /// # Errors
-/// See [`ExportError`]; what was written before the error stays.
+/// See [`ExportError`]; files written before the error are kept.
 pub async fn export(
     dir: &Path,
     files: impl IntoIterator<Item = (String, Vec<u8>)> + Send + 'static,
@@ -48,7 +48,7 @@ fn write_all(dir: &Path, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> 
         folder.put(&path, &content).map_err(failed(dir.join(&path)))?;
         count += 1;
     }
-    // An export is a plain folder and no mirror.
+    // An export is a plain folder, not a mirror.
     folder.dir.remove_dir_all(super::folder::META_DIR).map_err(failed(dir.join(super::folder::META_DIR)))?;
     Ok(count)
 }

@@ -1,4 +1,4 @@
-//! One job's folder, opened so that no path leads out of it.
+//! A job's folder, opened so that no path can escape from it.
 
 use super::{
     IndexEntry, MirrorTrouble,
@@ -21,12 +21,12 @@ use std::{
 };
 use uuid::Uuid;
 
-/// What is the mirror's own and no file of the job.
+/// The mirror's own data, which is not a file of the job.
 pub(crate) const META_DIR: &str = ".plumbline";
 const TMP: &str = "tmp";
-/// What people may look for in any workspace, also while nothing is in it. Rows know files only.
+/// Folders that people expect in any workspace, even if empty. Rows contain only files.
 const STANDARD_DIRS: [&str; 5] = ["archive", "input", "output", "tool_results", "tools"];
-/// What they may look for where a job has these tools, by the documentation of the tool: a job without them has no such folder.
+/// Folders of jobs with these tools, by the path of the tool's documentation.
 const OF_TOOLS: [(&str, &str); 6] = [
     ("tools/chunk_document.md", "chunks"),
     ("tools/extract_document_text.md", "chunks"),
@@ -39,42 +39,42 @@ const OF_TOOLS: [(&str, &str); 6] = [
 /// An open job folder. All paths are relative to it.
 pub(crate) struct Folder {
     pub(crate) dir: Dir,
-    /// What is the mirror's own in it.
+    /// The mirror's own data in it.
     pub(crate) own: Dir,
     /// Files that are being written.
     tmp: Dir,
-    /// What it is in, where jobs share files; none for an export.
+    /// Its parent folder, if jobs share files; none for an export.
     root: Option<Arc<Root>>,
-    /// It was not there before.
+    /// It did not exist before.
     pub(crate) is_new: bool,
 }
 
-/// What all jobs' folders are in, open.
+/// The open parent folder of all jobs' folders.
 pub(crate) struct Root {
     pub(crate) dir: Dir,
-    /// Opened when it is first needed; none where that cannot be.
+    /// Opened on first use; none if that is impossible.
     pub(crate) shared: OnceLock<Option<Shared>>,
 }
 
-/// A file that is written as a whole and not in its place.
+/// A completely written file that is not yet renamed into place.
 pub(crate) struct Temporary {
     pub(crate) path: String,
     content: Content,
 }
 
-/// What will be in its place.
+/// Its content.
 enum Content {
-    /// What was written under this name.
+    /// A file written under this temporary name.
     Written(String, File),
-    /// Another name of this copy, which is on the disk already.
+    /// A hard link to this copy, which is already on disk.
     Shared(String),
 }
 
-/// Folders within a job's folder that are known to be real ones, by their path.
+/// Folders within a job's folder that are verified to be real, by path.
 #[derive(Default)]
 pub(crate) struct DirCache(HashMap<String, Dir>);
 
-/// Opens what all jobs' folders are in, created when missing.
+/// Opens the parent folder of all jobs' folders, creating it if missing.
 pub(crate) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
     let open = || Dir::open_ambient_dir(root, ambient_authority());
     let opened = match open() {
@@ -111,7 +111,7 @@ impl Folder {
         Ok(Self { dir, own, tmp, root, is_new })
     }
 
-    /// Writes a file that is to be put into its place once it is flushed to the disk.
+    /// Writes a temporary file, to be renamed into place after fsync.
     pub(crate) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
         workspace_path(path)?;
         let shares = if shared::may_share(path) { self.shared() } else { None };
@@ -139,7 +139,7 @@ impl Folder {
         root.shared.get_or_init(|| Shared::open(&root.dir).ok()).as_ref()
     }
 
-    /// Puts a flushed file into its place, whole or not at all.
+    /// Renames a flushed file into place, atomically.
     pub(crate) fn place(&self, dirs: &mut DirCache, temporary: &Temporary) -> io::Result<()> {
         let parts = workspace_path(&temporary.path)?;
         let (name, parents) = parts.split_last().expect("a workspace path has a part");
@@ -151,7 +151,7 @@ impl Folder {
         self.make_of_tool(&temporary.path)
     }
 
-    /// Makes the folders that belong to a tool, if the path is that of its documentation.
+    /// Creates the folders of a tool, if the path is its documentation.
     fn make_of_tool(&self, path: &str) -> io::Result<()> {
         OF_TOOLS.iter().filter(|(tool, _)| *tool == path).try_for_each(|(_, folder)| self.make(folder))
     }
@@ -163,7 +163,7 @@ impl Folder {
         }
     }
 
-    /// Makes `name` in `parent` another name of a shared copy. Most often it is free.
+    /// Hard-links `name` in `parent` to a shared copy. The name is usually free.
     fn link(&self, copy: &str, parent: &Dir, name: &str) -> io::Result<()> {
         let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is gone"))?;
         match shared.link(copy, parent, name) {
@@ -171,7 +171,7 @@ impl Folder {
                 let temporary = Uuid::new_v4().to_string();
                 shared.link(copy, &self.tmp, &temporary)?;
                 let replaced = self.replace(&temporary, parent, name);
-                // Where both were names of the same file already, the system leaves both.
+                // If both names are already the same file, rename leaves both.
                 self.remove_temporary(&temporary);
                 replaced
             }
@@ -181,7 +181,7 @@ impl Folder {
 
     fn replace(&self, temporary: &str, parent: &Dir, name: &str) -> io::Result<()> {
         match self.tmp.rename(temporary, parent, name) {
-            // Rows are the truth, so a folder that stands there goes.
+            // Rows are the source of truth, so a folder at this path is removed.
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
                 parent.remove_dir_all(name)?;
                 self.tmp.rename(temporary, parent, name)
@@ -190,7 +190,7 @@ impl Folder {
         }
     }
 
-    /// Removes a file that will not get to its place.
+    /// Removes a temporary file that will not be renamed.
     pub(crate) fn discard(&self, temporary: &Temporary) {
         if let Content::Written(written, _) = &temporary.content {
             self.remove_temporary(written);
@@ -198,18 +198,18 @@ impl Folder {
     }
 
     fn remove_temporary(&self, name: &str) {
-        // What went wrong is reported; the next repair empties the folder once more.
+        // The error is reported; the next repair empties the folder again.
         let _ = self.tmp.remove_file(name);
     }
 
-    /// Puts one file into its place, whole or not at all.
+    /// Writes one file atomically.
     pub(crate) fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let temporary = self.prepare(path, content)?;
         let placed = temporary.flush().and_then(|()| self.place(&mut DirCache::default(), &temporary));
         placed.inspect_err(|_| self.discard(&temporary))
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file; a missing file is not an error.
     pub(crate) fn remove(&self, path: &str) -> io::Result<()> {
         workspace_path(path)?;
         match self.dir.remove_file(path) {
@@ -218,7 +218,7 @@ impl Folder {
         }
     }
 
-    /// Empties the folder of unfinished writes that a killed process left.
+    /// Removes temporary files left by a killed process.
     pub(crate) fn sweep_temporaries(&self) -> io::Result<()> {
         for entry in self.tmp.entries()? {
             let entry = entry?;
@@ -230,7 +230,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes all that is in it and not the mirror's own.
+    /// Removes everything in it except the mirror's own data.
     pub(crate) fn empty(&self) -> io::Result<()> {
         for entry in self.dir.entries()? {
             let entry = entry?;
@@ -243,7 +243,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes the folders that a workspace with these files has; what stands there already is left alone.
+    /// Creates the folders of a workspace with these files; existing entries are kept.
     pub(crate) fn make_usual(&self, index: &[IndexEntry]) -> io::Result<()> {
         STANDARD_DIRS.iter().try_for_each(|folder| self.make(folder))?;
         index.iter().try_for_each(|entry| self.make_of_tool(&entry.path))
@@ -251,15 +251,15 @@ impl Folder {
 }
 
 impl Temporary {
-    /// Begins to write it to the disk and does not wait. Several that are begun before the first is flushed get there
-    /// together; otherwise each flush waits for the disk anew. A volume that cannot begin early only takes longer.
+    /// Starts write-back without waiting. Files started before the first fsync reach the disk together; otherwise each
+    /// fsync waits separately. A volume without support for this is only slower.
     pub(crate) fn begin_flush(&self) {
         if let Content::Written(_, file) = &self.content {
             let _ = fadvise(file, 0, None, Advice::DontNeed);
         }
     }
 
-    /// Flushes it to the disk.
+    /// Calls fsync.
     pub(crate) fn flush(&self) -> io::Result<()> {
         match &self.content {
             Content::Written(_, file) => file.sync_all(),
@@ -269,7 +269,7 @@ impl Temporary {
 }
 
 impl DirCache {
-    /// The folder at `parts` under `top`, made when it is missing.
+    /// The folder at `parts` under `top`, created if missing.
     fn to<'a>(&'a mut self, top: &'a Dir, parts: &[&str]) -> io::Result<&'a Dir> {
         let Some((first, rest)) = parts.split_first() else { return Ok(top) };
         let path = parts.join("/");
@@ -281,12 +281,12 @@ impl DirCache {
     }
 }
 
-/// Opens `name` as a real folder, made when it is missing; see [`ensure_dir`].
+/// Opens `name` as a real folder, created if missing; see [`ensure_dir`].
 fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
     make_and_open(dir, name).map(|(opened, _)| opened)
 }
 
-/// The same, and whether it had to be made. Most often it is there, and then it takes one call of the system.
+/// The same, with whether it was created. It usually exists, which takes one system call.
 fn make_and_open(dir: &Dir, name: &str) -> io::Result<(Dir, bool)> {
     match open_real(dir, name) {
         Ok(opened) => Ok((opened, false)),
@@ -298,14 +298,14 @@ fn make_and_open(dir: &Dir, name: &str) -> io::Result<(Dir, bool)> {
     }
 }
 
-/// Opens a folder that is no link. `name` is a single one, so it leads nowhere else.
+/// Opens a folder that is not a link. `name` is a single component, so it cannot lead elsewhere.
 fn open_real(dir: &Dir, name: &str) -> rustix::io::Result<Dir> {
     let opened = openat(dir, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     Ok(Dir::from_std_file(fs::File::from(opened)))
 }
 
-/// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
-/// through it. Says whether it had to be made.
+/// Ensures that `path` is a real folder: a link or a file there is removed, so that nothing is written through it.
+/// Returns whether it was created.
 pub(crate) fn ensure_dir(dir: &Dir, path: &str) -> io::Result<bool> {
     match dir.symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(false),

@@ -1,8 +1,8 @@
 //! The mirror: the folder `job_<uuid>/` that shows a job's workspace to people.
 //!
-//! Rows are the truth and the folder is a view of them: what a step changed is read from them once it is committed, ten times a
-//! second for all jobs together. Nothing of a job's progress depends on it: what goes wrong
-//! here comes back as [`MirrorTrouble`], which the worker logs and shows, and the next repair puts it right.
+//! The folder is derived from rows: the changes of committed steps are read from them ten times a second, for all jobs
+//! together. No progress of a job depends on it: errors are returned as [`MirrorTrouble`], which the worker logs and
+//! shows, and the next repair fixes the folder.
 //!
 //! ```text
 //! job_<uuid>/
@@ -11,20 +11,18 @@
 //!   .plumbline/tmp/                        files being written
 //! ```
 //!
-//! - **Never half a file.** A file is written under `.plumbline/tmp/`, flushed to the disk, then renamed to its place.
-//!   Files that wait at the same time, also of several jobs, are written first and flushed then, which costs a disk little
-//!   more than one of them.
-//! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), and the folders on the way
-//!   to a file are opened one by one and never through a link, so one that somebody plants leads nowhere.
-//! - **Never by a worker that lost the job.** The marker holds the lease epoch of the last writer, and a writer of an
-//!   older epoch stops before it touches a file. Between that look and the rename lies an instant in which a
-//!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that. Where
-//!   the newer worker has been through by then, the older one takes back that the folder is finished, and it is compared
-//!   once more.
-//! - **Never of another row.** The marker names the row by its time. Where an id comes again, its new row begins with an
-//!   empty folder, and a writer of the row before stops.
-//! - **What people do.** A new file under `input/` is handed back as [`Found`] so that the job takes it in; any other
-//!   change from outside is put right and logged.
+//! - **Atomic files.** A file is written under `.plumbline/tmp/`, fsynced, then renamed into place. Pending files, also
+//!   of several jobs, are written first and then flushed together, which costs little more than one of them.
+//! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), and the folders of a
+//!   path are opened one by one and never through a link, so a planted link leads nowhere.
+//! - **Never by a worker that lost the job.** The marker contains the lease epoch of the last writer, and a writer with
+//!   an older epoch stops before it touches a file. A newer epoch can begin between that check and the rename; the
+//!   newer worker's repair compares every file with its row and so undoes even that. If the newer worker has already
+//!   finished by then, the older one clears the finished flag of the folder, and it is compared again.
+//! - **Never of another row.** The marker identifies the row by its time. If an id is used again, its new row begins
+//!   with an empty folder, and a writer of the earlier row stops.
+//! - **External changes.** A new file under `input/` is returned as [`Found`], so that the job imports it; any other
+//!   external change is reverted and logged.
 
 mod apply;
 mod content_cache;
@@ -60,15 +58,15 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 use uuid::Uuid;
 
-/// Folders that are looked at and repaired at a time. Each waits for the disk most of the time, and more of them than a
-/// disk takes orders at once would only be memory.
+/// Maximum concurrent scans and repairs of folders. Each mostly waits for the disk, and more than the disk's queue
+/// depth would only use memory.
 const WRITERS: usize = 16;
 
-/// Time between two occasions to show what jobs have changed. Nobody reads faster, and what was changed meanwhile is
-/// written together: many steps of a fast job, one step each of many jobs.
+/// Interval between updates of folders. People do not read faster, and the changes of an interval are written together:
+/// many steps of a fast job, one step each of many jobs.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Keeps the folders of all jobs under one workspace folder; cheap to clone.
+/// Maintains the folders of all jobs under one workspace folder; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     root: Arc<PathBuf>,
@@ -78,7 +76,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created when it is first needed.
+    /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created on first use.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: Arc::new(root.into()),
@@ -88,22 +86,22 @@ impl Mirror {
         }
     }
 
-    /// Where a job's files are shown.
+    /// The folder of a job.
     pub fn path(&self, job: Uuid) -> PathBuf {
         self.root.join(folder_name(job))
     }
 
-    /// Time until the next occasion to show something, which is the same for all jobs.
+    /// Time until the next update, which is the same for all jobs.
     pub(crate) fn until_next(&self) -> Duration {
         let every = EVERY.as_nanos() as u64;
         Duration::from_nanos(every - self.begun.elapsed().as_nanos() as u64 % every)
     }
 
-    /// Shows what committed steps changed, together with what is to be shown of other jobs at this moment. No path is in
-    /// `events` twice.
+    /// Applies the changes of committed steps, together with pending changes of other jobs. No path is in `events`
+    /// twice.
     ///
     /// # Errors
-    /// When some of it could not be written; the rest has been. A repair puts it right.
+    /// If some of it could not be written; the rest has been. A repair fixes it.
     pub async fn apply(
         &self,
         job: Uuid,
@@ -116,10 +114,10 @@ impl Mirror {
         shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
     }
 
-    /// New files under `input/` that are not in the job's `index`: what people have put there. In the folder of another `row` of
-    /// the id there are none.
+    /// New files under `input/` that are not in the job's `index`: files that people have put there. None in the folder
+    /// of another `row` with the id.
     ///
-    /// A file that changed within the last second is left for the next look, because it may be half copied.
+    /// A file that changed within the last second is left for the next scan, because it may be copied incompletely.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -140,7 +138,7 @@ impl Mirror {
         work: impl FnOnce(Folder) -> Result<T, MirrorTrouble> + Send + 'static,
     ) -> Result<T, MirrorTrouble> {
         let root = Arc::clone(&self.root);
-        // Held by the thread: a caller that gives up waiting for a slow volume does not make room for one more.
+        // Held by the thread: a caller that stops waiting for a slow volume does not free a slot.
         let turn = Arc::clone(&self.writers).acquire_owned().await;
         let done = on_files(move || {
             let _turn = turn;

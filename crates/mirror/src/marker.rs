@@ -1,5 +1,4 @@
-//! `.plumbline/mirror.json`: the row that the folder belongs to, the lease epoch of the last writer, and the last step it
-//! showed.
+//! `.plumbline/mirror.json`: the row of the folder, the lease epoch of the last writer, and its last applied step.
 
 use super::{MirrorTrouble, folder::Folder};
 use cap_std::fs::{Metadata, MetadataExt as _};
@@ -10,24 +9,24 @@ use std::{
 };
 
 pub(crate) const MARKER: &str = ".plumbline/mirror.json";
-/// A marker younger than this is not replaced for a newer step alone: it shows that somebody is at work, and the step is
-/// one that the files have reached at least.
+/// A more recent marker is not replaced only for a newer step: it shows an active writer, and its step is a lower
+/// bound.
 const YOUNG: Duration = Duration::from_secs(5);
-/// The names within the mirror's own folder.
+/// Names within the mirror's own folder.
 const NAME: &str = "mirror.json";
 const NEW: &str = "mirror.json.new";
 
-/// Who writes a folder; the later one is the greater one. An id may come again with another row, whose folder is not that of
-/// the row before.
+/// Identifies the writer of a folder; later ones are greater. An id may be used again by another row, whose folder is
+/// not that of the earlier row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WriterId {
     /// When the job's row was inserted, in microseconds since 1970.
     pub row: i64,
-    /// Lease epoch of the worker that has it.
+    /// Lease epoch of the worker.
     pub epoch: i64,
 }
 
-/// Whose view the folder is.
+/// The state of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// When the job's row was inserted, in microseconds since 1970.
@@ -35,9 +34,9 @@ pub struct Marker {
     pub row: i64,
     /// Lease epoch of the writer.
     pub epoch: i64,
-    /// A step whose files are all there; those of the last seconds may be too.
+    /// A step whose files are complete; later steps may be too.
     pub step: i64,
-    /// Whether the writer said that nothing more comes: the job has left it and everything is shown.
+    /// Whether the writer finished: the job has left it and everything is applied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
 }
@@ -58,16 +57,16 @@ fn is_zero(row: &i64) -> bool {
     *row == 0
 }
 
-/// The marker as a writer has found it.
+/// The marker as read by a writer.
 pub(crate) struct Seen {
     pub(crate) marker: Marker,
-    /// Whether it was written within the last seconds. A time in the future comes from another machine's clock and says
-    /// nothing.
+    /// Whether it was written within the last seconds. A time in the future comes from another machine's clock and is
+    /// ignored.
     pub(crate) young: bool,
     stamp: Stamp,
 }
 
-/// What changes whenever the marker is replaced: the file, and when.
+/// The identity of a marker file, which changes whenever it is replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp(u64, i64, i64);
 
@@ -77,21 +76,21 @@ impl Stamp {
     }
 }
 
-/// Keeps a worker that lost the job from writing.
+/// Prevents a worker that lost the job from writing.
 pub(crate) struct Fence {
     writer: WriterId,
-    /// The marker that was found to be no newer worker's.
+    /// The last marker that was not from a newer worker.
     passed: Option<Stamp>,
 }
 
 impl Fence {
-    /// A writer's, by what it has `seen` of the marker before.
+    /// A writer's fence, from the marker that it has `seen`.
     pub(crate) fn new(writer: WriterId, seen: Option<&Seen>) -> Self {
         let passed = seen.filter(|seen| seen.marker.writer() <= writer).map(|seen| seen.stamp);
         Self { writer, passed }
     }
 
-    /// Whether no later writer has written. The marker is read only when it is another file than before.
+    /// Whether no later writer has written. The marker is read only if the file has changed.
     pub(crate) fn is_open(&mut self, folder: &Folder) -> bool {
         let stamp = folder.own.symlink_metadata(NAME).ok().map(|metadata| Stamp::of(&metadata));
         if stamp.is_some() && stamp == self.passed {
@@ -108,7 +107,7 @@ pub(crate) fn read(folder: &Folder) -> Option<Marker> {
     see(folder).map(|seen| seen.marker)
 }
 
-/// Reads the marker and what a fence needs of it.
+/// Reads the marker with the data for a fence.
 pub(crate) fn see(folder: &Folder) -> Option<Seen> {
     let mut file = folder.own.open(NAME).ok()?;
     let metadata = file.metadata().ok()?;
@@ -122,8 +121,8 @@ pub(crate) fn see(folder: &Folder) -> Option<Seen> {
     })
 }
 
-/// Replaces the marker as a whole. It is not flushed to the disk: a machine that loses its power may keep an older one,
-/// or none, and both only mean that somebody makes the folder equal to the rows once more.
+/// Replaces the marker atomically, without fsync: after a power failure an older one, or none, may remain, and both
+/// only mean another repair.
 pub(crate) fn write(folder: &Folder, marker: Marker) -> Result<(), MirrorTrouble> {
     let replace = || {
         let mut file = folder.own.create(NEW)?;
@@ -133,7 +132,7 @@ pub(crate) fn write(folder: &Folder, marker: Marker) -> Result<(), MirrorTrouble
     replace().map_err(|error| MirrorTrouble::at("write", MARKER, &error))
 }
 
-/// Takes back that everything is shown, whoever said so: somebody makes the folder equal to the rows once more.
+/// Clears the finished flag, so that the folder is repaired again.
 pub(crate) fn reopen(folder: &Folder) -> Result<(), MirrorTrouble> {
     match read(folder) {
         Some(marker) if marker.done => write(folder, Marker { done: false, ..marker }),

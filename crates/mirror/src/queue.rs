@@ -1,5 +1,5 @@
-//! Steps of all jobs that wait to be shown. Whatever waits is written together, so that a disk with much to do is asked
-//! less often for each file; see [`super::apply`].
+//! The queue of steps of all jobs. Pending steps are written together, so that a busy disk has fewer flushes per file;
+//! see [`super::apply`].
 
 use super::{
     Applied, FileEvent, MirrorTrouble, apply,
@@ -18,10 +18,10 @@ use uuid::Uuid;
 
 /// Jobs whose steps are written together.
 const TOGETHER: usize = 16;
-/// Threads that write at a time, where one cannot keep up.
+/// Maximum writing threads, if one cannot keep up.
 const THREADS: usize = 4;
 
-/// What steps of one job changed.
+/// The changes of one job.
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) job: Uuid,
@@ -31,7 +31,7 @@ pub(crate) struct Order {
     pub(crate) answer: oneshot::Sender<Result<Applied, MirrorTrouble>>,
 }
 
-/// Orders, and who works on them.
+/// The queue and its threads.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(Mutex<State>);
 
@@ -42,7 +42,7 @@ struct State {
 }
 
 impl Queue {
-    /// Adds an order; it is answered when it is done.
+    /// Adds an order; it is answered when done.
     pub(crate) fn push(self: &Arc<Self>, root: &Arc<PathBuf>, order: Order) {
         let starts = {
             let mut state = self.state();
@@ -59,7 +59,7 @@ impl Queue {
 
     fn work(&self, root: &Path) {
         while let Some(orders) = self.take() {
-            // A panic is logged by the panic hook; whoever waits for these orders finds that nobody answers.
+            // A panic is logged by the panic hook; waiters of these orders see a closed channel.
             let _ = catch_unwind(AssertUnwindSafe(|| carry_out(root, orders)));
         }
     }
@@ -109,6 +109,6 @@ fn trouble(root: &Path, name: &str, error: &std::io::Error) -> MirrorTrouble {
 }
 
 fn tell(answer: oneshot::Sender<Result<Applied, MirrorTrouble>>, result: Result<Applied, MirrorTrouble>) {
-    // Nobody waits any more when the job is gone.
+    // There is no waiter if the job is gone.
     let _ = answer.send(result);
 }

@@ -1,4 +1,4 @@
-//! The end of a folder: its job's rows are gone, by `plumbline prune` or by a plain DELETE.
+//! Removes the folder of a deleted job, after `plumbline prune` or a plain DELETE.
 
 use super::Mirror;
 use plumbline_bounds::blocking::on_files;
@@ -6,7 +6,7 @@ use std::{fs, io};
 use uuid::Uuid;
 
 impl Mirror {
-    /// Removes a job's folder with all that is in it; whether there was one. A link in its place is not followed.
+    /// Removes a job's folder with its content; returns whether there was one. A link in its place is not followed.
     ///
     /// # Errors
     /// When something of it cannot be removed.
@@ -16,8 +16,8 @@ impl Mirror {
         removed.await.map_err(io::Error::other)?
     }
 
-    /// Removes a folder that `plumbline enqueue` once made under the import root for one job alone; whether there was one.
-    /// What people have put there is theirs and stays.
+    /// Removes a folder that earlier versions of `plumbline enqueue` made under the import root for one job; returns
+    /// whether there was one. Files of people are kept.
     ///
     /// # Errors
     /// When something of it cannot be removed.

@@ -1,4 +1,4 @@
-//! Making the folder equal to the rows, when a job starts on a machine, when it leaves it, or after trouble.
+//! Repairs the folder from the rows, when a job starts on a machine, when it leaves it, or after errors.
 
 use super::{
     FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
@@ -10,18 +10,17 @@ use crate::diff::diff;
 use std::{fmt::Display, future::Future, mem, vec};
 use uuid::Uuid;
 
-/// Most files that are read from the rows before they are written, and from how many bytes of them on no more are read:
-/// a workspace may be larger than the memory.
+/// Maximum files read from the rows before they are written, and the bytes after which no more are read: a workspace
+/// may be larger than the memory.
 const AT_ONCE: usize = 32;
 const AT_ONCE_BYTES: usize = 1 << 20;
 
 impl Mirror {
-    /// Writes files that are missing or differ and removes files that no row knows, but for new ones under `input/`. Then
-    /// the marker is `last`. `read` gives the content of a workspace path from the rows; `None` when it is gone
-    /// meanwhile.
+    /// Writes missing and different files and removes orphans, except new files under `input/`. Then the marker is
+    /// `last`. `read` returns the content of a workspace path from the rows; `None` if it was deleted meanwhile.
     ///
     /// # Errors
-    /// When the folder could not be made equal; what could be has been.
+    /// If the folder could not be repaired completely; the rest was.
     pub async fn repair<F, E>(
         &self,
         job: Uuid,
@@ -57,7 +56,7 @@ impl Mirror {
     }
 }
 
-/// What is left to do after the strays are gone.
+/// The remaining work after removing orphans.
 #[derive(Default)]
 pub(crate) struct Plan {
     wanted: Vec<String>,
@@ -71,20 +70,19 @@ impl Plan {
     }
 }
 
-/// Looks, and removes what no row knows; where nothing else is to be done, that is all. `None` when a newer epoch has
-/// the job.
+/// Scans, and removes orphans; often nothing else is needed. `None` if a newer epoch has the job.
 fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
     let make_usual =
         || folder.make_usual(index).map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
     if folder.is_new && index.is_empty() {
-        // Nobody can have put anything into it.
+        // It was just created, so it is empty.
         make_usual()?;
         marker::write(folder, last)?;
         return Ok(Some(Plan::default()));
     }
     let found = marker::read(folder);
     if found.is_some_and(|marker| marker.row < last.row) {
-        // What another row of this id has left, what people have put there for it included, is nothing of this one's.
+        // Files of another row with this id, including people's files, do not belong to this one.
         folder.empty().map_err(|error| MirrorTrouble::at("empty", ".", &error))?;
     }
     if !claim(folder, last.writer(), found)? {
@@ -103,8 +101,8 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
     Ok(Some(plan))
 }
 
-/// Removes what no row knew when it was looked up; `false` when a newer epoch has the job. A worker may have stood still
-/// since it looked, for longer than its lease: then these may be files of the newer one, which has ended its work here.
+/// Removes orphans found in the scan; `false` if a newer epoch has the job. A worker may have been stalled since the
+/// scan for longer than its lease: then these may be files of the newer one, which has finished here.
 pub(crate) fn remove(
     folder: &Folder,
     writer: WriterId,
@@ -128,7 +126,7 @@ pub(crate) fn remove(
     Ok(true)
 }
 
-/// The contents of the next files; those that are gone meanwhile are passed over.
+/// The contents of the next files; files deleted meanwhile are skipped.
 async fn load<F, E>(
     wanted: &mut vec::IntoIter<String>,
     read: impl Fn(String) -> F,
@@ -153,7 +151,7 @@ where
     events
 }
 
-/// What became of some files.
+/// The result for some files.
 struct Put {
     written: Vec<String>,
     troubles: Vec<MirrorTrouble>,
@@ -173,8 +171,7 @@ fn not_loaded(path: &str, error: &impl Display) -> MirrorTrouble {
     MirrorTrouble::new(format!("the content of `{path}` could not be loaded ({error})"))
 }
 
-/// What was written is the caller's to tell; what was removed is named here, so that a person who misses a file of
-/// theirs finds out why.
+/// The caller logs written files; removed files are logged here, so that a person who misses a file can find out why.
 fn log_removed(job: Uuid, removed: &[String]) {
     for path in removed {
         tracing::warn!(job.id = %job, file.path = path, "mirror: removed a file that no row knows");

@@ -1,9 +1,8 @@
-//! The documentation of the tools is the same in every job's folder, some forty files: it is on the disk once, and each
-//! folder has links to it. Writing it anew for each job would cost more than all the job's own files.
+//! The documentation of the tools is the same in every job's folder, some forty files: it is stored once, and each
+//! folder has hard links to it. Writing it for each job would cost more than all the job's own files.
 //!
-//! A link gives one file several names, so what a person changes in one of them changes in all. The copies are
-//! read-only for that reason, none is linked without a look at what is in it (see [`crate::content_cache`]), and a repair
-//! compares every file with its row.
+//! A change through one hard link affects all. Therefore the copies are read-only, none is linked without checking its
+//! content (see [`crate::content_cache`]), and a repair compares every file with its row.
 
 use super::folder::{META_DIR, ensure_dir};
 use crate::content_cache::{self, digest};
@@ -16,7 +15,7 @@ const SHARED: &str = ".plumbline/shared";
 /// The folder with the copies, open.
 pub(crate) struct Shared(Dir);
 
-/// The name of a file's copy, if it is one of those that jobs share.
+/// The name of a file's copy, if jobs share the file.
 fn name_of(path: &str) -> Option<&str> {
     path.strip_prefix("tools/").filter(|name| name.ends_with(".md") && !name.contains('/'))
 }
@@ -27,8 +26,8 @@ pub(crate) fn may_share(path: &str) -> bool {
 }
 
 impl Shared {
-    /// Opens the folder with the copies, which is below the `root` of all jobs' folders. `None` is no error: where the
-    /// volume has no links, every folder has files of its own.
+    /// Opens the folder with the copies, below the `root` of all jobs' folders. `None` is not an error: on a volume
+    /// without hard links, every folder has its own files.
     pub(crate) fn open(root: &Dir) -> io::Result<Self> {
         ensure_dir(root, META_DIR)?;
         ensure_dir(root, SHARED)?;
@@ -41,21 +40,21 @@ impl Shared {
         let [one, other] = ["one", "other"].map(|name| format!("{name}.{}", Uuid::new_v4()));
         self.0.create(&one)?;
         let linked = self.0.hard_link(&one, &self.0, &other);
-        // What stays takes its room and nothing else.
+        // A remaining file only uses space.
         let _ = (self.0.remove_file(&one), self.0.remove_file(&other));
         linked
     }
 
-    /// Makes sure that there is a copy of the file with this content, and gives its name to link to: another content has
-    /// another copy, so that nobody's takes the place of one that is about to be linked. `None` where the file is not one
-    /// that jobs share, or the copy could not be made.
+    /// Ensures that there is a copy of the file with this content, and returns its name: each content has its own copy,
+    /// so that none replaces one that is about to be linked. `None` if jobs do not share the file, or the copy could
+    /// not be made.
     pub(crate) fn keep(&self, path: &str, content: &[u8]) -> Option<String> {
         let copy = format!("{}.{}", &digest(content)[..16], name_of(path)?);
         (self.has(&copy, content) || self.write(&copy, content).is_ok()).then_some(copy)
     }
 
-    /// Makes `name` in `folder` another name of the copy. A file can have only so many names (65,000 on ext4): one that
-    /// has them all is left to those who have it, and a new copy takes its place.
+    /// Hard-links `name` in `folder` to the copy. The number of links is limited (65,000 on ext4): a copy at the limit
+    /// is replaced by a new one.
     pub(crate) fn link(&self, copy: &str, folder: &Dir, name: &str) -> io::Result<()> {
         match self.0.hard_link(copy, folder, name) {
             Err(error) if error.kind() == io::ErrorKind::TooManyLinks => {
@@ -95,7 +94,7 @@ impl Shared {
             self.0.rename(&temporary, &self.0, name)
         };
         written().inspect_err(|_| {
-            // The error is told; a file that could not be removed either only takes its room.
+            // The error is logged; a file that could not be removed only uses space.
             let _ = self.0.remove_file(&temporary);
         })
     }

@@ -1,5 +1,5 @@
-//! Folders whose writer died before everything was shown. While the job goes on, its next worker repairs them; a job that
-//! ended with the last thing its worker did has no next worker, so somebody has to look.
+//! Folders whose writer died before everything was applied. If the job continues, its next worker repairs them; a job
+//! that ended with its worker's last step has no next worker, so the folders must be searched for.
 
 use super::{
     Mirror,
@@ -9,22 +9,21 @@ use plumbline_bounds::blocking::on_files;
 use std::{fs, io::ErrorKind, path::Path, time::Duration};
 use uuid::Uuid;
 
-/// A folder of which no writer has said that it is complete.
+/// A folder without the finished flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaleFolder {
     /// The job.
     pub job: Uuid,
-    /// The row that it belongs to; see [`crate::WriterId`].
+    /// Its row; see [`crate::WriterId`].
     pub row: i64,
     /// Lease epoch of the last writer.
     pub epoch: i64,
-    /// Last step that is shown.
+    /// Last applied step.
     pub step: i64,
 }
 
 impl Mirror {
-    /// Folders that were last written longer ago than `silence` and are not finished. A folder that cannot be read is
-    /// passed over.
+    /// Unfinished folders that were not written for `silence`. An unreadable folder is skipped.
     pub async fn stale(&self, silence: Duration) -> Vec<StaleFolder> {
         let root = self.root.clone();
         let found = on_files(move || scan(&root, silence)).await;
@@ -37,8 +36,8 @@ fn scan(root: &Path, silence: Duration) -> Vec<StaleFolder> {
     entries.flatten().filter_map(|entry| look(root, entry.file_name().to_str()?, silence)).collect()
 }
 
-/// A folder without a marker, e.g. because somebody removed it under the worker that died, shows nothing of anybody's:
-/// epoch 0, so that whoever has the job is in the right.
+/// A folder without a marker, e.g. because it was deleted before the worker died, has epoch 0, so that any worker with
+/// the job may write it.
 fn look(root: &Path, name: &str, silence: Duration) -> Option<StaleFolder> {
     let job = name.strip_prefix("job_")?.parse().ok()?;
     let folder = root.join(name);

@@ -1,4 +1,4 @@
-//! What committed steps changed, read from the rows: one statement for all jobs that ask at the same time.
+//! Reads the changes of committed steps from the rows: one statement for all jobs that ask at the same time.
 
 use crate::MirrorTrouble;
 use plumbline_store::backoff::with_call_timeout;
@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// Jobs whose changes are read together: each brings some small files into memory.
+/// Maximum jobs per read: each loads some small files into memory.
 const TOGETHER: usize = 32;
 
-/// A job's question: what was changed after this step?
+/// A job's request for changes after a step.
 struct Asked {
     job: Uuid,
     step: i64,
     answer: oneshot::Sender<Result<Vec<ChangedFile>, MirrorTrouble>>,
 }
 
-/// Answers the feeds of all jobs of a worker, which write their folders at the same moments.
+/// Answers the feeds of all jobs of a worker, which write their folders at the same times.
 #[derive(Debug)]
 pub(crate) struct Changed(mpsc::UnboundedSender<Asked>);
 
@@ -29,7 +29,7 @@ impl Changed {
         Self(asked)
     }
 
-    /// What steps of a job after this one changed, each path in its latest version.
+    /// The changes of a job after this step, each path in its latest version.
     ///
     /// # Errors
     /// When the rows could not be read.
@@ -50,7 +50,7 @@ async fn answer(store: Store, mut waiting: mpsc::UnboundedReceiver<Asked>) {
         let mut read = with_call_timeout(store.changed_files(&since)).await.map(by_job).map_err(super::unreadable);
         for Asked { job, answer, .. } in asked.drain(..) {
             let files = read.as_mut().map(|files| files.remove(&job).unwrap_or_default());
-            // Nobody waits any more when the job is gone.
+            // There is no waiter if the job is gone.
             let _ = answer.send(files.map_err(|trouble| trouble.clone()));
         }
     }

@@ -1,5 +1,5 @@
-//! Folders of deleted jobs. Whoever deletes a job (`plumbline prune`, a plain DELETE) may not reach the volume that shows it,
-//! so each worker looks now and then for what is to go from its own.
+//! Folders of deleted jobs. The session that deletes a job (`plumbline prune`, a plain DELETE) may not reach the volume
+//! with its folder, so each worker periodically removes folders from its own volume.
 
 use crate::Mirror;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,13 +12,13 @@ use std::{
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-/// Deleted jobs that are looked up at once.
+/// Deleted jobs per lookup.
 const BATCH: i64 = 1000;
 
-/// How far a look goes back behind the one before: a transaction that took that long may have added to what was read.
+/// Overlap of consecutive lookups: a transaction of this duration may have added rows to the range already read.
 const OVERLAP: TimeDelta = TimeDelta::minutes(10);
 
-/// What the last look came to.
+/// The result of the last lookup.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
     seen: Mutex<Seen>,
@@ -26,15 +26,15 @@ pub(crate) struct Leftovers {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// When the last job was deleted that a look has seen; all of them are new before the first.
+    /// The latest deletion time seen; none before the first lookup.
     until: Option<DateTime<Utc>>,
     /// Those whose folders could not be removed.
     stuck: Vec<DeletedJob>,
 }
 
 impl Leftovers {
-    /// Removes the folders of jobs deleted since the last look, and tries again what could not be removed then. Trouble is
-    /// logged, with how many folders it concerns.
+    /// Removes the folders of jobs deleted since the last lookup, and retries earlier failures. Errors are logged with
+    /// the number of affected folders.
     pub(crate) async fn remove(&self, mirror: &Mirror, store: &Store) {
         let (until, stuck) = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Jobs whose folder does not show everything, and why: what the log, the probe and the metrics tell of the volume, and
-//! what a worker comes back to once the job itself has gone on.
+//! Jobs with incomplete folders and the reasons, for the log, the probe and the metrics, and for repairs after the job
+//! itself has left.
 
 use crate::MirrorTrouble;
 use plumbline_store::Lease;
@@ -17,11 +17,11 @@ pub struct MirrorLag {
     folders: Mutex<HashMap<Uuid, Folder>>,
 }
 
-/// A folder that lacks something.
+/// An incomplete folder.
 #[derive(Clone, Copy, Debug)]
 struct Folder {
     epoch: i64,
-    /// Whether the job has left this worker, so that no further step of it comes by.
+    /// Whether the job has left this worker, so that no further step will come.
     left: bool,
 }
 
@@ -31,7 +31,7 @@ impl MirrorLag {
         self.folders().len()
     }
 
-    /// A writing went wrong. Logged when it is the folder's first, not at every step.
+    /// Records a failed write. Logged only for the folder's first failure, not at every step.
     pub fn trouble(&self, lease: &Lease, error: &MirrorTrouble) {
         let before = self.folders().insert(lease.job_id, Folder { epoch: lease.epoch, left: false });
         if before.is_none() {
@@ -40,7 +40,7 @@ impl MirrorLag {
         self.tell();
     }
 
-    /// The folder shows everything again, or is another worker's now.
+    /// The folder is complete again, or another worker's.
     pub fn none(&self, lease: &Lease) {
         let mut folders = self.folders();
         if folders.get(&lease.job_id).is_none_or(|folder| folder.epoch > lease.epoch) {
@@ -52,7 +52,7 @@ impl MirrorLag {
         self.tell();
     }
 
-    /// The job has left, and its folder still lacks something.
+    /// The job has left, and its folder is still incomplete.
     pub fn left(&self, lease: &Lease) {
         if let Some(folder) = self.folders().get_mut(&lease.job_id).filter(|folder| folder.epoch == lease.epoch) {
             folder.left = true;

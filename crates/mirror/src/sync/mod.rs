@@ -1,5 +1,5 @@
-//! Feeds one job's mirror after each commit, off the step's path. Trouble with the volume is logged and never delays or
-//! fails the job; the rows are the truth and repair the folder later.
+//! Feeds one job's mirror after each commit, asynchronously. Errors of the volume are logged and never delay or fail
+//! the job; the folder is repaired from the rows later.
 
 mod changed;
 mod deleted_jobs;
@@ -30,20 +30,20 @@ use tokio::{
 use tracing::{Instrument, debug};
 use writer::Writer;
 
-/// How long a job that ends waits for its folder. A volume that takes longer is written in the background.
+/// How long an ending job waits for its folder. A slower volume is written in the background.
 const FINISH: Duration = Duration::from_secs(10);
 
-/// How it stands with a look at `input/`.
+/// The state of a scan of `input/`.
 pub enum InputScan {
     /// Nobody looks.
     None,
-    /// It has not come back.
+    /// In progress.
     Underway,
-    /// It has come back with these.
+    /// Finished with these files.
     Back(Finds),
 }
 
-/// The mirror of all jobs of a worker: the folders, the rows they are made from, and what is still lacking.
+/// The mirror of all jobs of a worker: the folders, their rows, and incomplete folders.
 #[derive(Debug)]
 pub struct MirrorSync {
     mirror: Mirror,
@@ -52,14 +52,14 @@ pub struct MirrorSync {
     behind: Arc<MirrorLag>,
     /// Of deleted jobs.
     leftovers: Leftovers,
-    /// Writers of jobs that have left without waiting any longer for their folder.
+    /// Writers of jobs that have left before their folder was complete.
     late: Arc<Mutex<Vec<JoinHandle<()>>>>,
-    /// A folder that says of itself that it is unfinished belongs to a live worker for this long.
+    /// An unfinished folder is assumed to belong to a live worker for this long.
     lease: Duration,
 }
 
 impl MirrorSync {
-    /// Starts to answer what the feeds of jobs ask the rows; ends when it is dropped.
+    /// Starts to answer the requests of feeds; ends when dropped.
     pub fn start(root: PathBuf, store: Store, lease: Duration) -> Self {
         Self {
             mirror: Mirror::new(root),
@@ -72,23 +72,23 @@ impl MirrorSync {
         }
     }
 
-    /// Waits until no writer is at work any more. Before that no process should end that has the time: what it has not
-    /// shown is shown only when another worker looks for it.
+    /// Waits for all writers. A process should end only after that, if it has the time: otherwise another worker must
+    /// find the incomplete folders.
     pub async fn idle(&self) {
         let late = std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
         for writer in late {
-            // A panic in the mirror is logged by the panic hook and concerns no row.
+            // A panic in the mirror is logged by the panic hook and affects no row.
             let _ = writer.await;
         }
     }
 
-    /// Folders that do not show everything.
+    /// Number of incomplete folders.
     pub fn behind(&self) -> &Arc<MirrorLag> {
         &self.behind
     }
 
-    /// Puts right the folders of jobs that have left their worker, where that worker died before it had shown everything,
-    /// or the volume had no room or was not there; and removes those of deleted jobs.
+    /// Repairs the folders of jobs that have left their worker, if that worker died early or the volume was full or
+    /// missing; and removes those of deleted jobs.
     pub async fn catch_up(&self) {
         self.leftovers.remove(&self.mirror, &self.store).await;
         let left = self.behind.left_behind();
@@ -103,7 +103,7 @@ impl MirrorSync {
                 Ok(Some(row)) if of_row.is_none_or(|of_row| of_row == 0 || of_row == row_id(row.created_at)) => {
                     Writer::new(self, lease, row_id(row.created_at)).catch_up(shown.max(row.step)).await;
                 }
-                // A folder of another database or row, or a job that was pruned.
+                // A folder of another database or row, or of a pruned job.
                 Ok(_) => self.behind.none(&lease),
                 Err(error) => debug!(job.id = %lease.job_id, %error, "the folder is left for the next look"),
             }
@@ -111,24 +111,24 @@ impl MirrorSync {
     }
 }
 
-/// What a row is told by from another one of its id.
+/// Distinguishes a row from another one with the same id.
 fn row_id(created_at: DateTime<Utc>) -> i64 {
     created_at.timestamp_micros()
 }
 
-/// The feeding end of one job's mirror.
+/// The sending end of one job's feed.
 pub struct MirrorFeed {
     pending: Sender,
     behind: Arc<MirrorLag>,
     lease: Lease,
-    /// A look that has not come back.
+    /// A scan in progress.
     looking: Option<oneshot::Receiver<Finds>>,
     late: Arc<Mutex<Vec<JoinHandle<()>>>>,
     task: JoinHandle<()>,
 }
 
 impl MirrorFeed {
-    /// Starts the feed; the folder is made equal to the rows before anything is shown in it.
+    /// Starts the feed; the folder is repaired before changes are applied.
     pub fn start(sync: &MirrorSync, claimed: &ClaimedJob) -> Self {
         let (pending, receiver) = pending::channel();
         let writer = Writer::new(sync, claimed.lease(), row_id(claimed.created_at));
@@ -137,41 +137,41 @@ impl MirrorFeed {
         Self { pending, behind, lease, looking: None, late: sync.late.clone(), task }
     }
 
-    /// A step was committed: what it changed in files is read from the rows when its time has come.
+    /// A step was committed: its changes are read from the rows at the next interval.
     pub fn feed(&self, step: i64, part: &'static str, changes: &[Change]) {
         if changes.iter().any(touches_files) {
             self.pending.step(step, part);
         }
     }
 
-    /// Asks for the files under `input/` that are not among these, as of the last step handed over: a file that it deleted
-    /// is not taken for a new one. Nobody waits for it, because the writer may have much to show first.
+    /// Requests the files under `input/` that are not among these, as of the last step passed on: a file that it
+    /// deleted does not count as new. Does not wait, because the writer may have much to apply first.
     pub fn look(&mut self, known: Vec<IndexEntry>) {
         let (answer, found) = oneshot::channel();
         self.looking = self.pending.look(Wanted { known, answer }).then_some(found);
     }
 
-    /// What the last look has found, if it has come back since.
+    /// The result of the last scan, if finished.
     pub fn found(&mut self) -> InputScan {
         let Some(looking) = &mut self.looking else { return InputScan::None };
         let found = match looking.try_recv() {
             Err(TryRecvError::Empty) => return InputScan::Underway,
             Ok(found) => found,
-            // Another worker has the job, and then nothing is taken in.
+            // Another worker has the job, so nothing is imported.
             Err(TryRecvError::Closed) => Finds::default(),
         };
         self.looking = None;
         InputScan::Back(found)
     }
 
-    /// Waits until everything handed over is shown, or the volume has had its time. `there`: the job's row was there a
-    /// moment ago; otherwise it may have been deleted, and then its folder goes too.
+    /// Waits until everything is applied, or the timeout of the volume. `there`: the job's row existed a moment ago;
+    /// otherwise it may have been deleted, and its folder is removed too.
     pub async fn finish(mut self, there: bool) {
         match there {
             true => self.pending.close_there(),
             false => self.pending.close(),
         }
-        // A panic in the mirror is logged by the panic hook and concerns no row.
+        // A panic in the mirror is logged by the panic hook and affects no row.
         if timeout(FINISH, &mut self.task).await.is_err() {
             let message = format!("the volume has taken nothing for {} s", FINISH.as_secs());
             self.behind.trouble(&self.lease, &MirrorTrouble { message });

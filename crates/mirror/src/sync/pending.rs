@@ -1,4 +1,4 @@
-//! What waits to be shown of one job: how far its committed steps have come, and whether somebody wants a look at `input/`.
+//! Pending work of one job's mirror: its last committed step, and a requested scan of `input/`.
 
 use crate::{Finds, IndexEntry, Mirror};
 use std::{
@@ -7,23 +7,23 @@ use std::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// What to look for under `input/`: which files are none of these.
+/// A requested scan of `input/`: files that are not among these.
 pub(crate) struct Wanted {
     pub(crate) known: Vec<IndexEntry>,
     pub(crate) answer: oneshot::Sender<Finds>,
 }
 
-/// Committed steps that changed files and are not shown.
+/// Committed steps with file changes that are not applied.
 pub(crate) struct Steps {
     /// The last one.
     pub(crate) number: i64,
-    /// The parts of the job that they belong to, for the fail-points.
+    /// Their parts of the job, for the fail-points.
     pub(crate) parts: Vec<&'static str>,
     /// When the first of them was committed.
     pub(crate) since: Instant,
 }
 
-/// What is to be done, in this order.
+/// Pending work, in this order.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) steps: Option<Steps>,
@@ -35,19 +35,19 @@ struct State {
     batch: Batch,
     /// No more comes.
     closed: bool,
-    /// The job's row was there when it left.
+    /// The job's row existed when it left.
     there: bool,
-    /// Nobody takes it any more.
+    /// There is no receiver any more.
     left: bool,
 }
 
-/// The place between a job and the writer of its folder.
+/// The channel between a job and the writer of its folder.
 #[derive(Default)]
 struct Pending {
     state: Mutex<State>,
-    /// Something waits, or no more comes.
+    /// Something is pending, or the job has left.
     some: Notify,
-    /// Somebody waits for it.
+    /// A caller waits for it.
     hurry: Notify,
 }
 
@@ -77,7 +77,7 @@ impl Sender {
         self.0.some.notify_one();
     }
 
-    /// Asks for a look; whether anybody will.
+    /// Requests a scan; returns whether there is a receiver.
     pub(crate) fn look(&self, wanted: Wanted) -> bool {
         let mut state = self.0.state();
         if state.left {
@@ -89,7 +89,7 @@ impl Sender {
         true
     }
 
-    /// No more comes, and the job's row has just been written.
+    /// The job leaves, and its row has just been written.
     pub(crate) fn close_there(&self) {
         self.0.state().there = true;
         self.close();
@@ -109,7 +109,7 @@ impl Drop for Sender {
 }
 
 impl Receiver {
-    /// What is to be done next, once its time has come or somebody waits for it; `None` when no more comes.
+    /// The next work, at its interval or when a caller waits for it; `None` if the job has left.
     pub(crate) async fn next(&self, mirror: &Mirror) -> Option<Batch> {
         loop {
             let (some, hurries) = {
@@ -132,7 +132,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the job's row was there when it left: if not, it may have been deleted.
+    /// Whether the job's row existed when it left: if not, it may have been deleted.
     pub(crate) fn left_a_row(&self) -> bool {
         self.0.state().there
     }

@@ -1,4 +1,4 @@
-//! The writing end of a job's feed.
+//! The receiving end of a job's feed.
 
 use super::{
     Changed, MirrorLag, MirrorSync,
@@ -15,7 +15,7 @@ use plumbline_telemetry::spans;
 use std::sync::Arc;
 use tracing::{Span, info, warn};
 
-/// Most bytes of files that are read from the rows at once, where a file is not larger by itself.
+/// Maximum bytes of files read from the rows at once, unless a single file is larger.
 const READ_AT_ONCE: i64 = 1 << 20;
 
 /// Writes one job's folder.
@@ -41,11 +41,11 @@ impl Writer {
         }
     }
 
-    /// Repairs the folder and shows what comes, until no more comes or another worker has the job. It waits most of the
-    /// time, so all that it does besides is boxed.
+    /// Repairs the folder and applies changes, until the job leaves or another worker has it. It mostly waits, so its
+    /// other futures are boxed to keep it small.
     pub(crate) async fn run(self, step: i64, waiting: Receiver) {
         let (mut last, mut shown) = (step, step);
-        // Of a new job there is nothing to show yet: its folder is begun with its first files.
+        // A new job has nothing to apply yet: its folder is created with its first files.
         let (mut begun, mut lacks) = (step > 0, false);
         if begun {
             lacks = self.note(Box::pin(self.repair(step)).await);
@@ -72,7 +72,7 @@ impl Writer {
                 Box::pin(self.look(look)).await;
             }
         }
-        // What people changed meanwhile is put right at the latest now.
+        // External changes are reverted now at the latest.
         let there = waiting.left_a_row();
         drop(waiting);
         match there {
@@ -81,7 +81,7 @@ impl Writer {
         }
     }
 
-    /// Of a job that was deleted while it ran there is nothing to show.
+    /// A job that was deleted while running has nothing to apply.
     async fn end(self, step: i64) {
         match with_call_timeout(self.store.watch(self.lease.job_id)).await {
             Ok(None) => self.remove().await,
@@ -91,12 +91,12 @@ impl Writer {
 
     async fn look(&self, Wanted { known, answer }: Wanted) {
         let found = self.mirror.found(self.lease.job_id, self.row, &known).await;
-        // Nobody waits any more when the job is gone.
+        // There is no waiter if the job is gone.
         let _ = answer.send(found.unwrap_or_default());
     }
 
-    /// Shows what steps after the one that is shown have changed. After trouble the folder lacks more than these: it is made equal
-    /// to the rows.
+    /// Applies the changes after the last applied step. After errors the folder lacks more than these, so it is
+    /// repaired.
     async fn bring_up(
         &self,
         steps: &Steps,
@@ -116,7 +116,7 @@ impl Writer {
         brought
     }
 
-    /// Makes the folder of a job that has left equal to the rows, and says that it is.
+    /// Repairs the folder of a job that has left, and sets the finished flag.
     pub(crate) async fn catch_up(self, step: i64) {
         if self.note(self.make_equal(step, true).await) {
             self.behind.left(&self.lease);
@@ -130,7 +130,7 @@ impl Writer {
         self.behind.none(&self.lease);
     }
 
-    /// Whether there was trouble.
+    /// Whether there were errors.
     fn note(&self, result: Result<Applied, MirrorTrouble>) -> bool {
         if matches!(result, Ok(Applied::Stale)) {
             info!(job.id = %self.lease.job_id, "the folder is a later worker's and is left to it");
@@ -142,12 +142,12 @@ impl Writer {
         result.is_err()
     }
 
-    /// Makes the folder equal to the rows.
+    /// Repairs the folder.
     async fn repair(&self, step: i64) -> Result<Applied, MirrorTrouble> {
         self.make_equal(step, false).await
     }
 
-    /// Makes the folder equal to the rows, and says so in it: as of `step`, and whether nothing more comes.
+    /// Repairs the folder, and records it in the marker: as of `step`, and whether it is finished.
     async fn make_equal(&self, step: i64, done: bool) -> Result<Applied, MirrorTrouble> {
         // Before its first step a job has no files.
         let rows = match step {
@@ -161,7 +161,7 @@ impl Writer {
                 Some(IndexEntry { path: row.path, sha256: row.sha256?, size })
             })
             .collect();
-        // Boxed too: while many jobs wait for their turn at the disk, none of them reads.
+        // Also boxed: while many jobs wait for the disk, none of them reads.
         let read = |path: String| {
             Box::pin(async move { with_call_timeout(self.store.read_file(self.lease.job_id, &path)).await })
         };
@@ -178,13 +178,13 @@ impl Writer {
         Ok(if repaired.stale { Applied::Stale } else { Applied::Written })
     }
 
-    /// The small files first, which are written together; each of the others is in memory by itself.
+    /// Small files first, written together; each larger file is in memory alone.
     async fn show(&self, step: i64, shown: i64, look: Option<&mut Wanted>) -> Result<Applied, MirrorTrouble> {
         let (mut events, mut large) = (Vec::new(), Vec::new());
         let changed = self.changed.after(self.lease.job_id, shown).await?;
         Span::current().record("n_files", changed.len() as i64);
         if let Some(look) = look {
-            // What the job itself has written since it asked is nobody's who put it there.
+            // Files that the job itself has written since its request are not people's files.
             look.known.extend(changed.iter().filter(|file| !file.deleted).map(entry));
         }
         for ChangedFile { path, size, deleted, content, .. } in changed {
@@ -209,7 +209,7 @@ impl Writer {
         self.mirror.apply(self.lease.job_id, writer, step, events).await
     }
 
-    /// Files as the rows have them now; what is gone meanwhile comes by as gone.
+    /// Files in the current rows; files deleted meanwhile are reported as deleted.
     async fn read_back(&self, paths: &[String]) -> Result<Vec<FileEvent>, MirrorTrouble> {
         let files = with_call_timeout(self.store.read_files(self.lease.job_id, paths)).await.map_err(unreadable)?;
         Ok(files.into_iter().map(|(path, content)| FileEvent::Written { path, content }).collect())
