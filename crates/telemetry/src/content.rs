@@ -1,4 +1,4 @@
-//! What was asked and answered, in the conventions' shape; sent only to who asks for it, since it may hold anything.
+//! Prompts and answers in the form of the conventions; sent only if enabled, because they may contain anything.
 
 use super::spans::finish;
 use plumbline_engine::{ModelRequest, Reply, RequestMessage};

@@ -1,6 +1,6 @@
-//! Who answers a request, as the conventions name providers and servers.
+//! Provider and server of a request, as named by the conventions.
 
-/// Who answers, as the conventions name them.
+/// Provider and server, as named by the conventions.
 pub(crate) struct Endpoint {
     pub(crate) provider: &'static str,
     pub(crate) host: String,
@@ -8,7 +8,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The place behind a base URL; a login in it is left out.
+    /// The server of a base URL, without a login.
     pub(crate) fn of(base_url: &str) -> Self {
         let (scheme, rest) = base_url.split_once("://").unwrap_or(("http", base_url));
         let authority = rest.split(['/', '?']).next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The way out: batches on threads of their own, to a collector that may be slow, deaf or dead without the work
-//! noticing. What does not fit into the queue is dropped.
+//! Export: batches on separate threads, to a collector that may be slow or dead without affecting the work. Data that
+//! does not fit into the queue is dropped.
 
 use super::{ids::ClaimIds, instruments, names, settings::Settings};
 use opentelemetry::{Context, Key, KeyValue};
@@ -13,7 +13,7 @@ use opentelemetry_sdk::{
 use std::time::Duration;
 use tracing::warn;
 
-/// A collector that does not take the rest within this time does not get it.
+/// Timeout for flushing the rest to the collector.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Who we are.
@@ -22,7 +22,7 @@ fn resource(settings: &Settings) -> Resource {
     if settings.named { builder.build() } else { builder.with_service_name("plumbline").build() }
 }
 
-/// The spans' way to the collector; none when none is asked for, or it cannot be set up.
+/// The exporter of spans; none if not configured, or if it cannot be set up.
 pub(crate) fn traces(settings: &Settings) -> Option<SdkTracerProvider> {
     if !settings.traces {
         return None;
@@ -45,7 +45,7 @@ pub(crate) fn traces(settings: &Settings) -> Option<SdkTracerProvider> {
     }
 }
 
-/// The instruments' two ways: scraped by Prometheus, and sent to the collector where one is named.
+/// The two exports of metrics: scraped by Prometheus, and sent to the collector if one is configured.
 pub(crate) fn metrics(settings: &Settings, registry: &prometheus::Registry) -> SdkMeterProvider {
     let mut builder = SdkMeterProvider::builder().with_resource(resource(settings));
     match opentelemetry_prometheus::exporter().with_registry(registry.clone()).scope_info_enabled(false).build() {
@@ -62,7 +62,7 @@ pub(crate) fn metrics(settings: &Settings, registry: &prometheus::Registry) -> S
     builder.build()
 }
 
-/// Sends the rest, as far as somebody takes it. Blocks for a few seconds at most.
+/// Flushes the rest if the collector accepts it. Blocks for a few seconds at most.
 pub(crate) fn finish(traces: Option<&SdkTracerProvider>, metrics: &SdkMeterProvider) {
     let ended = [
         traces.map_or(Ok(()), |provider| provider.shutdown_with_timeout(LAST_WORDS)),
@@ -73,8 +73,8 @@ pub(crate) fn finish(traces: Option<&SdkTracerProvider>, metrics: &SdkMeterProvi
     }
 }
 
-/// Counts what is handed over, so that what a collector did not take can be seen. The queue behind it is bounded and
-/// nobody waits at it: what does not fit is dropped.
+/// Counts spans passed to the exporter, so that lost ones are visible. The queue is bounded and never blocks: spans
+/// that do not fit are dropped.
 #[derive(Debug)]
 struct Counting(BatchSpanProcessor);
 

@@ -1,8 +1,8 @@
-//! The ids of a claim's trace, made from the job and the lease.
+//! The ids of a claim's trace, derived from job and lease.
 //!
-//! A job that outlives its workers is one conversation and several traces, one a claim, and each links to those before.
-//! To link one has to know its ids. They are not stored anywhere: whoever knows the job and the lease's number can
-//! compute them, and every claim knows all numbers below its own.
+//! A job that outlives its workers is one conversation and several traces, one per claim, and each links to the earlier
+//! ones. The ids for these links are not stored: they can be computed from the job and the lease epoch, and every claim
+//! knows all epochs below its own.
 
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator};
@@ -11,7 +11,7 @@ use std::cell::Cell;
 use uuid::Uuid;
 
 thread_local! {
-    /// The ids that the next span begun on this thread gets.
+    /// The ids for the next span started on this thread.
     static NEXT: Cell<Option<(TraceId, SpanId)>> = const { Cell::new(None) };
 }
 
@@ -28,13 +28,13 @@ fn of_claim(job_id: Uuid, epoch: i64) -> (TraceId, SpanId) {
     (TraceId::from_bytes(trace), SpanId::from_bytes(span))
 }
 
-/// Where an earlier claim's trace is to be found.
+/// The span context of an earlier claim.
 pub(crate) fn link_to(job_id: Uuid, epoch: i64) -> SpanContext {
     let (trace, span) = of_claim(job_id, epoch);
     SpanContext::new(trace, span, TraceFlags::SAMPLED, true, TraceState::NONE)
 }
 
-/// Runs `begin`, in which the span of this claim is begun.
+/// Runs `begin`, which starts the span of this claim.
 pub(crate) fn for_claim<T>(job_id: Uuid, epoch: i64, begin: impl FnOnce() -> T) -> T {
     NEXT.set(Some(of_claim(job_id, epoch)));
     let begun = begin();

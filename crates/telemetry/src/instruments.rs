@@ -1,4 +1,4 @@
-//! The one set of instruments, for `/metrics` and for the collector alike, built from [`crate::metrics`].
+//! The set of instruments, for both `/metrics` and the collector, built from [`crate::metrics`].
 
 use super::{
     names, pipeline,
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// Everything that is measured.
+/// All instruments.
 pub struct Instruments {
     pub(crate) jobs: Gauge<i64>,
     pub(crate) oldest: Gauge<f64>,
@@ -65,7 +65,7 @@ pub fn instruments() -> &'static Instruments {
     &INSTRUMENTS
 }
 
-/// Makes instruments from items of the list.
+/// Creates instruments from items of the list.
 struct Builder {
     meter: Meter,
     generation: names::Generation,
@@ -155,7 +155,7 @@ impl Instruments {
     }
 }
 
-/// Shows the counters that an alert asks for as 0, which is not the same as not at all.
+/// Initializes the counters used by alerts to 0, because an absent counter is not 0.
 pub fn show() {
     let set = instruments();
     for counter in [&set.retried, &set.rescued, &set.refused, &set.spans_ended, &set.spans_sent] {
@@ -172,13 +172,13 @@ pub fn show() {
 /// A job was claimed.
 pub fn claimed(job: &ClaimedJob) {
     instruments().claims.add(1, &[KeyValue::new("job.type", job.job_type.clone())]);
-    // A later claim is no pickup: the job waited for a worker's end, not for a worker.
+    // A later claim is not a pickup: the job waited for a worker's end, not for a worker.
     if job.lease_epoch == 1 {
         instruments().pickup.record(job.waited_secs.max(0.0), &[]);
     }
 }
 
-/// This worker runs so many jobs more.
+/// Changes the number of jobs that this worker runs.
 pub fn held(jobs: i64) {
     instruments().held.add(jobs, &[]);
 }
@@ -193,12 +193,12 @@ pub fn refused() {
     instruments().refused.add(1, &[]);
 }
 
-/// So many requests wait for a limit.
+/// The number of requests that wait for a limit.
 pub fn waits_for_limit(requests: usize) {
     instruments().limit_waits.record(i64::try_from(requests).unwrap_or(i64::MAX), &[]);
 }
 
-/// A step that was committed has moved passages.
+/// A committed step changed the state of passages.
 pub fn passages(changes: &[Change], step: i64) {
     let passages = changes.iter().filter_map(|change| match change {
         Change::PassagesPut(passages) => Some(passages),
@@ -227,7 +227,7 @@ pub fn committed(took: Duration) {
     instruments().commit.record(took.as_secs_f64(), &[]);
 }
 
-/// A commit is tried once more.
+/// A commit is retried.
 pub fn retried() {
     instruments().retried.add(1, &[]);
 }
@@ -249,22 +249,22 @@ pub fn mirrored(took: Duration) {
     instruments().mirror.record(took.as_secs_f64(), &[]);
 }
 
-/// So many folders do not show everything.
+/// The number of incomplete folders.
 pub fn mirror_behind(jobs: usize) {
     instruments().mirror_behind.record(i64::try_from(jobs).unwrap_or(i64::MAX), &[]);
 }
 
-/// The last heartbeat that reached the database is this old.
+/// The age of the last heartbeat that reached the database.
 pub fn heartbeat_age(age: Duration) {
     instruments().lease_lag.record(age.as_secs_f64(), &[]);
 }
 
-/// The event loop ran a task so much later than it was due.
+/// The event loop ran a task this late.
 pub fn loop_delayed(delay: Duration) {
     instruments().loop_delay.record(delay.as_secs_f64(), &[]);
 }
 
-/// A span is handed to the exporter.
+/// A span is passed to the exporter.
 pub fn span_ended() {
     instruments().spans_ended.add(1, &[]);
 }

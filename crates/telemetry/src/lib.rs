@@ -1,4 +1,4 @@
-//! What the process tells about itself: logs, traces, metrics.
+//! Observability of the process: logs, traces, metrics.
 //!
 //! | what | where to | when |
 //! |---|---|---|
@@ -14,7 +14,8 @@
 //! | what is measured or made beside it | `span_metrics`, `engine_tool_spans`, `queue`, `usage` |
 //! | how does it leave the process | `export`, `ids`, `settings` |
 //!
-//! Telemetry is never waited for: it is queued, sent by threads of its own, and dropped when nobody takes it.
+//! Nothing waits for telemetry: it is queued, sent by separate threads, and dropped if the collector does not accept
+//! it.
 //!
 #![doc = include_str!("METRICS.md")]
 
@@ -41,19 +42,19 @@ use std::sync::LazyLock;
 use tracing::Metadata;
 use tracing_subscriber::{EnvFilter, Layer, filter::FilterFn, fmt, prelude::*};
 
-/// How long the end of a worker waits for spans that are still open.
+/// How long the end of a worker waits for open spans.
 const LAST_SPANS: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// How logs are written.
+/// The format of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line, for collectors.
+    /// One JSON object per line, for collectors.
     Json,
 }
 
-/// The process's ways out, set up by the first who needs them.
+/// The process's exporters, set up on first use.
 struct Pipeline {
     settings: Settings,
     registry: prometheus::Registry,
@@ -72,8 +73,8 @@ fn pipeline() -> &'static Pipeline {
     &PIPELINE
 }
 
-/// Starts logging, and tracing where a collector is named; `RUST_LOG` chooses what is logged, `default` where it is not set,
-/// empty or no filter. A second call changes nothing.
+/// Starts logging, and tracing if a collector is configured; `RUST_LOG` is the log filter, `default` if it is unset,
+/// empty or invalid. A second call changes nothing.
 pub fn start(format: LogFormat, default: &str) {
     let named = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|named| !named.trim().is_empty());
     let named = named.and_then(|named| EnvFilter::try_new(named).ok());
@@ -95,11 +96,11 @@ pub fn start(format: LogFormat, default: &str) {
     });
     let log = log.with_filter(wanted).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
     let meter = span_metrics::SpanMetrics.with_filter(FilterFn::new(span_metrics::is_measured));
-    // The error says that logging runs already, as it does when a command starts a worker inside.
+    // The error means that logging is already running, e.g. if a command starts a worker.
     let _ = tracing_subscriber::registry().with(log).with(traces).with(meter).try_init();
 }
 
-/// Whether this is one of the spans that make a trace.
+/// Whether this span is part of a trace.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target() == spans::TARGET
 }
@@ -115,11 +116,11 @@ pub fn render_prometheus() -> Result<String, String> {
         .map_err(|error| format!("the metrics could not be written: {error}"))
 }
 
-/// Sends what is queued, as far as a collector takes it within a few seconds.
+/// Flushes the queue, as far as a collector accepts it within a few seconds.
 pub async fn finish() {
     span_metrics::all_closed(LAST_SPANS).await;
     let sent =
         plumbline_bounds::blocking::unbounded(|| export::finish(pipeline().traces.as_ref(), &pipeline().metrics));
-    // A panic in an exporter was logged by the panic hook and concerns nothing else.
+    // A panic in an exporter was logged by the panic hook and affects nothing else.
     let _ = sent.await;
 }

@@ -1,17 +1,17 @@
-//! Every metric there is: its name, its kind, its unit, its labels. `instruments` builds from this list and from nothing
-//! else, and METRICS.md shows it; a test compares the two.
+//! All metrics: name, kind, unit, labels. `instruments` is built only from this list, and METRICS.md shows it; a test
+//! compares the two.
 //!
-//! Names that OpenTelemetry's GenAI conventions give stand in their table ([`super::names`]) and are here under ours.
+//! Names of OpenTelemetry's GenAI conventions are in their table ([`super::names`]); this list has ours.
 
 use super::names::Generation;
 
-/// From 10 ms, doubling, as the GenAI conventions have it for model calls.
+/// From 10 ms, doubling, as in the GenAI conventions for model calls.
 const SECONDS: &[f64] = &[0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/// For what a database does.
+/// For database operations.
 const SHORT_SECONDS: &[f64] = &[0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 4.096];
-/// From a notification to a queue that is hours behind.
+/// From a notification to a queue with hours of delay.
 const WAITS: &[f64] = &[0.002, 0.004, 0.008, 0.016, 0.064, 0.256, 1.024, 4.096, 16.384, 65.536, 600.0, 3600.0];
-/// Powers of four, as the GenAI conventions have it.
+/// Powers of four, as in the GenAI conventions.
 const TOKENS: &[f64] = &[
     1.0,
     4.0,
@@ -29,12 +29,12 @@ const TOKENS: &[f64] = &[
     67_108_864.0,
 ];
 
-/// What kind of number it is.
+/// The kind of instrument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// Only rises.
     Counter,
-    /// Rises and falls by what happens here.
+    /// Increases and decreases with events in this process.
     UpDown,
     /// As last seen.
     Gauge,
@@ -46,15 +46,15 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "labels and generation are for readers: the test compares them"))]
 pub(crate) struct Item {
-    /// Its name, or ours for one that the GenAI conventions name.
+    /// Its name; ours for a metric of the GenAI conventions.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// As UCUM has it; empty for counts.
+    /// In UCUM; empty for counts.
     pub(crate) unit: &'static str,
-    /// Few and bounded: a job's id or a file's path never is one, or the number of series would grow with the work.
+    /// Few and bounded: never a job's id or a file's path, because the number of series would grow with the work.
     pub(crate) labels: &'static [&'static str],
     pub(crate) what: &'static str,
-    /// Spoken in this generation of the GenAI conventions only; none: in each.
+    /// Only in this generation of the GenAI conventions; none: in each.
     pub(crate) only: Option<Generation>,
 }
 

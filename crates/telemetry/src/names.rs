@@ -1,13 +1,13 @@
-//! The one table between our names and those of OpenTelemetry's GenAI conventions.
+//! The mapping between our names and those of OpenTelemetry's GenAI conventions.
 //!
-//! Code and logs use our own names (`job.id`, `tool.name`). Spans get the standard's names when they leave the process,
-//! from this table and nowhere else. The conventions are still in development, so there are two columns: v1.41, the last
-//! release of the main repository and the default, and the latest, which `OTEL_SEMCONV_STABILITY_OPT_IN` with
-//! `gen_ai_latest_experimental` asks for.
+//! Code and logs use our own names (`job.id`, `tool.name`). Spans get the standard's names on export, only from this
+//! table. The conventions are still in development, so there are two columns: v1.41, the last release of the main
+//! repository and the default, and the latest, enabled by `gen_ai_latest_experimental` in
+//! `OTEL_SEMCONV_STABILITY_OPT_IN`.
 
 use std::borrow::Cow;
 
-/// Which generation of the conventions is spoken.
+/// The generation of the conventions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Generation {
     /// v1.41.
@@ -17,7 +17,7 @@ pub(crate) enum Generation {
 }
 
 impl Generation {
-    /// As the value of `OTEL_SEMCONV_STABILITY_OPT_IN` has it, a list separated by commas.
+    /// From the value of `OTEL_SEMCONV_STABILITY_OPT_IN`, a comma-separated list.
     pub(crate) fn of(opt_in: Option<&str>) -> Self {
         let asked = |wish: &str| wish.trim() == "gen_ai_latest_experimental";
         if opt_in.is_some_and(|list| list.split(',').any(asked)) { Self::Latest } else { Self::V1_41 }
@@ -81,7 +81,7 @@ const NAMES: [Name; 39] = [
     same("metric.request_output", "gen_ai.client.inference.operation.output_tokens"),
 ];
 
-/// The standard's name for one of ours; what the table does not know keeps its name.
+/// The standard's name for one of ours; unknown names are kept.
 pub(crate) fn theirs(ours: &str, generation: Generation) -> Cow<'_, str> {
     let found = NAMES.iter().find(|name| name.ours == ours);
     found.map_or(Cow::Borrowed(ours), |name| match generation {

@@ -1,4 +1,4 @@
-//! The queue in numbers, counted when somebody asks and the last count is old; for the collector, now and then.
+//! Queue metrics, counted on a scrape if the last count is old; for the collector, periodically.
 
 use super::instruments::instruments;
 use opentelemetry::KeyValue;
@@ -8,26 +8,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A count is good for this long, however many ask.
+/// Lifetime of a count, for any number of scrapes.
 const GOOD: Duration = Duration::from_secs(5);
-/// Between two counts that nobody asked for.
+/// Interval of periodic counts.
 const ROUND: Duration = Duration::from_secs(30);
-/// Every status, so that one without jobs shows 0 and not its last count.
+/// Every status, so that one without jobs shows 0 instead of its last count.
 const STATUSES: [&str; 7] = ["pending", "running", "paused", "review", "completed", "failed", "cancelled"];
 
 static COUNTED: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Counts anew if the last count is old.
+/// Recounts if the last count is old.
 ///
 /// # Errors
-/// The database did not answer; the numbers stay what they were.
+/// The database did not answer; the numbers are unchanged.
 pub async fn refresh(store: &Store) -> Result<(), Error> {
     {
         let mut counted = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.is_some_and(|at| at.elapsed() < GOOD) {
             return Ok(());
         }
-        // Said before counting, so that many who ask at once make one count.
+        // Set before counting, so that concurrent scrapes make one count.
         *counted = Some(Instant::now());
     }
     let (counts, queue) = (store.status_counts().await?, store.queue_counts(None).await?);
@@ -36,7 +36,7 @@ pub async fn refresh(store: &Store) -> Result<(), Error> {
         let found = counts.iter().find(|count| count.status == status);
         let attributes = [KeyValue::new("status", status)];
         set.jobs.record(found.map_or(0, |count| count.jobs), &attributes);
-        // The oldest of those that wait or work is what an operator looks at; of the ended ones it says nothing.
+        // The oldest waiting or running job matters to an operator; the age of ended ones is meaningless.
         if !matches!(status, "completed" | "failed" | "cancelled") {
             set.oldest.record(found.map_or(0.0, |count| count.oldest_secs), &attributes);
         }
@@ -51,7 +51,7 @@ pub async fn refresh(store: &Store) -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts for the collector, for as long as the worker lives. Does nothing where none is named.
+/// Counts for the collector, while the worker lives. Does nothing without a collector.
 pub async fn keep_counting(store: Store) {
     super::instruments::show();
     if !super::pipeline().settings.metrics {

@@ -1,22 +1,22 @@
-//! What the standard `OTEL_*` variables ask for, as far as it is decided here; addresses, headers and time limits are
-//! read by the exporter itself.
+//! The standard `OTEL_*` variables that are handled here; the exporter itself reads addresses, headers and timeouts.
 
 use super::names::Generation;
 
-/// What is sent, and in which words.
+/// What is exported, and under which names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) traces: bool,
     pub(crate) metrics: bool,
     pub(crate) generation: Generation,
-    /// Whether prompts, answers, arguments and results go with the spans. They may hold anything, so: not by default.
+    /// Whether spans contain prompts, answers, arguments and results. Off by default, because they may contain
+    /// anything.
     pub(crate) content: bool,
     /// Whether the operator has named the service.
     pub(crate) named: bool,
 }
 
 impl Settings {
-    /// Reads the variables through `var`, to which an empty one is an absent one.
+    /// Reads the variables with `var`, which treats an empty one as absent.
     pub(crate) fn read(var: impl Fn(&str) -> Option<String>) -> Self {
         let is = |name: &str, value: &str| var(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value));
         let disabled = is("OTEL_SDK_DISABLED", "true");

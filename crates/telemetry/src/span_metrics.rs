@@ -1,5 +1,5 @@
-//! What is measured by the life of a span, with or without a collector: which tool ran how long, and how many jobs this
-//! worker runs. The spans are begun where the work is done; this layer watches them begin and end.
+//! Metrics derived from spans, with or without a collector: the duration of each tool, and the number of running jobs.
+//! The code starts the spans; this layer observes their start and end.
 
 use super::{instruments, spans::TARGET};
 use plumbline_engine::ToolSpec;
@@ -20,12 +20,12 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-/// Names that may become a label. A model may call anything by any name, and each would be a series of its own.
+/// Names permitted as labels. A model may call any name, and each would be a separate series.
 static KNOWN: OnceLock<HashSet<String>> = OnceLock::new();
 
-/// Names the tools that there are. All others are measured as `unknown`; a second call changes nothing.
+/// Sets the names of existing tools. All others are measured as `unknown`; a second call changes nothing.
 pub fn name_tools(tools: &[ToolSpec]) {
-    // The error says that they are named already.
+    // The error means that they are already set.
     let _ = KNOWN.set(tools.iter().map(|tool| tool.name.clone()).collect());
 }
 
@@ -38,12 +38,12 @@ pub(crate) fn is_measured(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target() == TARGET && matches!(metadata.name(), "tool" | "claim")
 }
 
-/// Claims whose span is open, and who wants to know that none is.
+/// The number of open claim spans, and the waiters for zero.
 static OPEN: AtomicI64 = AtomicI64::new(0);
 static CLOSED: Notify = Notify::const_new();
 
-/// Waits until the spans of all claims have ended, at most this long: a job's mirror may hold one open for a moment after
-/// the job has been given back.
+/// Waits until the spans of all claims have ended, at most this long: a job's mirror may keep one open for a moment
+/// after the job was released.
 pub(crate) async fn all_closed(patience: Duration) {
     let closed = async {
         loop {
@@ -54,7 +54,7 @@ pub(crate) async fn all_closed(patience: Duration) {
             next.await;
         }
     };
-    // What is still open then is not told.
+    // Spans that are still open are not exported.
     let _ = tokio::time::timeout(patience, closed).await;
 }
 

@@ -8,13 +8,13 @@ use opentelemetry::{
 };
 use plumbline_engine::RequestRecord;
 
-/// Who builds an instrument from the list.
+/// Builds instruments from the list.
 pub(crate) trait Build {
     fn counter(&self, item: &'static metrics::Item) -> Counter<u64>;
     fn tokens(&self, item: &'static metrics::Item) -> Histogram<u64>;
 }
 
-/// The instruments of the generation that is spoken.
+/// The instruments of the configured generation.
 pub(crate) enum Usage {
     V1_41(Histogram<u64>),
     Latest(Box<Latest>),
