@@ -1,4 +1,5 @@
-//! What was carried over from another job, whose rows a recording does not have: as the step recorded it.
+//! Passages and requirements carried over from another job, whose rows a recording does not contain: as recorded by the
+//! step.
 
 use plumbline_engine::{Carried, CarriedPassage, Citation, FileWrite, Product, Requirement, Versions};
 use plumbline_store::RecordedStep;
@@ -7,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, from_slice, from_value, json};
 use uuid::Uuid;
 
-/// What the step wrote of it into the workspace.
+/// The step's files about it.
 #[derive(Deserialize)]
 struct Changes {
     versions: Versions,
@@ -28,7 +29,7 @@ pub(crate) fn previous(step: &RecordedStep) -> Option<Uuid> {
     context.get("previous_job_id")?.as_str()?.parse().ok()
 }
 
-/// What the step carried over; else why that cannot be told.
+/// What the step carried over; else why it is unknown.
 pub(crate) fn recorded(step: &RecordedStep) -> Result<Carried, String> {
     let content = step.files.get(CHANGES).cloned().flatten();
     let content = content.ok_or_else(|| format!("step {} carried nothing over, and should have", step.step))?;

@@ -1,5 +1,5 @@
-//! Whether a step came out as recorded. The order is that of cause and effect: what was said, what was done, what is
-//! remembered; so the first difference is nearest to its cause.
+//! Compares a replayed step with the recording. The order is that of cause and effect: messages, effects, state; so the
+//! first difference is nearest to its cause.
 
 use super::{Difference, ReplayContext, memory_job::MemoryJob, shown, step::ReplayedStep};
 use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
@@ -7,7 +7,7 @@ use plumbline_store::RecordedStep;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The first difference between a recorded step and the same step done again; `rows` are those before it.
+/// The first difference between a recorded step and its replay; `rows` are those before it.
 pub(crate) fn step(
     bench: &ReplayContext<'_>,
     rows: &MemoryJob,
@@ -28,7 +28,7 @@ pub(crate) fn step(
         .and_then(|Unlike { what, recorded, now }| differs(what, &recorded, &now))
 }
 
-/// Two things that are not alike.
+/// A pair of different values.
 struct Unlike {
     what: String,
     recorded: String,
@@ -77,7 +77,7 @@ fn message(then: &Message, now: &Message) -> Option<Unlike> {
     (then != stored(&now)).then(|| Unlike::new(format!("{what}'s calls"), then, now))
 }
 
-/// Postgres keeps no NUL characters; see the store's `bind`.
+/// Postgres stores no NUL characters; see the store's `bind`.
 fn stored(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
@@ -109,8 +109,8 @@ fn text(content: Option<&[u8]>) -> String {
     content.map_or_else(|| "(no file)".to_owned(), |content| String::from_utf8_lossy(content).into_owned())
 }
 
-/// Phases that opened and closed and todos that were closed. When a todo was written cannot be told from the rows of a
-/// list that was written anew, and is seen in the openings, the archives and `todos.yaml`.
+/// Phases that opened and closed, and todos that were closed. The time at which a todo was written is not in the rows
+/// of a rewritten list; it shows in the openings, the archives and `todos.yaml`.
 fn effects(recorded: &RecordedStep) -> Vec<String> {
     let effects = recorded.effects.iter().filter(|effect| effect.kind != "todo written");
     sorted(effects.map(|effect| format!("{} {}", effect.kind, effect.what)))
@@ -155,7 +155,7 @@ fn texts(values: &[Value]) -> Vec<String> {
     sorted(values.iter().map(in_words))
 }
 
-/// A value as it is compared: Postgres keeps the number 1.0 of a JSON document as 1.
+/// A value in comparable form: Postgres stores the number 1.0 of a JSON document as 1.
 fn in_words(value: &Value) -> String {
     let mut value = value.clone();
     in_one_form(&mut value);
@@ -232,7 +232,7 @@ fn lists(what: &str, then: &[String], now: &[String]) -> Option<Unlike> {
     })
 }
 
-/// The checkpoint, where it was kept; times and the count of failures in a row, which hang on the clock, left out.
+/// The checkpoint, if it was kept; without times and the count of consecutive failures, which depend on the clock.
 fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
     let then: State = match serde_json::from_value(recorded.state.clone()?) {
         Ok(state) => state,

@@ -1,28 +1,28 @@
-//! What came out different, in one line that shows the place and not the whole.
+//! A difference, in one line that shows its position.
 
 use serde::Serialize;
 use std::fmt;
 
-/// Characters shown of each side.
+/// Maximum characters shown per side.
 const SHOWN: usize = 100;
-/// Lines of a diff shown of each side, and around what differs.
+/// Maximum lines of a diff shown per side, and context lines.
 const LINES: usize = 12;
 const AROUND: usize = 2;
 /// Characters shown before the first that differs.
 const BEFORE: usize = 24;
 
-/// The first thing that came out different.
+/// The first difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The step.
     pub step: i64,
     /// What differs, e.g. `message 12 (tool result)`.
     pub what: String,
-    /// What was recorded, from shortly before the first character that differs.
+    /// The recorded text, from shortly before the first different character.
     pub recorded: String,
-    /// What this version makes of it, from the same place.
+    /// The text of this version, from the same position.
     pub now: String,
-    /// The lines that differ, as a patch shows them; empty for what has one line.
+    /// The different lines in patch format; empty for a single line.
     pub diff: String,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The lines between the first and the last that differ, those of before and then those of now, with a few around them.
+/// The lines from the first to the last difference, first recorded, then current, with some context.
 fn diff(recorded: &str, now: &str) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) = (recorded.lines().collect(), now.lines().collect());
     if before.len() < 2 && after.len() < 2 {

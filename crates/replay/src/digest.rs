@@ -1,4 +1,4 @@
-//! What a request looked like, without its bytes: enough to notice that it would look different, and in which part.
+//! Digests of a request: enough to notice that it would differ, and in which part.
 
 use plumbline_config::{Llm, Secrets};
 use plumbline_engine::{ModelRequest, RequestMessage};
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 /// Fingerprints of a request: the first 16 hexadecimal digits of a SHA-256 each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestDigest {
-    /// The bytes that are sent.
+    /// The bytes of the body.
     pub body: String,
     /// The tool definitions, in order.
     pub tools: String,
-    /// What is made for this request alone: the active todo list, or the question for a summary.
+    /// The part for this request only: the active todo list, or the request for a summary.
     pub made: String,
-    /// Which stored messages are shown, by `seq`, and which of them only as a note.
+    /// Which stored messages are included, by `seq`, and which of them only as a note.
     pub shown: String,
 }
 
@@ -36,7 +36,7 @@ impl RequestDigest {
         Self { body: hex(body), tools: hex(tools), made: hex(made), shown: hex(shown) }
     }
 
-    /// A request's bytes, a line a value and a line a line of a text, for a diff that people read.
+    /// A request's body with one line per value and per line of text, for a readable diff.
     pub(crate) fn text(llm: &Llm, request: &ModelRequest<'_>) -> String {
         let body = request_body(&llm.client_config(&Secrets::default()), request);
         let value: serde_json::Value = serde_json::from_slice(body.as_ref()).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Replay: a recorded job done again by this version, without a model, to find the first thing that comes out
-//! different.
+//! Replay: runs a recorded job with this version, without a model, to find the first difference.
 //!
 //! ```text
 //! rows ──Store::recording──▶ Recording ──▶ for each step: load ▸ next ▸ (answer from the record) ▸ apply ▸ compare
@@ -7,12 +6,12 @@
 //!                           a file, for CI
 //! ```
 //!
-//! The engine is driven from the first snapshot as the step loop drives it. What came from outside is answered from the
-//! record: the model's answers, pages, searches, graphs, what the user gave. Local tools are really run, document
-//! parsing included. After each step everything it would have written is compared with what was written: requests,
-//! messages, files, todos, phases, citations, requirements, the checkpoint.
+//! The engine is driven from the first snapshot as in the step loop. External input comes from the recording: the
+//! model's answers, pages, searches, graphs, user input. Local tools really run, including document parsing. After each
+//! step everything it would have written is compared with the recorded rows: requests, messages, files, todos, phases,
+//! citations, requirements, the checkpoint.
 //!
-//! Each step begins from its rows, as after a restart; so a replay is also a test of recovery at every step.
+//! Each step starts from its rows, as after a restart; so a replay also tests recovery at every step.
 //!
 //! | question | file |
 //! |---|---|
@@ -22,9 +21,8 @@
 //! | what stands for the database | `memory_job` |
 //!
 //! # Bounds
-//! A fork has no first step of its own, and what a validator job sees of other jobs' requirements is answered from its
-//! record without the rows behind it, as is what a job carries over from an earlier one. Tool results that depend on the
-//! ranked index are answered from the record too.
+//! A fork has no first step of its own. A validator job's view of other jobs' requirements, the data that a job carries
+//! over from an earlier one, and tool results that depend on the ranked index are taken from the recording.
 
 mod carried;
 mod compare;
@@ -49,21 +47,21 @@ use serde_json::Value;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use step::{ReplayedStep, Stop};
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// Steps that came out as recorded.
+    /// Steps without a difference.
     pub steps: usize,
     /// Model requests among them.
     pub requests: usize,
-    /// The first thing that came out different, if anything did.
+    /// The first difference, if there is one.
     pub difference: Option<Difference>,
 }
 
 /// Why a recording cannot be replayed at all; a sentence for a user.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The job did not get as far as to be recorded, or began in the middle.
+    /// The job has no recordable steps, or the recording does not start at the first one.
     #[error("{0}")]
     NoBeginning(String),
     /// The recording cannot be read.
@@ -79,7 +77,7 @@ pub enum ReplayError {
     },
 }
 
-/// What all steps of a replay share.
+/// Shared data of all steps of a replay.
 pub(crate) struct ReplayContext<'a> {
     recording: &'a Recording,
     resolved: Resolved,
@@ -88,11 +86,11 @@ pub(crate) struct ReplayContext<'a> {
     inspection: Inspection,
     scan: Scan,
     record_defaults: RecordDefaults,
-    /// The configuration that the job had, where another is tried.
+    /// The job's configuration, if another one is tried.
     had: Option<Had>,
 }
 
-/// What a job's requests were made with.
+/// The inputs of a job's requests.
 struct Had {
     resolved: Resolved,
     settings: Arc<Settings>,
@@ -103,30 +101,28 @@ struct Had {
 pub struct Tried<'a> {
     /// The files.
     pub configs: &'a ConfigRegistry,
-    /// The environment, which fills what they leave open; what it leaves open too stays what the job had.
+    /// The environment, which fills missing values; values missing there too are those of the job.
     pub env: &'a ModelEnv,
 }
 
-/// Does a recorded job again. `program` is this program, for its document child.
+/// Replays a recorded job. `program` is this program, for its parser child.
 ///
 /// # Errors
-/// [`ReplayError`] when the recording cannot be replayed; a difference is no error.
+/// [`ReplayError`] if the recording cannot be replayed; a difference is not an error.
 pub async fn replay(recording: &Recording, program: &Path) -> Result<Replayed, ReplayError> {
     run(recording, program, None, |_, _| {}).await
 }
 
-/// The same under another configuration: the difference is the first request that would be another one, or whatever else
-/// would come out otherwise.
+/// The same with another configuration: the difference is the first request that would differ, or any other difference.
 ///
 /// # Errors
-/// As [`replay`], and when the configuration does not validate.
+/// As [`replay`], and if the configuration does not validate.
 pub async fn replay_under(recording: &Recording, program: &Path, tried: Tried<'_>) -> Result<Replayed, ReplayError> {
     run(recording, program, Some(tried), |_, _| {}).await
 }
 
-/// Adds to a recording what its requests looked like, so that a later replay notices when they would look different.
-/// Only a recording that this very version replays without a difference has such requests; of others the difference is
-/// given back and nothing is added.
+/// Adds digests of its requests to a recording, so that a later replay notices differences. Only possible if this
+/// version replays the recording without a difference; otherwise the difference is returned and nothing is added.
 ///
 /// # Errors
 /// As [`replay`].
@@ -145,7 +141,7 @@ async fn run(
     tried: Option<Tried<'_>>,
     mut asked: impl FnMut(i64, RequestDigest),
 ) -> Result<Replayed, ReplayError> {
-    // An error would mean that loading the tokenizer panicked; the first count then says so.
+    // An error would mean that loading the tokenizer panicked; the first count then reports it.
     let _ = plumbline_bounds::blocking::unbounded(plumbline_tokens::load).await;
     let bench = ReplayContext::new(recording, program, tried)?;
     let mut rows = MemoryJob::new(&recording.job);
@@ -200,7 +196,7 @@ impl<'a> ReplayContext<'a> {
         let raise =
             |resolved: Resolved| resolved.with_raised_limits(raised, &Value::Null).map_err(|error| unreadable(&error));
         let resolved = raise(resolved)?;
-        // Whom the operator wanted to be asked may have changed from claim to claim: the rows say who was.
+        // The operator's approval settings may have changed between claims; the rows show which calls were asked for.
         let asked: BTreeSet<&String> = job.approvals.iter().map(|row| &row.approval.tool).collect();
         let settings = |resolved: &Resolved| {
             let mut settings = resolved.engine_settings(&[]).map_err(|error| unreadable(&error))?;
@@ -220,7 +216,7 @@ impl<'a> ReplayContext<'a> {
         Ok(Self { recording, resolved, settings, runner, inspection, scan, record_defaults, had })
     }
 
-    /// A step done again, or where it differs.
+    /// A replayed step, or its difference.
     async fn redo(
         &self,
         rows: &MemoryJob,
@@ -235,7 +231,7 @@ impl<'a> ReplayContext<'a> {
 }
 
 impl Tried<'_> {
-    /// The configuration that the job would have.
+    /// The configuration that the job would get.
     fn of(&self, job: &RecordedJob, had: &Resolved) -> Result<Resolved, ReplayError> {
         let mut env = self.env.clone();
         env.model = env.model.or_else(|| had.config.llm.model.clone());
@@ -244,8 +240,8 @@ impl Tried<'_> {
     }
 }
 
-/// A step in which nothing happened but that the job left its worker: a budget that was still used up, a refusal. A dispatch alone
-/// is something.
+/// A step in which the job only left its worker: a budget that was still used up, a refusal. A dispatch alone does not
+/// count as such.
 fn is_only_a_leave(step: &RecordedStep) -> bool {
     let dispatched = step.state.as_ref().and_then(|state| state.pointer("/stage/calls/dispatched"));
     dispatched.is_none()
@@ -255,8 +251,8 @@ fn is_only_a_leave(step: &RecordedStep) -> bool {
         && step.effects.is_empty()
 }
 
-/// Whether the job ends as it did. A job that is under way, cancelled or failed by something else than the engine says
-/// nothing about how the engine would end it.
+/// Compares the job's end. A job that is running, cancelled or failed outside the engine does not show how the engine
+/// would end it.
 fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     let job = &recording.job;
     let now = match left {
@@ -274,7 +270,7 @@ fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     (!fits).then(|| Difference::new(last, "the job's ending", &job.status, now))
 }
 
-/// A value's text for a comparison that people read.
+/// A value's text for a readable comparison.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The rows that a recording is run on.
+//! The in-memory rows of a replay.
 
 use super::step::ReplayedStep;
 use plumbline_engine::{
@@ -15,7 +15,7 @@ use std::{collections::HashMap, future::ready, sync::Arc};
 pub(crate) struct MemoryJob {
     pub(crate) job: JobRows,
     lease_epoch: i64,
-    /// What people decided of its calls, in the order of the asking.
+    /// People's decisions on its calls, in the order of the requests.
     decisions: Arc<[Approval]>,
 }
 
@@ -30,10 +30,10 @@ impl MemoryJob {
         Self { job: rows, lease_epoch: 0, decisions }
     }
 
-    /// The run as a claim's load would give it at the beginning of a step. What was given up before the first one has no
-    /// checkpoint to be counted in, see [`super::step`].
+    /// The run as a claim would load it at the beginning of a step. Requests abandoned before the first step have no
+    /// checkpoint that counts them, see [`super::step`].
     pub(crate) fn load(&self, settings: Arc<Settings>, step: &RecordedStep) -> Result<Run, Corrupt> {
-        // Only the first step of a claim can meet a call that the claim before has dispatched.
+        // Only the first step of a claim can find a call that the previous claim has dispatched.
         let snapshot = self.job.snapshot(settings, step.feedback.clone(), self.lease_epoch != step.lease_epoch);
         let run = Run::load(snapshot)?;
         Ok(if step.step == 1 { run.with_totals(step.abandoned()) } else { run })
@@ -51,7 +51,7 @@ impl MemoryJob {
         self.decide();
     }
 
-    /// Calls that were asked for are decided as they were, before the next step.
+    /// Requested approvals get their recorded decisions before the next step.
     fn decide(&mut self) {
         let mut seen: HashMap<String, usize> = HashMap::new();
         for row in &mut self.job.approvals {
@@ -119,7 +119,7 @@ impl Workspace for MemoryJob {
     }
 }
 
-/// What a row was before its call was made, or was found not to fit.
+/// A row's state before its call was made or found invalid.
 fn decided(row: &Approval) -> ApprovalState {
     match row.state {
         ApprovalState::Executed => ApprovalState::Approved,

@@ -5,7 +5,7 @@ use plumbline_store::RecordedJob;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the form that this release writes, and the newest that it reads.
+/// Version of the format that this release writes, and the newest that it reads.
 pub const RECORDING_VERSION: u32 = 1;
 
 /// A job's recording.
@@ -17,7 +17,7 @@ pub struct Recording {
     pub written_by: String,
     /// The job.
     pub job: RecordedJob,
-    /// What the requests looked like, by step; see [`super::add_digests`].
+    /// Digests of the requests by step; see [`super::add_digests`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub requests: BTreeMap<i64, RequestDigest>,
 }
@@ -29,10 +29,10 @@ impl Recording {
         Self { version: RECORDING_VERSION, written_by, job, requests: BTreeMap::new() }
     }
 
-    /// Reads what [`Self::to_json`] wrote.
+    /// Parses the output of [`Self::to_json`].
     ///
     /// # Errors
-    /// [`ReplayError::Unreadable`] when it is none, or one of a newer release.
+    /// [`ReplayError::Unreadable`] if it is not a recording, or one of a newer release.
     pub fn from_json(text: &[u8]) -> Result<Self, ReplayError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -50,7 +50,7 @@ impl Recording {
         serde_json::from_slice(text).map_err(unreadable)
     }
 
-    /// The file's text: the job's own line, then a step a line, so that two recordings can be compared by line.
+    /// The file's text: one line for the job, then one per step, so that two recordings can be compared by line.
     ///
     /// # Panics
     /// Never: a recording has string keys and no failing serializer.
@@ -60,7 +60,7 @@ impl Recording {
         let steps = std::mem::take(&mut head.job.steps);
         let steps: Vec<String> = steps.iter().map(line).collect();
         let head = line(&head);
-        // The job's last key, and behind it are only numbers and digests. In a text its quotes would be escaped.
+        // The job's last key, followed only by numbers and digests. Within a text its quotes would be escaped.
         let at = head.rfind(STEPS).expect("a recording without steps has an empty list of them");
         let (before, after) = (&head[..at], &head[at + STEPS.len()..]);
         format!("{before}\"steps\":[\n{}\n]{after}\n", steps.join(",\n"))

@@ -1,4 +1,4 @@
-//! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
+//! Replays one step: the step loop's *next → perform → apply*, with the recording instead of external calls.
 
 use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob, tools};
 use plumbline_engine::{
@@ -10,11 +10,11 @@ use plumbline_store::RecordedStep;
 use serde_json::Map;
 use std::borrow::Cow;
 
-/// Where the summary's own text begins and what the engine adds behind it; see the engine's `compaction`.
+/// The text that the engine adds before and after a summary; see the engine's `compaction`.
 const SUMMARY_HEAD: &str = "Summary of earlier work";
 const SUMMARY_TAIL: &str = "\n\n### Documents";
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) struct ReplayedStep {
     pub(crate) step: i64,
@@ -25,16 +25,16 @@ pub(crate) struct ReplayedStep {
     pub(crate) request: Option<RequestDigest>,
 }
 
-/// Why a step does not come to its end.
+/// Why a step cannot be completed.
 pub(crate) enum Stop {
-    /// It asks for something else than was recorded.
+    /// Its request differs from the recording.
     Differs(Difference),
-    /// The engine refuses what the record says.
+    /// The engine refuses the recorded outcome.
     Broken(String),
 }
 
 impl ReplayContext<'_> {
-    /// Does a step again, as far as its commit.
+    /// Replays a step up to its commit.
     pub(crate) async fn redo_step(&self, rows: &MemoryJob, step: &RecordedStep) -> Result<ReplayedStep, Stop> {
         let mut run = rows.load(self.settings.clone(), step).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
         let mut changes = Vec::new();
@@ -63,7 +63,7 @@ impl ReplayContext<'_> {
         rendering.add(&mut run, &mut changes);
         let mut state = run.state().clone();
         if step.step > 1 {
-            // Counted in its checkpoint by the claim that came next.
+            // The next claim counts it in its checkpoint.
             let more = step.abandoned();
             state.totals.requests += more.requests;
             state.totals.tokens += more.tokens;
@@ -106,7 +106,7 @@ impl ReplayContext<'_> {
         })
     }
 
-    /// What rules judged then: as many requirements as the script of the first step has.
+    /// Requirements judged by rule: as many as in the script of the first step.
     fn judged_by_rule(&self, step: &RecordedStep) -> Option<Vec<Product>> {
         let config = &self.resolved.config;
         if !self.settings.judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
@@ -123,7 +123,7 @@ impl ReplayContext<'_> {
         Some(products)
     }
 
-    /// Where another configuration is tried: whether the request from these rows is the one that it would have been.
+    /// With another configuration: compares the request from these rows with the one of the job's configuration.
     fn compare_with_what_it_had(
         &self,
         rows: &MemoryJob,
@@ -141,7 +141,7 @@ impl ReplayContext<'_> {
         }
     }
 
-    /// The record of the request that the run makes now, if it is the one that was made then.
+    /// The recorded request, if the run makes the same one now.
     fn check_request<'s>(
         &self,
         step: &'s RecordedStep,
@@ -179,7 +179,7 @@ impl ReplayContext<'_> {
         (asks_next && step.ended_requests().next().is_none() && !placed.files.is_empty()).then_some(placed)
     }
 
-    /// Files of a step that came from the user, with what is known of them as documents.
+    /// Files of a step that came from the user, with their document properties.
     fn intake(&self, step: &RecordedStep, from_the_user: impl Fn(&str) -> bool) -> Intake {
         let mut intake = Intake::default();
         for (path, content) in step.files.iter().filter(|(path, _)| from_the_user(path)) {
@@ -198,7 +198,7 @@ impl ReplayContext<'_> {
         intake
     }
 
-    /// The documents that could not be had, which have no files.
+    /// The unreadable documents, which have no files.
     fn without_files(&self) -> impl Iterator<Item = Source> {
         let has_file =
             |path: &str| self.recording.job.steps.iter().any(|step| step.files.iter().any(|(known, _)| known == path));
@@ -207,7 +207,7 @@ impl ReplayContext<'_> {
     }
 }
 
-/// The rows as the calls of an answer see them: with what those before them have produced.
+/// The rows as the calls of an answer see them: with the products of earlier calls.
 fn uncommitted<'r>(rows: &'r MemoryJob, changes: &[Change]) -> Cow<'r, MemoryJob> {
     let mut rows = Cow::Borrowed(rows);
     let products: Vec<Product> = changes.iter().filter_map(Change::product).cloned().collect();
@@ -217,13 +217,13 @@ fn uncommitted<'r>(rows: &'r MemoryJob, changes: &[Change]) -> Cow<'r, MemoryJob
     rows
 }
 
-/// How many requirements waited then, as the first opening says.
+/// How many requirements were waiting, according to the first opening.
 fn waiting(step: &RecordedStep) -> Option<u64> {
     let (_, rest) = of_kind(step, MessageKind::Opening)?.content.split_once(WAITING)?;
     rest.lines().next()?.parse().ok()
 }
 
-/// The files that intake makes; what else the first step writes is the engine's.
+/// The files of intake; the engine writes the others of the first step.
 fn is_first_file(path: &str) -> bool {
     matches!(path, "instructions.md" | "workspace.md") || path.starts_with("input/") || path.starts_with("tools/")
 }
@@ -232,7 +232,7 @@ fn apply(run: &mut Run, outcome: Outcome, step: &RecordedStep) -> Result<Vec<Cha
     run.apply(outcome, step.created_at).map_err(|illegal| Stop::Broken(illegal.to_string()))
 }
 
-/// What came of the request, as its record tells.
+/// The recorded outcome of the request.
 fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tokens: u32) -> Result<Outcome, Stop> {
     let record = record.clone();
     if let Some(message) = record.error.clone() {
@@ -264,7 +264,7 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
     Ok(Outcome::ModelReplied(reply))
 }
 
-/// The summary without what the engine puts around it. Where it was of no use, what stands there is the one before.
+/// The summary without the engine's additions. If it was not usable, the previous one is there.
 fn summary(step: &RecordedStep, record: RequestRecord, finish: FinishReason) -> Reply {
     let text = of_kind(step, MessageKind::Summary).map(|message| message.content.as_str()).unwrap_or_default();
     let text = text.strip_prefix(SUMMARY_HEAD).unwrap_or(text);
