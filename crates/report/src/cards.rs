@@ -1,18 +1,18 @@
-//! Requirements, to stand beside the quotes that they rest on.
+//! Requirements, shown beside their quotes.
 
 use plumbline_engine::Requirement;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Requirements that are shown; `output/requirements.json` has all.
+/// Maximum number of requirements shown; `output/requirements.json` has all.
 const MOST: usize = 5_000;
-/// Characters of a requirement's words that are shown.
+/// Maximum characters shown of a requirement's text.
 const MOST_CHARS: usize = 600;
-/// Quotes of a requirement that are named.
+/// Maximum number of listed quotes per requirement.
 const MOST_QUOTES: usize = 20;
 
-/// A requirement as it is shown.
+/// The view of a requirement.
 #[derive(Serialize)]
 pub(crate) struct Card {
     id: String,
@@ -21,9 +21,9 @@ pub(crate) struct Card {
     r#type: String,
     priority: String,
     carried: bool,
-    /// The citations that it rests on, by their ids.
+    /// The ids of its citations.
     quotes: Vec<String>,
-    /// Whether it was shown in full already.
+    /// Whether it was already shown in full.
     #[serde(skip)]
     pub(crate) is_shown: bool,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Card {
 /// All of them.
 pub(crate) struct Cards {
     pub(crate) all: Vec<Card>,
-    /// Those that are too many to be shown.
+    /// The number of requirements beyond the limit.
     pub(crate) left_out: usize,
-    /// Which rest on a citation.
+    /// Requirements by citation.
     resting: HashMap<String, Vec<usize>>,
 }
 
@@ -56,7 +56,7 @@ impl Cards {
         Self { all, left_out, resting }
     }
 
-    /// The requirements that rest on these citations, each once, in the order of the citations.
+    /// The requirements of these citations, each once, in the order of the citations.
     pub(crate) fn resting_on<'a>(&self, citations: impl Iterator<Item = &'a String>) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for at in citations.filter_map(|citation| self.resting.get(citation)).flatten() {

@@ -1,9 +1,10 @@
-//! The reason that most candidate sentences without a requirement were decided with: what a person reads behind the headline.
+//! The most frequent reason for candidate sentences without a requirement, shown after the headline.
 
 use plumbline_engine::{Account, Passage};
 use std::collections::BTreeMap;
 
-/// One sentence on the candidates that were said to be no requirement, with the reason given most often; none where there are none.
+/// One sentence on the candidates that were decided not to be requirements, with the most frequent reason; none if
+/// there are none.
 pub(crate) fn decided<'p>(passages: impl Iterator<Item = &'p Passage>) -> Option<String> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for decision in passages.flat_map(|passage| &passage.decisions) {
@@ -12,7 +13,7 @@ pub(crate) fn decided<'p>(passages: impl Iterator<Item = &'p Passage>) -> Option
         }
     }
     let all: usize = reasons.values().sum();
-    // Of reasons given as often the first by its letters, so that equal rows say the same.
+    // Of equally frequent reasons the alphabetically first, so that equal rows give the same sentence.
     let (why, most) = reasons.into_iter().max_by(|(a, n), (b, m)| n.cmp(m).then_with(|| b.cmp(a)))?;
     Some(match (all, most) {
         (1, _) => format!("1 candidate sentence was decided by its number: {why}."),

@@ -1,26 +1,26 @@
-//! One sentence of the system on what a job came to, made of rows (INTERFACE 9.3): what a person reads before the model's own
-//! words. It begins with `look: ` where the figures do not go together, and with `incomplete: ` where passages are not answered.
+//! One sentence of the system on the result of a job, derived from rows, shown before the model's own words. It begins
+//! with `look: ` if the figures contradict each other, and with `incomplete: ` if passages are not answered.
 
 use plumbline_engine::{Figures, Judged, RecordedRequirement};
 use serde_json::{Value, json};
 
-/// Of the covered candidates, one in so many may be merged.
+/// At most one in this many covered candidates may be merged.
 const MERGED: usize = 5;
-/// Of the candidates, one in so many may be uncovered in a job with requirements.
+/// At most one in this many candidates may be uncovered in a job with requirements.
 const UNCOVERED: usize = 2;
-/// Of the requirements, one in so many may have the tag `needs_look`.
+/// At most one in this many requirements may have the tag `needs_look`.
 const NEEDS_LOOK: usize = 10;
-/// Of the sentences, one in so many may be such that the scan has no rules for them.
+/// At most one in this many sentences may be without rules of the scan.
 const NOT_JUDGED: usize = 10;
 
-/// What is counted in the rows of requirements.
+/// Counts over the rows of requirements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) standing: usize,
     pub(crate) withdrawn: usize,
     pub(crate) needs_look: usize,
     pub(crate) translated: usize,
-    /// Verified citations of standing rows, a quote as often as rows have it.
+    /// Verified citations of active rows, each counted once per row.
     pub(crate) citations_verified: usize,
 }
 
@@ -63,12 +63,12 @@ impl Recorded {
     }
 }
 
-/// How many of a row's citations were found in their source.
+/// How many of a row's citations are verified.
 pub(crate) fn verified(citations: &Value) -> usize {
     citations.as_array().into_iter().flatten().filter(|citation| citation["verified"] == true).count()
 }
 
-/// The sentence; none for a job of which there is nothing to count. `not_quoted`: documents that nothing is quoted from, by the
+/// The sentence; none for a job without anything to count. `not_quoted`: documents that cannot be quoted, by the
 /// configuration. `files`: how many it delivered.
 pub(crate) fn headline(figures: &Figures, recorded: &Recorded, not_quoted: &[&str], files: usize) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -113,7 +113,7 @@ fn requirements(count: usize) -> String {
     format!("{count} {}", if count == 1 { "requirement" } else { "requirements" })
 }
 
-/// What a person should know of besides.
+/// Further warnings for a person.
 fn wrong(figures: &Figures, recorded: &Recorded, not_quoted: &[&str]) -> impl Iterator<Item = String> {
     let is_one = |count: usize| if count == 1 { "" } else { "s" };
     let look = (recorded.needs_look > 0).then(|| {

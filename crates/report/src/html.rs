@@ -1,4 +1,4 @@
-//! The templates. They end in `.html`, so everything put into them is escaped.
+//! The templates. Their names end in `.html`, so all values are escaped.
 
 use crate::templates::environment;
 use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
@@ -16,7 +16,7 @@ const TEMPLATES: [(&str, &str); 6] = [
 
 static TEMPLATE: LazyLock<Environment<'static>> = LazyLock::new(|| environment(&TEMPLATES, UndefinedBehavior::Strict));
 
-/// A template with values of our own types, which it always takes.
+/// Renders a template with values of our own types, which cannot fail.
 pub(crate) fn render(template: &str, values: impl Serialize) -> String {
     let template = TEMPLATE.get_template(template).expect("a built-in template");
     template.render(Value::from(Serde(values))).expect("a built-in template takes the values made for it")

@@ -1,10 +1,10 @@
-//! `output/report.html`: the text of a job's documents page by page, each verified quote marked in it, the requirement beside
-//! it, and what became of each passage. One file that asks for nothing outside itself and runs no code; everything in it that
-//! comes from documents and models is escaped by the templates.
+//! `output/report.html`: the text of a job's documents page by page, each verified quote marked in it, the requirement
+//! beside it, and the state of each passage. One file that loads nothing from elsewhere and runs no code; the templates
+//! escape everything that comes from documents and models.
 //!
-//! The worker writes it in the step that ends a job with documents or parks it in review; the dashboard and
-//! `plumbline report` make the same of the rows as they stand. A long text is read and written part by part, never on the event
-//! loop, and no more than [`MOST_TEXT`] bytes of texts are shown: the file says which pages it leaves out.
+//! The worker writes it in the step that ends a job with documents or parks it in review; the dashboard and `plumbline
+//! report` generate it from the current rows. A long text is read and written in parts, never on the event loop, and at
+//! most [`MOST_TEXT`] bytes of texts are shown: the file names the omitted pages.
 
 mod cards;
 mod decided;
@@ -28,19 +28,19 @@ use plumbline_tools::{Workspace, WorkspaceError, part_path};
 use uuid::Uuid;
 use writer::Writer;
 
-/// Bytes of texts that are shown, over all documents: some 3,000 pages, which a browser opens in seconds.
+/// Maximum bytes of texts shown, over all documents: some 3,000 pages, which a browser opens in seconds.
 const MOST_TEXT: u64 = 8 << 20;
 
-/// What a report tells of, besides files.
+/// The input of a report, besides files.
 pub(crate) struct Facts<'a> {
     pub(crate) job_id: Uuid,
     pub(crate) prompt: &'a str,
-    /// The system's sentence on what the job came to, once it has ended.
+    /// The system's headline, once the job has ended.
     pub(crate) headline: Option<&'a str>,
     /// By their numbers.
     pub(crate) passages: Vec<&'a Passage>,
     pub(crate) recorded: &'a [RecordedRequirement],
-    /// What the step at hand does besides what is in the rows.
+    /// The changes of the current step, which are not yet in the rows.
     pub(crate) changes: &'a [Change],
 }
 
@@ -54,7 +54,7 @@ impl Facts<'_> {
     }
 }
 
-/// Makes the report. `rows`: the job's files, documents and citations.
+/// Generates the report. `rows`: the job's files, documents and citations.
 ///
 /// # Errors
 /// The rows could not be read.
@@ -89,7 +89,7 @@ pub(crate) async fn write(facts: &Facts<'_>, rows: &dyn Workspace) -> Result<Vec
     Ok(run_blocking((writer, String::new()), |(writer, done)| *done = writer.finish()).await.1.into_bytes())
 }
 
-/// Does what takes long on a thread of its own.
+/// Runs slow work on a separate thread.
 async fn run_blocking<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T) + Send + 'static) -> T {
     plumbline_bounds::run_blocking(move |_| {
         work(&mut state);
@@ -98,7 +98,7 @@ async fn run_blocking<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T)
     .await
 }
 
-/// A part of a text as it is after the step at hand; none where there is none.
+/// A part of a text as of the current step; none if there is none.
 async fn text(facts: &Facts<'_>, rows: &dyn Workspace, path: &str) -> Result<Option<String>, WorkspaceError> {
     let written = facts.products().filter(|product| product.path() == Some(path)).last();
     let bytes = match written {

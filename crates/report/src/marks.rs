@@ -1,17 +1,17 @@
-//! What is marked in the texts: quotes, and candidate sentences that no quote touches.
+//! The marks in the texts: quotes, and candidate sentences without a quote.
 
 use plumbline_documents::marked::Words;
 use plumbline_engine::{Citation, Passage};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Quotes that are marked, and candidate sentences: a job has hundreds.
+/// Maximum number of marked quotes and candidate sentences: a job has hundreds.
 const MOST_QUOTES: usize = 20_000;
 const MOST_OPEN: usize = 5_000;
 
 /// One of them.
 pub(crate) struct Mark {
-    /// Of a citation; a candidate sentence has none.
+    /// The id of a citation; a candidate sentence has none.
     pub(crate) citation: Option<String>,
     pub(crate) document: String,
     page: Option<u32>,
@@ -25,12 +25,12 @@ impl Mark {
         Words { text: &self.text, page: self.page }
     }
 
-    /// The element that it is marked with.
+    /// The HTML element of the mark.
     pub(crate) fn tag(&self) -> &'static str {
         if self.citation.is_some() { "mark" } else { "u" }
     }
 
-    /// As it stands in a list.
+    /// Its form in a list.
     pub(crate) fn as_listed(&self) -> Value {
         json!({"id": self.id(), "document": self.document, "page": self.page, "text": self.text})
     }
@@ -44,14 +44,14 @@ impl Mark {
 /// All of them.
 pub(crate) struct Marks {
     pub(crate) all: Vec<Mark>,
-    /// Quotes that are too many to be marked.
+    /// The number of quotes beyond the limit.
     pub(crate) unmarked: usize,
 }
 
 impl Marks {
     pub(crate) fn of(citations: Vec<Citation>, passages: &[&Passage]) -> Self {
         let verified = citations.into_iter().filter(|citation| citation.verified);
-        // The same citation twice is one.
+        // Equal citations are merged.
         let quotes: BTreeMap<String, Citation> = verified.map(|citation| (citation.id.clone(), citation)).collect();
         let unmarked = quotes.len().saturating_sub(MOST_QUOTES);
         let quotes = quotes.into_values().take(MOST_QUOTES).map(|citation| Mark {
@@ -65,7 +65,7 @@ impl Marks {
             let document = &passage.document;
             passage.open_candidates().map(move |candidate| (document, candidate))
         });
-        // On whichever of its passage's pages a candidate stands, its words say where.
+        // A candidate is located by its words, on any page of its passage.
         let open = open.take(MOST_OPEN).map(|(document, candidate)| Mark {
             citation: None,
             document: document.clone(),
@@ -76,7 +76,7 @@ impl Marks {
         Self { all: quotes.chain(open).collect(), unmarked }
     }
 
-    /// Those of a document that were not found yet, by their keys.
+    /// The marks of a document that were not found yet, by their keys.
     pub(crate) fn open_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = (usize, &'a Mark)> {
         let open = move |(_, mark): &(usize, &Mark)| !mark.is_placed && mark.document == document;
         self.all.iter().enumerate().filter(open)

@@ -1,4 +1,4 @@
-//! One page: what became of its passages, its text with the marks in it, the requirements that rest on quotes of it.
+//! One page: the state of its passages, its text with the marks, the requirements with quotes on it.
 
 use super::{cards::Cards, html::render, marks::Marks, passages::PassageLine, writer::Document};
 use plumbline_documents::marked::{MarkedPage, Piece};
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 #[derive(Serialize)]
 struct Element {
     tag: &'static str,
-    /// Of the first piece of a quote.
+    /// For the first piece of a quote.
     id: Option<String>,
 }
 
-/// Writes a page, and takes note of what it shows.
+/// Writes a page, and records the shown marks.
 pub(crate) fn html(page: &MarkedPage<'_>, document: &mut Document, marks: &Marks, cards: &mut Cards) -> String {
     let number = page.number.unwrap_or(1);
-    // A long page goes on in another part of the text.
+    // A long page continues in the next part of the text.
     let is_new = document.known.insert(number);
     let on_page = |passage: &PassageLine| passage.on_page(page.number.and_then(|number| i32::try_from(number).ok()));
     let passages: Vec<PassageLine> = match is_new {

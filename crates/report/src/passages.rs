@@ -1,23 +1,23 @@
-//! What became of each passage, to stand at the head of its pages.
+//! The state of each passage, shown at the top of its pages.
 
 use plumbline_engine::{AnsweredPassage, Passage, PassageState};
 use serde::Serialize;
 
-/// Candidate sentences without a quote that are listed with a passage.
+/// Maximum candidate sentences without a quote that are listed per passage.
 const MOST_OPEN: usize = 50;
 
-/// A passage as it is shown.
+/// The view of a passage.
 #[derive(Clone, Serialize)]
 pub(crate) struct PassageLine {
     number: i32,
     #[serde(skip)]
     pub(crate) pages: Option<(i32, i32)>,
     state: PassageState,
-    /// What became of it, in words.
+    /// Its state in words.
     words: String,
     reason: Option<String>,
     candidates: usize,
-    /// Those that no quote touches.
+    /// Candidates without a quote.
     n_open: usize,
     open: Vec<String>,
     more_open: usize,
@@ -39,13 +39,13 @@ impl PassageLine {
         }
     }
 
-    /// Whether it has something left that nobody answered for.
+    /// Whether something in it is not answered.
     pub(crate) fn is_open(&self) -> bool {
         self.state != PassageState::Answered
     }
 
-    /// As it is shown on a page: what is left of it stands where it begins. None where it is not on that page; a document
-    /// without pages is one.
+    /// Its view on a page: its open candidates are listed on its first page. None if it is not on that page; a document
+    /// without pages counts as one page.
     pub(crate) fn on_page(&self, page: Option<i32>) -> Option<Self> {
         let (Some((first, last)), Some(page)) = (self.pages, page) else { return Some(self.clone()) };
         let mut line = self.clone();

@@ -1,4 +1,4 @@
-//! What the system delivers of the rows, in the step with which a job ends or is parked in review: its requirements
+//! The system's deliverables, rendered from rows in the step that ends a job or parks it in review: its requirements
 //! ([`plumbline_tools::deliverables`]) and the report of its documents ([`crate`]).
 
 use crate::{
@@ -13,19 +13,19 @@ use plumbline_tools::{
     is_source,
 };
 
-/// What the system makes of a job's rows and of the changes with which it leaves.
+/// Files rendered from a job's rows and its final changes.
 #[derive(Default)]
 pub struct Rendering {
     products: Vec<Product>,
     /// Those of them that count as deliverables.
     listed: Vec<String>,
-    /// What the system says of the job.
+    /// The system's sentences about the job.
     told: Option<Told>,
 }
 
 impl Rendering {
-    /// Renders what is due at this end. `rows`: those before this step; `no_sources`: patterns of documents that nothing is quoted
-    /// from.
+    /// Renders the deliverables at this end. `rows`: those before this step; `no_sources`: patterns of documents that
+    /// cannot be quoted.
     ///
     /// # Errors
     /// The rows could not be read.
@@ -84,7 +84,7 @@ impl Rendering {
         self.told.as_ref()?.headline.as_deref()
     }
 
-    /// Adds it to the changes with which the job leaves.
+    /// Adds it to the job's final changes.
     pub fn add(self, run: &mut Run, changes: &mut Vec<Change>) {
         if let Some(told) = self.told {
             run.deliver(changes, self.products, &self.listed, told);

@@ -1,4 +1,4 @@
-//! The report of the rows as they stand, for who looks at a job from outside its worker.
+//! The report from the current rows, for readers outside the worker.
 
 use super::{Facts, write};
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Source};
@@ -6,7 +6,7 @@ use plumbline_store::{Error, Store, facts};
 use plumbline_tools::{BoxFuture, Workspace, WorkspaceError};
 use uuid::Uuid;
 
-/// Makes the report of a job as its rows stand; none where there is no such job.
+/// Generates the report of a job from its current rows; none if there is no such job.
 ///
 /// # Errors
 /// The rows could not be read.

@@ -1,4 +1,4 @@
-//! The report as it grows: document by document, part by part.
+//! Writes the report: document by document, in parts.
 
 use super::{
     Facts,
@@ -19,9 +19,9 @@ use std::{
     ops::Range,
 };
 
-/// Passages that are named as open at the head.
+/// Maximum number of open passages listed at the top.
 const MOST_NAMED: usize = 200;
-/// Characters of the job's prompt that are shown.
+/// Maximum characters shown of the job's prompt.
 const MOST_PROMPT: usize = 300;
 
 /// A document of the report.
@@ -29,22 +29,22 @@ const MOST_PROMPT: usize = 300;
 pub(crate) struct Document {
     path: String,
     counts: Counts,
-    /// What its pages' ids begin with: nothing for the first that has a text.
+    /// Prefix of its pages' ids: empty for the first document with a text.
     pub(crate) prefix: String,
     has_text: bool,
-    /// What of it is not in its text.
+    /// Content missing from its text.
     warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) passages: Vec<PassageLine>,
-    /// Pages that have their element.
+    /// Pages that are written.
     #[serde(skip)]
     pub(crate) known: BTreeSet<u32>,
-    /// Stretches that run into the next part.
+    /// Ranges that extend into the next part.
     #[serde(skip)]
     carried: Vec<(usize, Range<isize>)>,
 }
 
-/// What is written up to now, and what it is written from.
+/// The output so far, and its input.
 pub(crate) struct Writer {
     out: String,
     marks: Marks,
@@ -54,7 +54,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins the file with what is known of the whole job.
+    /// Begins the file with the data of the whole job.
     pub(crate) fn new(facts: &Facts<'_>, sources: &[Source], marks: Marks) -> Self {
         let quotes =
             marks.all.iter().filter_map(|mark| Some(((&*mark.document, &*mark.text), mark.citation.as_deref()?)));
@@ -81,16 +81,16 @@ impl Writer {
         Self { out, marks, cards, waiting: documents.into_iter(), document: None }
     }
 
-    /// Goes on with the next document.
+    /// Continues with the next document.
     pub(crate) fn begin_document(&mut self) {
         self.document = self.waiting.next();
         let Some(document) = &self.document else { return };
-        // The passages of a document without a text say why there is none.
+        // The passages of a document without a text state the reason.
         let passages = if document.has_text { &[] } else { &*document.passages };
         self.out.push_str(&render("document.html", json!({"document": document, "passages": passages})));
     }
 
-    /// Writes a part of the document's text; `next` is the one behind it.
+    /// Writes a part of the document's text; `next` is the following part.
     pub(crate) fn write_part(&mut self, part: &str, next: &str) {
         let Some(document) = &mut self.document else { return };
         let (keys, open): (Vec<usize>, Vec<&Mark>) = self.marks.open_of(&document.path).unzip();
@@ -116,7 +116,7 @@ impl Writer {
         self.out.push_str(&render("left_out.html", json!({"last": document.known.last(), "most": most})));
     }
 
-    /// Ends the file with what has no place in the texts.
+    /// Ends the file with items without a place in the texts.
     pub(crate) fn finish(&mut self) -> String {
         let unplaced = self.marks.all.iter().filter(|mark| mark.citation.is_some() && !mark.is_placed);
         let unplaced: Vec<_> = unplaced.map(Mark::as_listed).collect();
@@ -147,7 +147,7 @@ fn documents(facts: &Facts<'_>, sources: &[Source]) -> Vec<Document> {
     (1..).zip(sources).map(document).collect()
 }
 
-/// The passages that nobody answered for, with the elements of the pages they begin on.
+/// The unanswered passages, with the elements of their first pages.
 fn open_passages(document: &Document) -> impl Iterator<Item = serde_json::Value> {
     let open = document.passages.iter().filter(|passage| passage.is_open());
     open.map(|passage| {
