@@ -1,5 +1,5 @@
 //! The account that runs the server. Postgres refuses root, so for root the server and its data belong to the system's
-//! `postgres` or, where that is missing, to `nobody`.
+//! `postgres` or, if that is missing, to `nobody`.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
@@ -22,8 +22,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Our own account, or for root another one: the owner of the data in a lasting cluster's folder, so that a cluster
-    /// made by an ordinary user stays theirs, else the first of the candidates.
+    /// The current account, or for root another one: the owner of the data in a persistent cluster's folder, so that a
+    /// cluster made by an ordinary user stays theirs, else the first candidate.
     pub(crate) async fn choose(lasting: Option<&Path>) -> Result<Self, Error> {
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         if uid != 0 {
@@ -45,8 +45,8 @@ impl Account {
         })
     }
 
-    /// Runs a program of the server under this account and gives what it printed, or its last words as an error. It runs
-    /// in a folder that the account can read, without the caller's `PG*` variables, which would redirect it.
+    /// Runs a program of the server under this account and returns its output, or the end of its output as an error. It
+    /// runs in a folder that the account can read, without the caller's `PG*` variables, which would redirect it.
     pub(crate) async fn run(&self, command: &mut Command) -> Result<(), Error> {
         if self.switch {
             command.uid(self.uid).gid(self.gid).env("HOME", "/");
@@ -65,7 +65,7 @@ impl Account {
         Err(Error::Program { program: program.display().to_string(), said })
     }
 
-    /// Gives a file or folder to this account.
+    /// Changes the owner of a file or folder to this account.
     pub(crate) fn own(&self, path: &Path) -> Result<(), Error> {
         if self.switch {
             chown(path, Some(self.uid), Some(self.gid)).map_err(Error::file("give to the server's account", path))?;
@@ -73,7 +73,7 @@ impl Account {
         Ok(())
     }
 
-    /// Whether every folder on the way to `path`, which must exist and be absolute, lets this account pass.
+    /// Whether this account can traverse every folder of `path`, which must exist and be absolute.
     pub(crate) fn can_reach(&self, path: &Path) -> bool {
         !self.switch || path.ancestors().all(|folder| folder.metadata().is_ok_and(|found| self.may_enter(&found)))
     }
@@ -103,7 +103,7 @@ impl Account {
     }
 }
 
-/// Asks the system for the number of an account or its group; `None` when there is no such account.
+/// Looks up the number of an account or its group; `None` if there is no such account.
 async fn id(flag: &str, name: &str) -> Option<u32> {
     let answer = Command::new("id").args([flag, name]).output().await.ok()?;
     String::from_utf8(answer.stdout).ok()?.trim().parse().ok().filter(|id| *id != 0)

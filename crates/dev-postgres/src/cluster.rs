@@ -1,7 +1,7 @@
-//! Making a cluster: its data folder, its owner with a password, its one database.
+//! Creates a cluster: its data folder, its owner with a password, its database.
 //!
-//! The server listens on the loopback interface, where every account of the machine can connect, and the one role in it owns
-//! everything. So the password tells the cluster's user from the others: only the server's account can read its file.
+//! The server listens on the loopback interface, where every account of the machine can connect, and its only role owns
+//! everything. So access is protected by a password, whose file only the server's account can read.
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,7 +24,7 @@ pub(crate) fn settings_file(data: &Path) -> PathBuf {
     data.join("plumbline.conf")
 }
 
-/// Gives the password of the cluster, which is made when it is missing. The caller holds the cluster's turn.
+/// Returns the password of the cluster, which is created if missing. The caller holds the cluster's turn.
 pub(crate) async fn prepare(programs: &Programs, account: &Account, place: &Place) -> Result<String, Error> {
     if !place.data().join("PG_VERSION").exists() {
         create(programs, account, place).await?;
@@ -33,8 +33,8 @@ pub(crate) async fn prepare(programs: &Programs, account: &Account, place: &Plac
     fs::read_to_string(&path).map(|text| text.trim().to_owned()).map_err(Error::file("read", &path))
 }
 
-/// Runs `initdb`. It works under another name and renames at the end, so that a run that is cut short leaves no half-made
-/// cluster behind.
+/// Runs `initdb` in a temporary folder and renames it at the end, so that an interrupted run leaves no incomplete
+/// cluster.
 async fn create(programs: &Programs, account: &Account, place: &Place) -> Result<(), Error> {
     let unfinished = place.unfinished();
     if unfinished.exists() {

@@ -1,9 +1,9 @@
-//! What can go wrong, each as one sentence for the person at the terminal.
+//! Errors, each as one sentence for the person at the terminal.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the private Postgres is not there.
+/// Why there is no private Postgres.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The server programs are missing and were not installed, or there is no account to run them.
@@ -11,16 +11,16 @@ pub enum Error {
     Missing {
         /// What is missing, and why it was not installed.
         reason: String,
-        /// What the user should run.
+        /// The command that the user should run.
         advice: String,
     },
 
-    /// A folder does not hold what is needed, or cannot be used.
+    /// A folder lacks required content, or cannot be used.
     #[error("the folder {} cannot be used for the private Postgres: {reason}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The problem and the remedy.
         reason: String,
     },
 
@@ -36,7 +36,7 @@ pub enum Error {
     /// A file operation failed.
     #[error("could not {what} {}: {source}; check the permissions and the space there, or start it in another folder", path.display())]
     File {
-        /// What was tried, as a verb.
+        /// The attempted operation, as a verb.
         what: &'static str,
         /// With which file.
         path: PathBuf,

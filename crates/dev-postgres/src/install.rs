@@ -1,5 +1,5 @@
-//! Installing the PostgreSQL server with `apt-get`, so that `make demo` works on a fresh Debian or Ubuntu. Elsewhere the
-//! error says what to install: other package managers put their own questions and their own cluster in the way.
+//! Installing the PostgreSQL server with `apt-get`, so that `make demo` works on a fresh Debian or Ubuntu. On other
+//! systems the error says what to install, because other package managers ask questions and create their own cluster.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use tokio::process::Command;
 use crate::error::{Error, last_lines};
 
 const INSTALL: &str = "apt-get install -q -y --no-install-recommends postgresql";
-/// What goes first and may fail, such as refreshing the package list over a poor network. Debian's package makes and starts
-/// a cluster of its own unless a setting of `postgresql-common` forbids it.
+/// Preparatory commands that may fail, such as refreshing the package list. Debian's package creates and starts its own
+/// cluster unless a setting of `postgresql-common` forbids it.
 const BEFORE: [&str; 2] = ["apt-get update -q", "apt-get install -q -y --no-install-recommends postgresql-common"];
-/// Where that package looks for settings.
+/// The settings folder of that package.
 const DEBIAN_SETTINGS: &str = "/etc/postgresql-common";
 
-/// Installs the server, as root or through `sudo` where that asks for no password.
+/// Installs the server, as root or with passwordless `sudo`.
 ///
 /// # Errors
 /// When there is no `apt-get`, no right to use it, or it fails; the error says what to run by hand.
@@ -26,7 +26,7 @@ pub(crate) async fn postgres() -> Result<(), Error> {
     System { path, is_root, debian_settings: PathBuf::from(DEBIAN_SETTINGS) }.install().await
 }
 
-/// The machine as far as installing is concerned.
+/// The installation commands of the machine.
 struct System {
     path: OsString,
     is_root: bool,

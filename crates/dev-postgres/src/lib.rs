@@ -1,8 +1,8 @@
-//! A PostgreSQL server that belongs to one checkout.
+//! A private PostgreSQL server of one checkout.
 //!
-//! `plumbline dev`, the tests and the benchmarks need a Postgres on machines where nothing is set up. This crate finds the
-//! server programs (or installs them where there is `apt-get`), makes a cluster, starts it on a free port of the loopback
-//! interface, and stops it when its last user ends.
+//! `plumbline dev`, the tests and the benchmarks need a Postgres without any setup. This crate finds the server
+//! programs (or installs them with `apt-get`), creates a cluster, starts it on a free port of the loopback interface,
+//! and stops it when its last user ends.
 //!
 //! * [`programs`] finds `initdb`, `postgres` and `pg_ctl`; [`install`] gets them when they are missing.
 //! * [`account`] decides which account runs the server: Postgres refuses root.
@@ -10,11 +10,11 @@
 //! * [`cluster`] runs `initdb`; [`server`] calls `pg_ctl`.
 //!
 //! # How processes share a server
-//! Each process that uses a cluster holds its `users.lock` shared; each that starts or stops the server holds `turn.lock`
-//! exclusively for that time. A process that ends takes the turn, gives up its own share, and stops the server when it
-//! can lock `users.lock` exclusively, that is, when no other process uses it. The kernel drops locks with their process,
-//! so a killed user never holds a server. What it leaves running is taken over by the next start in the same folder, or,
-//! for a throw-away cluster, stopped and deleted by the next start of any.
+//! Each process that uses a cluster holds its `users.lock` shared; each that starts or stops the server holds
+//! `turn.lock` exclusively for that time. A process that ends takes the turn, gives up its own share, and stops the
+//! server when it can lock `users.lock` exclusively, that is, when no other process uses it. The kernel releases locks
+//! with their process, so a killed user never holds a server. A server left running is taken over by the next start in
+//! the same folder, or, for a temporary cluster, stopped and deleted by the next start of any.
 
 mod account;
 mod cluster;
@@ -37,10 +37,10 @@ const OWNER: &str = "plumbline";
 /// The database in it.
 const DATABASE: &str = "plumbline";
 
-/// What kind of cluster is wanted, and where.
+/// The kind and place of a cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The folder that keeps the cluster, usually `.plumbline/postgres`; none for a throw-away cluster, which lies in a
+    /// The folder of a persistent cluster, usually `.plumbline/postgres`; none for a temporary cluster, which is in a
     /// temporary folder and is deleted when it stops.
     pub dir: Option<PathBuf>,
     /// Whether a commit survives a power cut. Off is two to three times faster, and right for data that is thrown away.
@@ -58,14 +58,14 @@ pub struct PrivatePostgres {
     /// On 127.0.0.1.
     port: u16,
     password: String,
-    /// Locked shared, which says that this process uses the server.
+    /// A shared lock, which marks this process as a user of the server.
     user: File,
 }
 
 /// Starts the cluster that `options` describe, or joins it when another process runs it already.
 ///
 /// # Errors
-/// When the server programs cannot be found or installed, the folder cannot be used, or the server does not start; the
+/// If the server programs cannot be found or installed, the folder cannot be used, or the server does not start; the
 /// error says which, and what to do.
 pub async fn start(options: Options) -> Result<PrivatePostgres, Error> {
     let account = Account::choose(options.dir.as_deref()).await?;
@@ -87,7 +87,7 @@ pub async fn start(options: Options) -> Result<PrivatePostgres, Error> {
 }
 
 impl PrivatePostgres {
-    /// The connection string of the cluster's database, the password in it: for programs, not for a terminal.
+    /// The connection string of the cluster's database with the password: for programs, not for a terminal.
     pub fn url(&self) -> String {
         format!("postgres://{OWNER}:{}@127.0.0.1:{}/{DATABASE}", self.password, self.port)
     }
@@ -107,7 +107,7 @@ impl PrivatePostgres {
         &self.programs.folder
     }
 
-    /// Gives up the server: stops it when no other process uses it, and deletes a throw-away cluster.
+    /// Releases the server: stops it if no other process uses it, and deletes a temporary cluster.
     ///
     /// # Errors
     /// When the server does not stop or its folder cannot be deleted.

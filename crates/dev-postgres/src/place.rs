@@ -1,4 +1,4 @@
-//! Where a cluster lies: in the checkout when it lasts, in a temporary folder when it is thrown away.
+//! The place of a cluster: in the checkout if it is persistent, otherwise in a temporary folder.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::ErrorKind;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use crate::account::Account;
 use crate::error::Error;
 
-/// Begins the names of throw-away clusters, by which a later start finds those that a killed process left.
+/// Prefix of the names of temporary clusters, by which a later start finds those left by a killed process.
 pub(crate) const PREFIX: &str = "plumbline-pg-";
-/// Begins the names of lasting clusters that could not lie in the checkout; never swept.
+/// Prefix of the names of persistent clusters outside the checkout; never swept.
 const LASTING_PREFIX: &str = "plumbline-lasting-pg-";
-/// Where these lie: it survives a reboot.
+/// Their parent folder, which survives a reboot.
 const LASTING_PARENT: &str = "/var/tmp";
 
 /// The files of one cluster.
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes the folder, in `wanted` or, for a throw-away cluster, below the temporary folder.
+    /// Creates the folder, in `wanted` or, for a temporary cluster, below the temporary folder.
     pub(crate) fn prepare(wanted: Option<&Path>, account: &Account) -> Result<Self, Error> {
         let base = match wanted {
             Some(wanted) => lasting_folder(wanted, account)?,
@@ -37,7 +37,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The throw-away cluster in a folder that a killed process may have left; `None` when it is in use.
+    /// The temporary cluster in a folder that a killed process may have left; `None` if it is in use.
     pub(crate) fn abandoned(base: PathBuf) -> Option<Self> {
         let place = Self { base, throw_away: true };
         let users = File::open(place.users_lock()).ok()?;
@@ -49,7 +49,7 @@ impl Place {
         self.base.join("data")
     }
 
-    /// Where `initdb` works until the cluster is whole.
+    /// The folder of `initdb` until the cluster is complete.
     pub(crate) fn unfinished(&self) -> PathBuf {
         self.base.join("data.unfinished")
     }
@@ -81,8 +81,8 @@ impl Place {
         locked.expect("locking a file does not panic").map_err(Error::file("lock", &path))
     }
 
-    /// Marks this process as a user of the server, for as long as the file is open. The lock file appears under its name
-    /// when it is held, so that a sweep never takes a cluster that is being made for an abandoned one.
+    /// Marks this process as a user of the server while the file is open. The lock file appears under its name only
+    /// when it is locked, so that a sweep never treats a cluster in creation as abandoned.
     pub(crate) fn share(&self) -> Result<File, Error> {
         let path = self.users_lock();
         let made_at = if self.throw_away { path.with_extension("new") } else { path.clone() };
@@ -94,7 +94,7 @@ impl Place {
         Ok(file)
     }
 
-    /// Gives up a share and says whether it was the last one. The caller holds the turn.
+    /// Releases a share and returns whether it was the last one. The caller holds the turn.
     pub(crate) fn is_last(&self, user: &File) -> Result<bool, Error> {
         user.unlock().map_err(Error::file("unlock", &self.users_lock()))?;
         Ok(user.try_lock().is_ok())
@@ -124,14 +124,14 @@ impl Place {
     }
 }
 
-/// The parent of throw-away clusters: the environment's temporary folder, or `/tmp` when the server's account cannot reach
+/// The parent of temporary clusters: the environment's temporary folder, or `/tmp` if the server's account cannot reach
 /// that one.
 pub(crate) fn throw_away_parent(account: &Account) -> PathBuf {
     Some(std::env::temp_dir()).filter(|parent| account.can_reach(parent)).unwrap_or_else(|| "/tmp".into())
 }
 
-/// The folder that was asked for. Where the server's account cannot reach it, such as beneath root's home, it becomes a
-/// symbolic link to a folder that the account can reach.
+/// The requested folder. If the server's account cannot reach it, such as beneath root's home, it becomes a symbolic
+/// link to a folder that the account can reach.
 fn lasting_folder(wanted: &Path, account: &Account) -> Result<PathBuf, Error> {
     let is_dangling = wanted.is_symlink() && !wanted.exists();
     if is_dangling {

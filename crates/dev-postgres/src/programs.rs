@@ -1,4 +1,4 @@
-//! Finding the PostgreSQL server programs.
+//! Finds the PostgreSQL server programs.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const OLDEST: u32 = 15;
 /// Names the folder of the server programs, before any search.
 const VARIABLE: &str = "PLUMBLINE_PG_BIN";
 
-/// What a folder of the server programs must have.
+/// Required programs of a server folder.
 const NEEDED: [&str; 3] = ["initdb", "postgres", "pg_ctl"];
 
 /// Where packages put the server programs when not on the `PATH`; `*` matches part of one folder's name, usually a version.
@@ -36,8 +36,8 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// The programs in the folder that the environment names, or else the first found on the `PATH` or the newest in the
-    /// usual folders; installed when there are none. A cluster that exists in `data` decides the version.
+    /// The programs in the folder named by the environment, or else the first found on the `PATH` or the newest in the
+    /// usual folders; installed if there are none. An existing cluster in `data` determines the version.
     pub(crate) async fn find_or_install(data: Option<&Path>) -> Result<Self, Error> {
         let made_by = data.and_then(cluster_version);
         if let Some(folder) = std::env::var_os(VARIABLE) {

@@ -1,5 +1,5 @@
-//! Starting and stopping the server of a cluster, by `pg_ctl`. It detaches the server from the terminal, so a Ctrl-C there
-//! ends the command but not the database under it.
+//! Starts and stops the server of a cluster with `pg_ctl`, which detaches the server from the terminal, so that a
+//! Ctrl-C ends the command but not the database under it.
 
 use std::fs::{self, OpenOptions};
 use std::net::TcpListener;
@@ -15,12 +15,13 @@ use crate::{Options, cluster};
 
 /// Seconds; long enough for the recovery of a demo's cluster after a power cut on a slow disk.
 const START_WITHIN: &str = "120";
-/// Another process may take the free port between our look and the server's; three misses in a row are no chance.
+/// Another process may take the free port between our check and the server's start; three consecutive failures are not
+/// chance.
 const TRIES: usize = 4;
-/// In bytes; a longer log is begun anew.
+/// Maximum log size in bytes; a longer log is truncated.
 const LARGEST_LOG: u64 = 8 << 20;
 
-/// The port of the server that runs on this cluster already. The caller holds the turn, so none is starting or stopping.
+/// The port of the running server of this cluster. The caller holds the turn, so none is starting or stopping.
 pub(crate) fn running(place: &Place) -> Option<u16> {
     let data = place.data();
     // Its lines are: process, data folder, start time, port, socket folder, address, shared memory, status.
@@ -39,8 +40,8 @@ pub(crate) async fn start(
     options: &Options,
 ) -> Result<u16, Error> {
     let data = place.data();
-    // After a crash its process number may belong to any process, in a container most of all. Should a server run on the
-    // data all the same, its shared memory refuses a second one.
+    // After a crash its process id may belong to any process, especially in a container. If a server is running on the
+    // data anyway, its shared memory refuses a second one.
     remove_if_there(&data.join("postmaster.pid"))?;
     prepare_log(place, account)?;
     for tries_left in (0..TRIES).rev() {
@@ -65,8 +66,7 @@ pub(crate) async fn stop(programs: &Programs, account: &Account, data: &Path) ->
     account.run(pg_ctl(programs, data).args(["--wait", "--mode", "fast", "stop"])).await
 }
 
-/// Stops and deletes throw-away clusters that killed processes left. Best effort: what cannot be cleared now is met again
-/// at the next start.
+/// Stops and deletes temporary clusters left by killed processes. Best effort: the next start retries.
 pub(crate) async fn sweep(programs: &Programs, account: &Account) {
     let Ok(entries) = fs::read_dir(place::throw_away_parent(account)) else { return };
     let ours = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(place::PREFIX));
@@ -113,7 +113,7 @@ fn prepare_log(place: &Place, account: &Account) -> Result<(), Error> {
     account.own(&path)
 }
 
-/// The last lines that the server logged behind this byte, for an error message.
+/// The last lines of the server's log after this byte, for an error message.
 fn log_since(place: &Place, from: u64) -> String {
     let bytes = fs::read(place.log()).unwrap_or_default();
     let start = usize::try_from(from).unwrap_or(0).min(bytes.len());
@@ -125,7 +125,7 @@ fn free_port() -> Result<u16, Error> {
     bound.map(|address| address.port()).map_err(Error::file("find a free port on", Path::new("127.0.0.1")))
 }
 
-/// Whether a process is the server of this data folder: by `/proc` where there is one, because slim containers lack `ps`.
+/// Whether a process is the server of this data folder: by `/proc` if there is one, because slim containers lack `ps`.
 fn runs_on(pid: &str, data: &Path) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok().or_else(|| {
         let listed = std::process::Command::new("ps").args(["-o", "command=", "-p", pid]).output();
