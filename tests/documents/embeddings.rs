@@ -1,4 +1,4 @@
-//! An embeddings endpoint that understands a few words: what counts as the same is in [`MEANINGS`].
+//! An embeddings endpoint that understands a few words: [`MEANINGS`] lists the synonyms.
 
 use axum::{Json, Router, extract::State, http::StatusCode, response::IntoResponse, routing::post};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Embeddings {
         Self { address, texts, task }
     }
 
-    /// What goes into `connections.embeddings`.
+    /// The value of `connections.embeddings`.
     pub(crate) fn connection(&self) -> Value {
         json!({"base_url": format!("http://{}/v1", self.address), "model": MODEL})
     }

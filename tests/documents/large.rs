@@ -9,9 +9,9 @@ use serde_json::json;
 
 /// Pages of the document.
 const PAGES: usize = 2_000;
-/// What the worker may take at most, in MiB: the program itself, unoptimized, takes 59, copies of the document 45, the rows of
-/// its 2,000 passages with their candidate sentences, which one step cuts and commits, some 100 (twice: the model cuts it again),
-/// and the report at the end another 30; it peaked at 271.
+/// Maximum memory of the worker in MiB: the unoptimized program itself takes 59, copies of the document 45, the rows of
+/// its 2,000 passages with their candidate sentences, which one step creates and commits, some 100 (twice: the model
+/// chunks it again), and the report at the end another 30; it peaked at 271.
 const MOST_MIB: u64 = 340;
 
 #[sqlx::test(migrations = false)]

@@ -1,4 +1,4 @@
-//! System tests of what a job does with documents and texts: large ones, searches by words and by meaning.
+//! System tests of documents and texts: large ones, searches by words and by meaning.
 
 mod embeddings;
 mod large;

@@ -1,4 +1,4 @@
-//! A long text is put aside in parts before the step that names them; a crash in between leaves nothing behind.
+//! A long text is staged in parts before the step that refers to them; a crash in between leaves nothing behind.
 
 use crate::script::Script;
 use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
@@ -17,7 +17,7 @@ fn manual() -> String {
 
 /// Runs a job that extracts and cuts the manual; the first worker has that fail-point.
 async fn run(world: &World, armed: Option<&str>) -> Uuid {
-    // A turn whose local tools were cut off is asked for again; a job that was not disturbed cuts twice.
+    // A turn whose local tools were interrupted is requested again; an undisturbed job chunks twice.
     let cut = || vec![("chunk_document", json!({"file_path": "input/manual.txt"}))];
     let extract = vec![("extract_document_text", json!({"file_path": "input/manual.txt"}))];
     let script = Script::start(vec![extract, cut(), cut()]).await;
@@ -37,7 +37,7 @@ async fn run(world: &World, armed: Option<&str>) -> Uuid {
     job
 }
 
-/// The texts and chunks of a job, and what each holds.
+/// The texts and chunks of a job with their contents.
 async fn texts(pool: &PgPool, job: Uuid) -> Vec<(String, String)> {
     sqlx::query_as("SELECT path, sha256 FROM workspace_files WHERE job_id = $1 AND path LIKE 'chunks/%' ORDER BY path")
         .bind(job)

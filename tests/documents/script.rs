@@ -1,4 +1,4 @@
-//! A model that does what a test tells it to in its one tactical phase, and keeps what came back.
+//! A model that follows a test's script in its single tactical phase, and stores the results.
 
 use axum::{
     Json, Router,
@@ -34,7 +34,7 @@ struct ServerState {
 struct Progress {
     /// Tactical requests so far: the next one's place in the script.
     asked: usize,
-    /// What the tools of each turn of the script said.
+    /// The tool results of each turn of the script.
     said: Vec<Vec<String>>,
 }
 
@@ -76,7 +76,7 @@ async fn answer(State(server): State<Arc<ServerState>>, body: Bytes) -> Json<Val
     Json(json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}))
 }
 
-/// Whatever the strategic todo is: its tools and its end.
+/// For any strategic todo: its tools and its closing.
 fn planning(request: &Value, worked: bool) -> Value {
     let list = request["messages"].as_array().and_then(|messages| messages.last());
     let list = list.and_then(|message| message["content"].as_str()).unwrap_or_default();
@@ -98,7 +98,7 @@ fn planning(request: &Value, worked: bool) -> Value {
     calls(&[("todo_write", json!({"phase": "The script", "description": "Follow it", "todos": todos})), done])
 }
 
-/// The next turn of the script, and behind its end the closing of a todo a turn.
+/// The next turn of the script; after its end, closing one todo per turn.
 fn working(server: &ServerState, state: &mut Progress, request: &Value) -> Value {
     let at = state.asked;
     state.asked += 1;

@@ -1,5 +1,5 @@
-//! The index of a job's texts, from the tool's arguments to the rows: made when somebody searches, kept to what is there,
-//! by words and by meaning. The same tests hold with pgvector and without.
+//! The index of a job's texts, from the tool's arguments to the rows: built on a search, kept up to date, by words and
+//! by meaning. The tests are the same with and without pgvector.
 
 use crate::{
     embeddings::{Embeddings, OUTAGE},
@@ -28,7 +28,7 @@ fn similar(text: &str) -> Vec<Call> {
     vec![("query_similar_requirements", json!({"text": text}))]
 }
 
-/// Runs a script to the job's end; gives the job and what its tools said, a string a turn.
+/// Runs a script to the job's end; returns the job and its tool results, one string per turn.
 async fn run(world: &World, turns: Vec<Vec<Call>>, connections: Value) -> (Uuid, Vec<String>) {
     world.import("policy.md", "# Policy\n\nNothing of it matters here.\n");
     let script = Script::start(turns).await;

@@ -7,7 +7,7 @@ use std::{path::Path, path::PathBuf, process::ExitCode};
 const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N] [--honest 1], \
                      and --generate-only DIR";
 
-/// What the arguments say.
+/// The arguments.
 struct Arguments {
     trial: trial::Trial,
     generate_only: Option<PathBuf>,
@@ -52,7 +52,7 @@ async fn carry_out(Arguments { trial, generate_only, honest: honest_jobs }: Argu
     if outcome.holds() && honest_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs the honest jobs, and says what became of each.
+/// Runs the honest jobs, and reports the outcome of each.
 async fn honest_jobs_hold(options: Options) -> bool {
     match planted::honest::run(options).await {
         Ok(ended) => {

@@ -1,8 +1,8 @@
 //! `make size`: how large the house is, crate by crate, read from its sources.
 //!
-//! The sources are formatted, so that lines tell enough: an item begins where its keyword stands, and a function ends
-//! at the brace that stands as far to the left as it began. Tests within a crate's `src` (`#[cfg(test)]` modules, files
-//! named `tests.rs`) are left out, as are blank lines.
+//! The sources are formatted, so a line-based analysis is sufficient: an item begins at its keyword, and a function
+//! ends at the brace with the same indent. Tests within a crate's `src` (`#[cfg(test)]` modules, files named
+//! `tests.rs`) are excluded, as are blank lines.
 
 use serde_json::{Value, json};
 use std::{
@@ -12,7 +12,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// What is counted of a crate.
+/// The counts of a crate.
 #[derive(Default)]
 struct Size {
     lines: usize,

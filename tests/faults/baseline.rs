@@ -9,7 +9,7 @@ use plumbline_system_tests::{
 use serde_json::json;
 use std::{collections::HashSet, fmt};
 
-/// What a job leaves behind when nobody disturbs it.
+/// The result of an undisturbed job.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     markdown: String,
@@ -21,8 +21,8 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// Runs a job that is small, and still goes through everything: both kinds of phases, a document read in a process
-    /// of its own, a compaction, the completion.
+    /// Runs a small job that covers everything: both kinds of phases, a document parsed in a child process, a
+    /// compaction, the completion.
     pub(crate) async fn measure(world: &World, trace: Option<&std::path::Path>) -> Self {
         let markdown = documents::policy(2).markdown;
         let job = insert(world, &markdown).await;
@@ -43,8 +43,8 @@ impl Baseline {
         insert(world, &self.markdown).await
     }
 
-    /// Asserts that these jobs, and no others, ran in this world since, and left the same behind; that each recorded
-    /// each model call once; and that a model call was repeated at most once a run that was cut off.
+    /// Asserts that exactly these jobs ran in this world since, with the same result; that each recorded each model
+    /// call once; and that a model call was repeated at most once per interrupted run.
     pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) -> Repeated {
         for &job in jobs {
             let row = world.job(job).await;

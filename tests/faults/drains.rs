@@ -46,7 +46,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("drained-{n}");
-    // No lease runs out here: what is shown is that none has to.
+    // No lease expires here: the test shows that none has to.
     let command = fixture::worker(world, &name);
     (name, world.start(command))
 }

@@ -1,6 +1,6 @@
-//! A standby is promoted and the address moved to it, while the old server is dead, or still there and reachable for
-//! whoever kept a connection. Commits are acknowledged once the standby has them, so nothing that a worker knows to be
-//! committed may be missing afterwards.
+//! A standby is promoted and the address moved to it, while the old server is dead, or still running and reachable over
+//! existing connections. Commits are acknowledged once the standby has them, so no commit known to a worker may be
+//! missing afterwards.
 
 use crate::{
     baseline::Baseline,
@@ -32,7 +32,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         standby.promote().await;
         proxy.lead_to(standby.port());
         if !dies {
-            // The old server takes writes like before; nobody is left who would send it any.
+            // The old server still accepts writes; no client is left to send any.
             let old = primary.admin(world.pool.connect_options().get_database().expect("it has a name"));
             let before = newest_step(&old).await;
             fill(&world, &baseline, &mut jobs).await;

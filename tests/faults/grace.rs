@@ -1,13 +1,13 @@
-//! `SIGTERM` while a model call is in flight. A call that ends within the grace is kept; one that does not is given up
-//! when the grace is over, and the lease with it; a second signal waits for neither. The attempt is given back, and a
-//! successor goes on without waiting for the lease.
+//! `SIGTERM` while a model call is in flight. A call that ends within the grace period is kept; otherwise it is aborted
+//! at its end, and the lease with it; a second signal waits for neither. The attempt is released, and a successor
+//! continues without waiting for the lease.
 
 use crate::{baseline::Baseline, fixture, latency, size::Size};
 use plumbline_system_tests::{Answer, PgPool, Program, Signal, Uuid, World, eventually};
 use std::fmt::{self, Display};
 use tokio::task::JoinSet;
 
-/// What the worker that is asked to stop waits for.
+/// The pending work of the stopped worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     /// Its answer comes within the grace.
@@ -96,7 +96,7 @@ async fn stop(grace: u64, call: Call) -> Left {
     left
 }
 
-/// Waits until the worker says that it drains.
+/// Waits until the worker reports that it drains.
 async fn draining(worker: &Program) {
     eventually("the worker to drain", async || worker.stderr().contains("draining").then_some(())).await;
 }

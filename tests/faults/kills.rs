@@ -14,8 +14,8 @@ const WORKERS: usize = 10;
 const SLOTS: &str = "1";
 /// Milliseconds between two kills, at most.
 const MOST_PAUSE: u64 = 400;
-/// Jobs that are not ended, at any time. Some of them wait for the sweep after their worker's death; the others are no more
-/// than there are workers, so that a job that is taken back waits for nothing else.
+/// Number of unfinished jobs at any time. Some of them wait for the sweep after their worker's death; the others are at
+/// most as many as the workers, so that a job that is taken back waits for nothing else.
 const OPEN: i64 = 16;
 
 /// Plays the scene.
@@ -69,8 +69,8 @@ fn start(world: &World, n: usize) -> (String, Program) {
     (name, world.start(command))
 }
 
-/// Whether a worker that is stopped holds no job, and is not just claiming one, that lost its worker twice at one step:
-/// a third time, and the job is taken for one that kills its workers, and rightly.
+/// Whether a stopped worker neither holds nor claims a job that lost its worker twice at one step: after a third time
+/// the job counts as a poison pill, correctly.
 pub(crate) async fn may_be_taken_away(pool: &PgPool, name: &str) -> bool {
     sqlx::query_scalar(
         "SELECT NOT EXISTS (
@@ -108,7 +108,7 @@ pub(crate) async fn fill_to(most: i64, world: &World, baseline: &Baseline, jobs:
     }
 }
 
-/// The end of a scene on a server of its own: the workers end all jobs, which leave the same behind as the undisturbed one.
+/// The end of a scene on a separate server: the workers finish all jobs, with the same result as the undisturbed one.
 pub(crate) async fn end(
     world: World,
     baseline: &Baseline,

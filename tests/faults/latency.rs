@@ -1,4 +1,4 @@
-//! Times, and what is said of many of them.
+//! Latencies and their statistics.
 
 use plumbline_system_tests::PgPool;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The fault suite: jobs of which the process, the database and the network are taken away at every kind of moment,
-//! compared with a job that nobody disturbed.
+//! The fault suite: jobs whose process, database or network fails at every kind of moment, compared with an undisturbed
+//! job.
 //!
 //! | scene | what happens |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! | [`database_faults`] | read-only, too many connections, a changed password, a lost right, locks, deadlocks |
 //! | [`pairs`] | a second fault while another worker takes over from the first |
 //!
-//! After each scene every job must have left exactly what the undisturbed one left, at most one model call more a
-//! crash, and the invariants must hold. `make test` plays a short one, a minute long; `make faults` is the full one, `make
-//! soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
+//! After each scene every job must have exactly the result of the undisturbed one, with at most one additional model
+//! call per crash, and the invariants must hold. `make test` plays a short one, a minute long; `make faults` is the
+//! full one, `make soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
 //!
 //! `FAULT_SCENES=kills,network` runs only these.
 
@@ -43,7 +43,7 @@ use tokio::task::JoinSet;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be started");
-    // Lanes of a scene share this thread: what they wait for is done by other processes.
+    // Lanes of a scene share this thread, because other processes do the work.
     runtime.block_on(tokio::task::LocalSet::new().run_until(run(Rc::new(Size::of_run()))));
 }
 
@@ -92,7 +92,7 @@ enum Scene {
     Pairs,
 }
 
-/// What is played at once: most of a scene's time is waiting for a lease to end.
+/// Number of concurrent lanes: most of a scene's time is waiting for a lease to expire.
 const TRACKS: [&[(&str, Scene)]; 3] = [
     &[("kills", Scene::Kills), ("drains", Scene::Drains), ("grace", Scene::Grace)],
     &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("failover", Scene::Failover), ("pairs", Scene::Pairs)],
@@ -100,12 +100,12 @@ const TRACKS: [&[(&str, Scene)]; 3] = [
 ];
 
 impl Scene {
-    /// Whether it does to a server what must not be done to anybody else's.
+    /// Whether it needs a separate server, because it disturbs the server.
     fn has_a_server_of_its_own(self) -> bool {
         matches!(self, Self::Restarts | Self::Failover | Self::DatabaseFaults | Self::Pairs)
     }
 
-    /// Plays it; what it tells is what it counted.
+    /// Runs it; returns its counts.
     async fn play(&self, size: &Size, seed: Seed) -> String {
         match self {
             Self::Sweep => sweep::play(size, seed).await,

@@ -15,7 +15,7 @@ use plumbline_system_tests::{
 use sqlx::ConnectOptions as _;
 use std::time::Duration;
 
-/// What goes wrong in a round.
+/// The fault of a round.
 #[derive(Clone, Copy, Debug)]
 enum NetworkFault {
     Reset,
@@ -56,7 +56,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
             rounds += 1;
         }
     }
-    // Silence that never ends: what waits for an answer gives up and goes on over another connection.
+    // Endless silence: waiting clients time out and continue on another connection.
     proxy.order(Order::Forget);
     fill(&world, &baseline, &mut jobs).await;
     all_ended(&world, &mut workers).await;
@@ -98,7 +98,7 @@ async fn strike(
         NetworkFault::Refuse | NetworkFault::Stall => {
             proxy.order(if matches!(fault, NetworkFault::Refuse) { Order::Refuse } else { Order::Stall });
             tokio::time::sleep(Duration::from_millis(200 + seed.below(6_000))).await;
-            // As an outage that was longer than the leases: whoever sweeps first takes the others' jobs.
+            // Like an outage longer than the leases: the first sweeper takes the others' jobs.
             if seed.below(2) == 0 {
                 world.age_workers().await;
             }

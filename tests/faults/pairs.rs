@@ -1,10 +1,9 @@
-//! Two faults, the second at the moment when another worker takes over from the first: what rescues must survive being
-//! interrupted itself.
+//! Two faults, the second at the moment when another worker takes over: a rescue must survive its own interruption.
 
 use crate::{baseline::Baseline, fixture, kills::all_ended, latency, size::Size};
 use plumbline_system_tests::{Answer, PgPool, Program, Signal, Uuid, World, cluster::Cluster, eventually, seed::Seed};
 
-/// What happens to the worker that holds the jobs.
+/// The fault of the worker that holds the jobs.
 #[derive(Clone, Copy, Debug)]
 enum First {
     Kill,
@@ -12,7 +11,7 @@ enum First {
     Stop,
 }
 
-/// What happens while its successor takes them over.
+/// The fault while its successor takes over.
 #[derive(Clone, Copy, Debug)]
 enum Second {
     Kill,
@@ -104,7 +103,7 @@ async fn suffer(
         [(&holder.1, matches!(first, First::Freeze)), (&successor.1, matches!(second, Second::Freeze))]
     {
         if frozen {
-            // Zombies to the end: whatever they still want to write is refused.
+            // Zombies to the end: all their writes are refused.
             program.signal(Signal::CONT);
         }
     }

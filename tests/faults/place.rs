@@ -8,7 +8,7 @@ pub(crate) type Places = BTreeMap<String, u64>;
 /// Reads a trace.
 ///
 /// # Panics
-/// When there is none: the program under test is a release build.
+/// If there is none: the program under test is a release build.
 pub(crate) fn read(trace: &Path) -> Places {
     let text = std::fs::read_to_string(trace).expect(
         "the program under test leaves a trace of its fail-points; only a debug build has any: `cargo build -p plumbline`",

@@ -38,8 +38,8 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
-/// Starts again what gave up because the database was away for a minute while it started: on a slow machine that is how often
-/// it is restarted here, and starting again is a supervisor's duty.
+/// Restarts a worker that gave up because the database was unavailable for a minute during its start, which happens
+/// here on a slow machine; a supervisor would do that.
 fn supervise(world: &World, workers: &mut [(String, Program)]) {
     for (name, program) in workers {
         if !program.runs() {

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 /// Worlds in which places are tried at once, if there are places enough.
 const LANES: usize = 4;
-/// Places that are worth a world of their own.
+/// Places that need a separate world.
 const WORTH_A_WORLD: usize = 8;
 
 /// One try: an action the `nth` time a place is passed.
@@ -42,8 +42,8 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     format!("{} places, {count} tried one by one, all with an error and a delay", places.len())
 }
 
-/// What an undisturbed job passes. Two points are not among it: a worker that is not asked to stop gives no job back, and
-/// only a long text is put aside in parts (`tests/documents/parts.rs` crashes there).
+/// The points that an undisturbed job passes. Two are missing: a worker that is not stopped releases no job, and only a
+/// long text is staged in parts (`tests/documents/parts.rs` crashes there).
 async fn all_places() -> Places {
     let world = World::open().await;
     let trace = world.folder().join("trace");

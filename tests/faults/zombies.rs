@@ -1,5 +1,5 @@
-//! Workers frozen until their lease has ended, then thawed: whatever they still want to write is refused, by the rows
-//! and by the mirror.
+//! Workers frozen until their lease has expired, then thawed: all their writes are refused, by the rows and by the
+//! mirror.
 
 use crate::{
     baseline::Baseline,
@@ -19,7 +19,7 @@ const MORE: usize = 60;
 const SLOTS: &str = "2";
 const OPEN: i64 = 14;
 
-/// What a worker says when it finds that a job is no longer its own, and that a folder is not.
+/// The log lines of a worker that finds that it lost a job, and a folder.
 const DROPPED: &str = "job dropped: it is no longer this worker's";
 const FOLDER_LEFT: &str = "the folder is a later worker's";
 
@@ -30,7 +30,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut rounds) = (Vec::new(), 0);
-    // By which of the two a zombie is refused first is chance: a few more are made where nobody has met one of them.
+    // Which of the two refuses a zombie first is random: more are made until both have occurred.
     while rounds < size.zombies || (rounds < size.zombies + MORE && !noticed(&workers)) {
         let most = FROZEN.min((size.zombies + MORE) - rounds);
         rounds += freeze(most, &world, &baseline, &mut workers, &mut jobs, &mut seed).await;

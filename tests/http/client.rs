@@ -1,4 +1,4 @@
-//! The least of an HTTP client: one request, one answer, headers as they came.
+//! A minimal HTTP client: one request, one response, raw headers.
 
 use plumbline_system_tests::{Program, World, eventually, wait::CEILING};
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio::{
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// As they came, names in lower case.
+    /// In their original order, names in lower case.
     pub(crate) head: String,
     pub(crate) body: String,
 }

@@ -1,4 +1,4 @@
-//! An OTLP collector: takes what a worker sends and decodes it, or accepts and never answers.
+//! An OTLP collector: decodes a worker's data, or accepts and never answers.
 
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
 use opentelemetry_proto::tonic::{
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 pub(crate) struct Arrived {
     spans: Arc<Mutex<Vec<Span>>>,
     metrics: Arc<Mutex<Vec<String>>>,
-    /// Whole requests, as text as far as they are.
+    /// Complete requests, lossily as text.
     bodies: Arc<Mutex<String>>,
     headers: Arc<Mutex<HeaderMap>>,
 }
@@ -62,7 +62,7 @@ impl Collector {
         self.arrived.metrics.lock().expect("no test panics while it takes metrics").clone()
     }
 
-    /// Everything that came, as text as far as it is.
+    /// All received data, lossily as text.
     pub(crate) fn bodies(&self) -> String {
         self.arrived.bodies.lock().expect("no test panics while it takes a request").clone()
     }

@@ -11,7 +11,7 @@ use tokio::{
 /// Bytes of the file, more than a connection's buffers hold.
 const SIZE: i32 = 48 << 20;
 const CLIENTS: usize = 40;
-/// What all of them may take: a few parts each.
+/// Maximum memory of all of them: a few parts each.
 const MOST_MIB: u64 = 128;
 
 /// A job that waits, with a large file in its workspace.
@@ -60,7 +60,7 @@ async fn slow_downloads_take_little_memory_and_are_bounded(pool: PgPool) {
     assert!(said.status == 503 && said.body.contains("large answers are being sent"), "{}", said.body);
     // The report takes a permit as well.
     assert_eq!(get(address, &format!("/jobs/{job}/report")).await.status, 503);
-    // One that goes on gets all of it, and the others' end gives their permits back.
+    // A client that continues gets everything, and the end of the others releases their permits.
     let mut first = served.swap_remove(0);
     drop(served);
     let mut whole = Vec::new();

@@ -1,4 +1,4 @@
-//! The system's sentence on what a job came to: the same in each place, before the model's own words.
+//! The headline of a job: the same in each place, before the model's own words.
 
 use crate::client::{get, worker};
 use plumbline_system_tests::{PgPool, Program, World, documents, jobs::NewJob, program};

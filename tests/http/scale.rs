@@ -1,5 +1,5 @@
 //! The dashboard with 100,000 jobs and a job of 10,000 turns: each statement reads a page's worth and each page is one.
-//! What is asserted are blocks read and bytes sent, which are the same on a busy machine; times are not.
+//! Asserts blocks read and bytes sent, which are the same on a busy machine, not times.
 
 use crate::client::{get, serving};
 use plumbline_system_tests::{PgPool, Uuid, World};
@@ -80,7 +80,7 @@ fn statement(name: &str) -> String {
 async fn explain(pool: &PgPool, name: &str, arguments: &str) -> Value {
     let mut connection = PgConnection::connect_with(&pool.connect_options()).await.expect("the database answers");
     let arguments = if arguments.is_empty() { String::new() } else { format!("({arguments})") };
-    // What a connection's cache of statements settles on in the end.
+    // The final plan of a connection's statement cache.
     let script = format!(
         "SET plan_cache_mode = force_generic_plan; PREPARE asked AS {};
          EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE asked{arguments}",

@@ -1,4 +1,4 @@
-//! Secrets stay where the operator put them: a planted one is looked for everywhere a worker leaves something.
+//! Secrets stay where the operator put them: searches for a planted one everywhere a worker writes.
 
 use crate::{
     client::{ask, serving},
@@ -26,19 +26,19 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// What is planted, and in which variable.
+/// The planted secrets and their variables.
 const PLANTED: [(&str, &str); 6] = [
     ("OPENAI_API_KEY", "canary-model-71f3c0de"),
     ("PLUMBLINE_HTTP_TOKEN", "canary-token-5a1ab0de"),
     ("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=canary-header-0ff1ce"),
-    // The first belongs to another host than it is named for, and nobody has asked for the others.
+    // The first belongs to a different host than the one it is named for, and the others are not requested.
     ("GRAPH_PASSWORD", "canary-graph-ba5e11"),
     ("CLOUD_SECRET_KEY", "canary-cloud-c10ad5"),
     ("SOME_VARIABLE", "canary-other-facade"),
 ];
 const CANARY: &str = "canary-";
 
-/// A model that wants the key, and repeats it to whoever is refused: some providers do.
+/// A model that requires the key, and repeats it in its refusal: some providers do.
 async fn telltale() -> (SocketAddr, Arc<AtomicU64>) {
     let asked = Arc::new(AtomicU64::new(0));
     let app = Router::new().route("/v1/chat/completions", post(reply)).with_state(asked.clone());
@@ -64,7 +64,7 @@ fn graph(elsewhere: SocketAddr) -> String {
         .to_string()
 }
 
-/// Every row of every table as text, and what bytes in it say.
+/// Every row of every table as text, with decoded bytes.
 async fn rows(pool: &PgPool) -> Vec<(String, String)> {
     let tables: Vec<String> =
         sqlx::query_scalar("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
@@ -96,7 +96,7 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// A server that writes down what it is sent, for whatever is not the model.
+/// A server that records its input, for services other than the model.
 async fn bystander() -> (SocketAddr, Arc<Mutex<String>>) {
     let heard = Arc::new(Mutex::new(String::new()));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
@@ -112,7 +112,7 @@ async fn hear(State(heard): State<Arc<Mutex<String>>>, headers: HeaderMap, body:
     StatusCode::NOT_FOUND
 }
 
-/// A row asks for every planted variable, at an address of its own.
+/// A row names every planted variable, with its own address.
 async fn asks_for_secrets(world: &World, elsewhere: SocketAddr) -> Vec<Uuid> {
     let mut jobs = Vec::new();
     for (name, _) in PLANTED {

@@ -1,4 +1,4 @@
-//! Who connects without asking, asks under another name, or asks for too much.
+//! Clients that connect without a request, use another host name, or request too much.
 
 use crate::client::{Answer, ask, get, serving, worker};
 use plumbline_system_tests::{PgPool, World, documents, eventually, jobs::NewJob};
@@ -25,10 +25,10 @@ fn with_descriptors(command: &Command, limit: usize) -> Command {
     limited
 }
 
-/// A connection whose request has begun and does not go on.
+/// A connection with an incomplete request.
 async fn half_open(address: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("the worker listens");
-    // A worker that has closed it already is what this is about.
+    // The worker may already have closed it, which is the expected behaviour.
     let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: half").await;
     stream
 }
@@ -49,7 +49,7 @@ async fn half_open_connections_stop_no_job_and_no_probe(pool: PgPool) {
     ];
     for job in jobs {
         for probe in ["/healthz", "/readyz"] {
-            // Each is answered; a database that is slow to answer is not what this is about.
+            // Each is answered; a slow database is acceptable here.
             eventually(probe, async || (get(address, probe).await.status == 200).then_some(())).await;
         }
         world.becomes(job, "completed").await;
@@ -57,7 +57,7 @@ async fn half_open_connections_stop_no_job_and_no_probe(pool: PgPool) {
     let log = program.stderr();
     assert!(!log.contains("Too many open files"), "{log}");
     let mut rest = Vec::new();
-    // Whatever way it ended: it ended.
+    // It ended, in any way.
     let _ = strangers[0].read_to_end(&mut rest).await;
     program.stop().await;
     world.finish().await;

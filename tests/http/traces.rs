@@ -1,4 +1,4 @@
-//! What a collector gets: one trace a claim, linked to the job's earlier ones, in the GenAI conventions' names.
+//! The collector's data: one trace per claim, linked to the job's earlier ones, in the GenAI conventions' names.
 
 use crate::{
     client::{get, serving, value},
@@ -184,7 +184,7 @@ const EMITTED: [(&str, &str, &[&str]); 18] = [
     ("server.port", "int", &["chat"]),
 ];
 
-/// What the spans have of the conventions, in the order of names.
+/// The spans' attributes of the conventions, ordered by name.
 fn emitted(tree: &Tree) -> BTreeMap<(String, &'static str), BTreeSet<String>> {
     let mut found: BTreeMap<(String, &'static str), BTreeSet<String>> = BTreeMap::new();
     for span in &tree.spans {

@@ -8,11 +8,11 @@ use sqlx::Row as _;
 
 /// A token is a byte or two: the tools and their schemas alone are tens of thousands.
 const WINDOW: u32 = 1 << 18;
-/// What it may ask for; then it pauses with its work kept.
+/// Its limit of requests, after which it pauses.
 const ANSWERS: u32 = 12;
 
-/// A job begins while the server loads its model, goes on when that is killed in the middle of an answer and comes back, and
-/// pauses when its requests are used up: nonsense completes nothing.
+/// A job starts while the server loads its model, continues after the server is killed in the middle of an answer and
+/// restarted, and pauses at its limit of requests: nonsense completes nothing.
 pub(crate) async fn job(program: &Program) -> Outcome {
     let world = World::open().await;
     let port = port::free();
@@ -45,7 +45,7 @@ async fn failures(pool: &PgPool, job: Uuid) -> i64 {
     sqlx::query_scalar(failed).bind(job).fetch_one(pool).await.expect("requests can be counted")
 }
 
-/// What its rows say: failures of passing kinds alone, and a prompt that is read once.
+/// Checks its rows: only transient failures, and a prompt that is read once.
 async fn read(pool: &PgPool, job: Uuid) -> Outcome {
     let rows = sqlx::query(
         "SELECT failure_class, error, prompt_tokens::bigint AS prompt, cached_tokens::bigint AS cached

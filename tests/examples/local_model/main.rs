@@ -1,5 +1,5 @@
-//! `make local-model`: the model client and a worker against a real inference server, llama.cpp's, with a model of random
-//! weights. What it says is nonsense; what is shown is the wire.
+//! `make local-model`: the model client and a worker against a real inference server, llama.cpp's, with a model of
+//! random weights. Its answers are nonsense; the scenes test the protocol.
 
 mod job;
 mod scenes;
@@ -9,7 +9,7 @@ mod talk;
 use server::Program;
 use std::{future::Future, path::PathBuf, pin::Pin, process::ExitCode, time::Instant};
 
-/// What a scene found, or what was wrong.
+/// The result of a scene, or its error.
 type Outcome = Result<String, String>;
 type Scene = fn(&Program) -> Pin<Box<dyn Future<Output = Outcome> + '_>>;
 
@@ -26,7 +26,7 @@ const SCENES: [(&str, Scene); 8] = [
 
 const USAGE: &str = "the arguments are --server PROGRAM --model FILE [SCENE…], or --skip REASON";
 
-/// What the arguments say.
+/// The arguments.
 enum Arguments {
     Play { program: Program, names: Vec<String> },
     Skip(String),

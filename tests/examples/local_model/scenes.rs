@@ -1,4 +1,4 @@
-//! What the server and the model client say to each other.
+//! The communication of the server and the model client.
 
 use crate::Outcome;
 use crate::server::{Program, Server};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const WINDOW: u32 = 1 << 17;
 /// The most of an answer that is to end by itself.
 const MOST: u32 = 30_000;
-/// What makes a model go on until it is cut.
+/// Makes a model generate until its cap.
 const ENDLESS: [&str; 1] = ["--ignore-eos"];
 
 fn words(failure: Box<Failure>) -> String {
@@ -35,7 +35,7 @@ fn check_calls(reply: &Reply, tools: &[ToolSpec]) -> Result<usize, String> {
         let name = &call.name;
         let tool = tools.iter().find(|tool| tool.name == *name).ok_or_else(|| format!("`{name}` was not offered"))?;
         serde_json::from_str::<&RawValue>(&call.arguments).map_err(|error| format!("{name}: {error}"))?;
-        // It is JSON; what is left is a number that is too large for a machine's.
+        // It is JSON; the only error is a number that is too large.
         let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else { continue };
         let schema = jsonschema::validator_for(&tool.parameters).map_err(|error| format!("{name}: {error}"))?;
         if let Some(fault) = schema.iter_errors(&arguments).find(|fault| !is_of_size(fault.kind())) {
@@ -52,7 +52,8 @@ fn is_of_size(fault: &ValidationErrorKind) -> bool {
     matches!(fault, ValidationErrorKind::Minimum { .. } | ValidationErrorKind::Maximum { .. })
 }
 
-/// Each of our schemas is taken by the server's grammar builder, and what the grammar lets through holds to the schema.
+/// The server's grammar builder accepts each of our schemas, and every text that the grammar allows satisfies the
+/// schema.
 pub(crate) async fn schemas(program: &Program) -> Outcome {
     let server = Server::start(program, WINDOW, &[]).await;
     let (tools, mut calls) = (tools(), 0);
@@ -81,13 +82,13 @@ pub(crate) async fn required(program: &Program) -> Outcome {
     Ok(format!("{calls} calls in {} answers to {} tools at once", ANSWERS * APIS.len(), tools.len()))
 }
 
-/// An answer that takes longer than every limit on silence arrives where it is streamed, and only there.
+/// An answer that takes longer than any idle timeout arrives only if it is streamed.
 pub(crate) async fn streaming(program: &Program) -> Outcome {
     const SILENCE: Duration = Duration::from_secs(1);
     let mut longest = Duration::ZERO;
     for api in APIS {
         for stream in [Streaming::On, Streaming::Off] {
-            // One of its own each: what the last client has left is generated for a while.
+            // A separate server each, because it continues to generate for the previous client for a while.
             let server = Server::start(program, WINDOW, &ENDLESS).await;
             let mut config = server.config(api);
             (config.stream, config.timeouts.first_byte, config.timeouts.idle) = (stream, SILENCE, SILENCE);
@@ -178,7 +179,7 @@ pub(crate) async fn killed(program: &Program) -> Outcome {
     Ok(format!("in {} protocols, and answered by the next; {met}", APIS.len()))
 }
 
-/// From the second turn on the server reads what is new, and says so.
+/// From the second turn on the server reads only new tokens, and reports it.
 pub(crate) async fn cache(program: &Program) -> Outcome {
     const TURNS: usize = 8;
     let server = Server::start(program, WINDOW, &[]).await;
@@ -189,7 +190,7 @@ pub(crate) async fn cache(program: &Program) -> Outcome {
         let mut shares = Vec::new();
         for turn in 0..TURNS {
             let usage = talk.turn().await.map_err(words)?.record.usage();
-            // Besides the todo list and what the template writes around the last results.
+            // Besides the todo list and the template's text around the last results.
             if turn > 0 && usage.cached_tokens < before / 10 * 9 {
                 return Err(format!("{api:?}, turn {turn}: {} of {before} tokens are cached", usage.cached_tokens));
             }

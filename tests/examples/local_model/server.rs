@@ -1,4 +1,4 @@
-//! The inference server: started, asked for its state, killed.
+//! The inference server: start, state, kill.
 
 use plumbline_llm::{Api, ModelConfig};
 use plumbline_system_tests::{Command, eventually, port};
@@ -27,7 +27,7 @@ impl Server {
         server
     }
 
-    /// Starts one at this port, and does not wait for it. What it says is in `server.log` beside the model, the last one's.
+    /// Starts one at this port without waiting for it. Its output is in `server.log` beside the model.
     pub(crate) fn launch(program: &Program, port: u16, window: u32, others: &[&str]) -> Self {
         let mut command = Command::new(&program.server);
         command.arg("--model").arg(&program.model).args(["--host", "127.0.0.1", "--offline", "--no-ui"]);
@@ -61,7 +61,7 @@ impl Server {
         self.get("/health").await?.split(' ').nth(1)?.parse().ok()
     }
 
-    /// What it says to this, head and body.
+    /// Its response, head and body.
     async fn get(&self, path: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

@@ -8,7 +8,7 @@ use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig};
 /// All protocols; the server speaks each.
 pub(crate) const APIS: [Api; 3] = [Api::Chat, Api::Responses, Api::Messages];
 
-/// Time until the server has closed a connection behind a stream.
+/// Time until the server has closed a connection after a stream.
 const AFTER_A_STREAM: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Every tool of the worker.
@@ -38,10 +38,10 @@ impl Talk {
         self.messages.push(message(self.next(), Role::User, text));
     }
 
-    /// Asks once; the todo list is the last of what is sent, and is kept nowhere.
+    /// Makes one request; the todo list is the last message and is not stored.
     pub(crate) async fn ask(&self) -> Result<Reply, Box<Failure>> {
-        // A moment behind a stream the server closes its connection, which it said it would keep: a request that comes within it
-        // is lost, which a worker would try again. Between two of a worker's requests there is a commit.
+        // Shortly after a stream the server closes its keep-alive connection: a request within that time is lost, and a
+        // worker would retry it. Between two requests of a worker there is a commit.
         tokio::time::sleep(AFTER_A_STREAM).await;
         self.ask_at_once().await
     }

@@ -1,4 +1,4 @@
-//! What closed todos let go of a conversation: fewer tokens are sent, and a kill, a fork and a replay send the same.
+//! Clearing after closed todos: fewer tokens are sent, and a kill, a fork and a replay send the same.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn a_job_that_drops_what_is_done_sends_less_and_goes_on_as_it_was(pool: Pg
     assert!(saved > 2_000, "{saved} tokens are spared: {with_all:?}, {with_less:?}");
     assert_replays(&world, dropped).await;
 
-    // A fork goes on with the conversation as it was at its step.
+    // A fork continues with the conversation as of its step.
     let spared = with_all.iter().zip(&with_less).rfind(|(all, less)| less.1 < all.1);
     let (at, tokens) = *spared.expect("some is spared").1;
     let fork = world.run(&["fork", &dropped.to_string(), "--at", &(at - 1).to_string()]).await.stdout;

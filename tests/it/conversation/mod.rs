@@ -1,4 +1,4 @@
-//! What the model is asked, in which protocol, and what becomes of its answers and failures.
+//! Requests to the model, its protocols, and the handling of answers and failures.
 
 mod closed_todos;
 pub(crate) mod promises;

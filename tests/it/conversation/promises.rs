@@ -1,5 +1,5 @@
-//! What the design promises of the conversation and of the phases, against the real binary: with a model that follows a
-//! script, and with the rehearsal model in windows that are too small.
+//! Guarantees about conversation and phases, with the real binary: with a scripted model, and with the rehearsal model
+//! in windows that are too small.
 
 use plumbline_system_tests::{
     PgPool, Uuid, World, documents,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgListener;
 use std::path::PathBuf;
 
-/// A plan of so many phases, no step of which is ticked.
+/// A plan with this many phases and no ticked step.
 fn plan(phases: usize) -> (&'static str, Value) {
     let sections: String = (1..=phases).map(|n| format!("\n## Phase {n}: Part {n}\n- [ ] section {n}\n")).collect();
     ("write_plan", json!({"content": format!("# Plan\n{sections}")}))
@@ -26,7 +26,7 @@ pub(crate) fn closing(count: usize) -> impl Iterator<Item = (&'static str, Value
     (0..count).map(|_| ("todo_complete", json!({})))
 }
 
-/// The turn that closes todos after a look at as many texts, which is evidence for each of them and leaves nothing behind.
+/// The turn that closes todos after reading as many texts, which is evidence for each of them and has no other effect.
 fn looks_and_closes(count: usize) -> Reply {
     let texts = ["workspace.md", "main_plan.md", "todos.yaml", "progress.md", "instructions.md"];
     let looks = texts.into_iter().take(count).map(|path| ("read_file", json!({"path": path})));
@@ -161,7 +161,7 @@ async fn the_whole_calls_of_a_cut_answer_are_carried_out(pool: PgPool) {
     world.finish().await;
 }
 
-/// A plan of three phases with every box open, and the second phase given up once.
+/// A plan of three phases with every box open, and the second phase abandoned once.
 #[sqlx::test(migrations = false)]
 async fn a_rewound_phase_does_not_end_the_plan(pool: PgPool) {
     let world = World::new(pool).await;
@@ -221,7 +221,7 @@ async fn phases_that_leave_nothing_behind_end_the_job(pool: PgPool) {
     world.finish().await;
 }
 
-/// The sample in windows that cannot hold two of its chunks and what is found in them.
+/// The sample in windows that are too small for two of its chunks and their findings.
 #[sqlx::test(migrations = false)]
 async fn a_window_that_is_too_small_is_named_within_sixty_requests(pool: PgPool) {
     let world = World::new(pool).await;
@@ -245,7 +245,7 @@ async fn a_window_that_is_too_small_is_named_within_sixty_requests(pool: PgPool)
     world.finish().await;
 }
 
-/// Its id alone is a row's key, for other tables and for ON CONFLICT; and whoever listens hears of new rows.
+/// The id is a row's key, for other tables and for ON CONFLICT; and listeners are notified of new rows.
 #[sqlx::test(migrations = false)]
 async fn requirements_have_one_key_and_are_announced(pool: PgPool) {
     let world = World::new(pool).await;
@@ -272,7 +272,7 @@ async fn requirements_have_one_key_and_are_announced(pool: PgPool) {
     world.finish().await;
 }
 
-/// A row of another producer, whose quote stands in no document that anybody can look at.
+/// A row of another producer, whose quote is in no available document.
 #[sqlx::test(migrations = false)]
 async fn a_row_of_another_producer_is_judged_on_what_it_has(pool: PgPool) {
     let world = World::new(pool).await;
@@ -298,7 +298,7 @@ async fn a_row_of_another_producer_is_judged_on_what_it_has(pool: PgPool) {
     world.finish().await;
 }
 
-/// A job that has recorded nothing is followed by nobody, and one that has is.
+/// A job without records has no follow-up job, and one with records has one.
 #[sqlx::test(migrations = false)]
 async fn no_validator_follows_where_there_is_nothing_to_validate(pool: PgPool) {
     let world = World::new(pool).await;
@@ -342,7 +342,7 @@ async fn the_designs_own_configuration_runs_a_job(pool: PgPool) {
     let types = of_the_design(&world);
     let plan = ("write_file", json!({"path": "main_plan.md", "content": "# Plan\n\n## Phase 1: Reading\n"}));
     let model = Scripted::start(move |_, number| match number {
-        // Without a plan the todo that asks for it stays open, and so do those behind it.
+        // Without a plan its todo stays open, and so do those after it.
         1 => goes_on("Reading"),
         2 => Reply::calls(&[plan.clone(), todos("Reading")].into_iter().chain(closing(3)).collect::<Vec<_>>()),
         3 => does("one"),
@@ -422,7 +422,7 @@ fn offered(request: &Request) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect()
 }
 
-/// One answer a phase, and the system closes what the state answers. Second names are understood and not offered.
+/// One answer per phase, and the system closes todos that the state answers. Aliases are accepted and not offered.
 #[sqlx::test(migrations = false)]
 async fn a_strategic_phase_takes_one_answer_and_no_ritual(pool: PgPool) {
     let world = World::new(pool).await;
@@ -473,7 +473,7 @@ async fn a_strategic_phase_takes_one_answer_and_no_ritual(pool: PgPool) {
     world.finish().await;
 }
 
-/// Closing a todo says what it left behind, and what was refused.
+/// Closing a todo reports its results, and refusals.
 #[sqlx::test(migrations = false)]
 async fn closing_a_todo_counts_what_the_rows_have(pool: PgPool) {
     let world = World::new(pool).await;
@@ -499,7 +499,7 @@ async fn closing_a_todo_counts_what_the_rows_have(pool: PgPool) {
     world.finish().await;
 }
 
-/// Whatever a job fails for, the folder says it.
+/// The folder contains the reason for any failure.
 #[sqlx::test(migrations = false)]
 async fn a_job_that_fails_leaves_its_phase_and_the_reason_in_its_folder(pool: PgPool) {
     let world = World::new(pool).await;

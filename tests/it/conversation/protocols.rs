@@ -12,7 +12,7 @@ async fn rehearsal() -> Rehearsal {
     Rehearsal::start(address, Options::default()).await.expect("loopback has a free port")
 }
 
-/// A job of a type of its own, whose model is asked in this way.
+/// A job with its own type, whose model uses this protocol.
 async fn job(world: &World, name: &str, llm: serde_json::Value) -> Uuid {
     let folder = world.folder().join("types").join(name);
     std::fs::create_dir_all(&folder).expect("the world's folder can be written");
@@ -71,7 +71,7 @@ async fn a_job_is_done_in_every_protocol(pool: PgPool) {
     world.finish().await;
 }
 
-/// Each job has a connection of its own that breaks once, in the middle of an answer.
+/// Each job's connection breaks once, in the middle of an answer.
 #[sqlx::test(migrations = false)]
 async fn of_a_stream_that_breaks_nothing_is_kept(pool: PgPool) {
     let world = World::new(pool).await;

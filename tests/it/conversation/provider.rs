@@ -1,4 +1,4 @@
-//! The model's server in trouble: a job waits, parks or pauses with the reason, and goes on where it was.
+//! Failures of the model's server: a job waits, parks or pauses with the reason, and continues where it was.
 
 use plumbline_system_tests::{Answer, PgPool, World, documents, jobs::NewJob, record};
 

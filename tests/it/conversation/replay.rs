@@ -1,8 +1,7 @@
-//! Recorded jobs done again: without a difference as they are, and with the difference found where something was
-//! changed.
+//! Replays of recorded jobs: without a difference if unchanged, and with the difference found if something was changed.
 //!
-//! `tests/recordings/` holds recordings of whole jobs. After a change that is meant to change requests or effects, run
-//! this module with `UPDATE=1` and look at what changed in the files.
+//! `tests/recordings/` holds recordings of whole jobs. After an intended change of requests or effects, run this module
+//! with `UPDATE=1` and review the changes in the files.
 
 use plumbline_rehearsal::misbehave::{FATAL, Misbehaving, Rate, kinds};
 use plumbline_system_tests::{
@@ -44,7 +43,7 @@ async fn replay_file(world: &World, name: &str) -> Ended {
     world.start(command).ended().await
 }
 
-/// Pauses, feedback, failures of the provider, a kill: whatever happened between two steps.
+/// Pauses, feedback, failures of the provider, a kill: any event between two steps.
 #[sqlx::test(migrations = false)]
 async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
     let world = World::new(pool).await;
@@ -61,7 +60,7 @@ async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
     world.model.arrived(12).await;
     worker.kill().await;
     world.age_workers().await;
-    // A look at the folder comes back between two turns: they take their time until one has.
+    // A scan of the folder finishes between two turns: the turns wait until one has.
     world.model.answers(Answer::Slowly(Duration::from_secs(1)));
     let worker = world.worker();
     taken_in(&world, job, "input/note.md").await;
@@ -137,7 +136,7 @@ async fn a_planted_change_is_found(pool: PgPool) {
     world.finish().await;
 }
 
-/// Words of the report, and the change: true where the step has such a thing, which is then changed.
+/// Words of the report, and the change: true if the step has such an item, which is then changed.
 type Plant = (&'static str, fn(&mut Value) -> bool);
 
 const PLANTS: [Plant; 9] = [
@@ -221,7 +220,8 @@ async fn misbehaving(world: &World, model: &Misbehaving, kind: &str, seed: u64) 
     world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await
 }
 
-/// Whatever a model does wrong leaves rows that are replayed: cut answers, unknown tools, outages, refusals, compactions.
+/// Every misbehaviour of a model leaves rows that can be replayed: truncated answers, unknown tools, outages, refusals,
+/// compactions.
 #[sqlx::test(migrations = false)]
 async fn misbehaviour_is_replayed(pool: PgPool) {
     let world = World::new(pool).await;
@@ -251,7 +251,7 @@ async fn misbehaviour_is_replayed(pool: PgPool) {
     world.finish().await;
 }
 
-/// Waits until no job is left that could go on; a parked one is woken at once.
+/// Waits until no job can continue; a parked one is woken at once.
 async fn all_ended(world: &World, worker: &mut Program) {
     let begun = Instant::now();
     loop {
@@ -273,7 +273,7 @@ fn recordings() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
-/// What is recorded: a name, and a job's configuration.
+/// A recording: a name, and a job's configuration.
 fn scenes(model: &Misbehaving) -> Vec<(&'static str, Value)> {
     let spoilt = |kind: &str, percent| json!({"llm": {"base_url": model.base_url(kind, Rate::percent(percent), 3)}});
     let compacted = json!({
@@ -315,7 +315,7 @@ async fn the_recordings_are_replayed(pool: PgPool) {
     world.finish().await;
 }
 
-/// Makes the recordings anew.
+/// Regenerates the recordings.
 async fn record(world: &World) {
     world.import("policy.md", documents::policy(1).markdown);
     let model = Misbehaving::start().await.expect("loopback has a free port");

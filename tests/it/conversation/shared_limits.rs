@@ -104,8 +104,8 @@ async fn a_limit_is_halved(pool: PgPool, is_stated: bool) {
         seen.answered,
         count(&world, DRAWS).await
     );
-    // What comes in the seconds after the halving was sent by the limit before it. One round of refusals has as many as are
-    // under way: two a worker.
+    // Requests in the seconds after the halving were sent by the earlier limit. One round of refusals has as many as
+    // are in flight: two per worker.
     let settled = halved + Duration::from_secs(10);
     let late = seen.refused.iter().filter(|at| !(halved..settled).contains(*at)).count();
     assert!(late as u64 <= (seen.answered / 50).max(2 * many as u64), "{late} of {} refused", seen.answered);

@@ -251,7 +251,7 @@ async fn a_row_may_ask_for_more_of_its_documents_and_not_for_less(pool: PgPool) 
     world.finish().await;
 }
 
-/// One of two documents cannot be opened: what can be read is read, and the other is a passage that says why it is not.
+/// One of two documents cannot be opened: the readable one is read, and the other is a passage with the reason.
 #[sqlx::test(migrations = false)]
 async fn a_document_that_cannot_be_read_is_a_passage_with_the_reason(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,4 +1,4 @@
-//! `plumbline eval`: runs held against a list of what is known to be in their documents.
+//! `plumbline eval`: compares runs with a gold list.
 
 use plumbline_system_tests::{Ended, PgPool, World, documents, jobs::NewJob, program};
 use serde_json::{Value, json};

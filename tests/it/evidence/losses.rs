@@ -1,5 +1,5 @@
-//! What a document shows and its text has not is in four places: `sources.warnings`, the opening, the report, and
-//! `passages.reason` where a page gives no text at all.
+//! Content of a document that is missing from its text is reported in four places: `sources.warnings`, the opening, the
+//! report, and `passages.reason` for a page without text.
 
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 
@@ -36,7 +36,7 @@ async fn opening(pool: &PgPool, id: Uuid) -> String {
     .expect("the rows can be read")
 }
 
-/// Documents, what is said of each, and their pages without text.
+/// Documents, their warnings, and their pages without text.
 fn losses() -> Vec<(&'static str, Vec<u8>, &'static str, Vec<i32>)> {
     let kept = "<p>Invoices must be kept for ten years.</p>";
     let web = |part: &str| format!("<h1>Records</h1>{kept}{part}").into_bytes();
@@ -105,7 +105,7 @@ async fn what_is_not_in_the_text_is_in_four_places(pool: PgPool) {
     world.finish().await;
 }
 
-/// A scan, and a form of which a program draws the pages: what the worker knows is said before anything is asked.
+/// A scan, and an XFA form: the worker's findings are reported before the first request.
 #[sqlx::test(migrations = false)]
 async fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,4 +1,4 @@
-//! What a job finds: candidates, coverage, requirements with their evidence, reports.
+//! A job's findings: candidates, coverage, requirements with their evidence, reports.
 
 mod candidates;
 mod coverage;

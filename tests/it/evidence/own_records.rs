@@ -1,4 +1,4 @@
-//! What a job does with what it recorded, and what the system delivers of it, against the real binary.
+//! A job's handling of its records, and the system's deliverables for them, with the real binary.
 
 use crate::conversation::promises::{closing, opens};
 use plumbline_system_tests::{
@@ -32,7 +32,7 @@ fn completes(deliverables: &[&str]) -> (&'static str, Value) {
     ("job_complete", json!({"summary": "Done.", "deliverables": deliverables, "confidence": 0.5}))
 }
 
-/// Two records, of which one is put right and one withdrawn; then an end that names an id of nobody, and one that does not.
+/// Two records, one corrected and one withdrawn; then a completion with an unknown id, and one without.
 fn script() -> impl Fn(&Request, usize) -> Reply + Send + Sync + 'static {
     let known = Mutex::new(Vec::new());
     move |request, number| {

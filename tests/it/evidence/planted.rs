@@ -1,4 +1,4 @@
-//! Planted documents: what the generator hides, the reader of documents extracts and the scan finds.
+//! Planted documents: the extraction preserves and the scan finds the generator's obligations.
 
 use plumbline_system_tests::{
     PgPool, World,
@@ -51,8 +51,8 @@ async fn every_planted_obligation_is_extracted_on_its_page_and_a_candidate(pool:
     world.finish().await;
 }
 
-/// `make planted`, small: a healthy model finds all of it, one whose records are refused says what it has left, and a killed worker
-/// changes nothing of either.
+/// `make planted`, small: a healthy model finds everything, one whose records are refused reports the rest, and killed
+/// workers do not change either result.
 #[tokio::test]
 async fn what_is_planted_is_found_or_named() {
     let options = Options { seed: 6, pages: 12, ..Options::default() };

@@ -1,4 +1,4 @@
-//! The requirements of a passage in one call, against the real binary: what the system sets, what is decided, what is open.
+//! The requirements of a passage in one call, with the real binary: derived values, decided and open candidates.
 
 use crate::conversation::promises::{closing, opens};
 use plumbline_system_tests::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const DOCUMENT: &str = "# Policy\n\nInvoices must be kept for ten years. A receipt is a paper. The operator shall:\n\n\
                         - keep a log;\n- report each breach.\n\nEntry must be signed by the guard and by the visitor.\n";
 
-/// A wrong item first: nothing is decided by it. Then the rest, with a duty that a sentence has besides.
+/// A wrong item first: it decides nothing. Then the rest, with an additional duty of a sentence.
 fn script(request: &Request, number: usize) -> Reply {
     match number {
         1 => opens(1, "Reading"),

@@ -1,5 +1,5 @@
-//! Small documents full of duties that are easily overlooked, and a model that reads all of them and records nothing: no such job
-//! is complete without a word.
+//! Small documents with duties that are easily overlooked, and a model that reads all of them and records nothing: no
+//! such job completes silently.
 
 use super::coverage::{completes, job_type, plans, run};
 use plumbline_system_tests::{

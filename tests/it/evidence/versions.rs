@@ -1,4 +1,4 @@
-//! Documents that change: a job over a new version begins with what the job over the earlier one found.
+//! Documents that change: a job over a new version starts from the results of the previous one.
 
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ async fn following(world: &World, previous: &str, document: &str, later: bool) -
     .expect("a job can be inserted")
 }
 
-/// Candidate id, tags and first quote of each requirement that stands.
+/// Candidate id, tags and first quote of each active requirement.
 async fn requirements(world: &World, job: Uuid) -> Vec<(String, Value, String)> {
     sqlx::query_as(
         "SELECT candidate_id, tags, citations #>> '{0,quote}' FROM requirement_cache

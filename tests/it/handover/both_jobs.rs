@@ -93,7 +93,7 @@ async fn assert_every_row_says_what_was_checked(pool: &PgPool, creator: Uuid) {
     }
 }
 
-/// The nodes have their properties and relations; what was there before is as it was (lesson 104).
+/// The nodes have their properties and relations; earlier data is unchanged (lesson 104).
 async fn assert_the_graph_is_as_it_should_be(graph: &Graph, sound: i64) {
     let complete = graph
         .server
@@ -187,7 +187,7 @@ async fn a_creator_killed_at_its_completion_has_one_follower(pool: PgPool) {
     let policy = policy(1, 1);
     let job =
         NewJob { config: Some(with_follower(&world, None)), ..NewJob::with_content("policy.md", policy.as_bytes()) };
-    // What it takes undisturbed, its validator aside.
+    // Its requests without disturbance, without its validator.
     let calm = created(&world, &policy).await;
     let requests = world.job(calm).await.requests as u64;
     let before = world.model.requests();

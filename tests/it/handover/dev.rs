@@ -1,4 +1,4 @@
-//! `plumbline dev` to its end: the table says what came of the document, with a graph and without.
+//! `plumbline dev` to its end: the table shows the results for the document, with a graph and without.
 
 use crate::handover::graph::Graph;
 use plumbline_system_tests::{Ended, Program, program};

@@ -1,11 +1,11 @@
-//! What the tests of the hand-over share: a graph with an engine behind it, and rows and nodes side by side.
+//! Shared code of the validator tests: a real graph, and comparison of rows and nodes.
 
 use crate::graph_kit::{Engine, Server};
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A graph that was there before: what requirements are about, and flaws that are none of their business.
+/// A graph with earlier data: the subjects of requirements, and unrelated errors.
 const SEED: [&str; 7] = [
     "CREATE (:BusinessObject {boid: 'BO-1', name: 'Archive'})",
     "CREATE (:BusinessObject {boid: 'BO-2', name: 'Record'})",
@@ -143,7 +143,7 @@ pub(crate) async fn file(pool: &PgPool, job: Uuid, path: &str) -> String {
         .unwrap_or_else(|error| panic!("job {job} has no {path}: {error}"))
 }
 
-/// An edition without roles cannot keep the user from anything: `doctor` says so, and fails nothing for it.
+/// An edition without roles cannot restrict the user: `doctor` reports it without failing.
 #[sqlx::test(migrations = "../migrations")]
 async fn doctor_says_what_the_graphs_user_may_do(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };

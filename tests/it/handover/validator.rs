@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Kills within the integration.
 const KILLS: usize = 8;
 
-/// What two validators hold of 52 rows: the rehearsal model claims forty at a time.
+/// The claims of two validators over 52 rows: the rehearsal model claims forty at a time.
 const SHARES: [i64; 2] = [12, 40];
 
 #[sqlx::test(migrations = false)]
@@ -25,7 +25,7 @@ async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
     for round in 2..KILLS + 2 {
         let creator = created(&world, &policy(3, round)).await;
         let (after, moment) = match round {
-            // The worst of all: the first commit was carried out, and nobody was told.
+            // The worst case: the first commit was carried out, and its answer lost.
             2 => (position_of_first_commit(&graph), Moment::After),
             _ => (seed.below(asked as u64) as usize, [Moment::Before, Moment::After][seed.below(2) as usize]),
         };
@@ -61,7 +61,7 @@ async fn two_at_once_share_the_rows(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(26, 1)).await;
     validate_by_two(&world, creator, &by_model(&world)).await;
-    // Without a graph what is accepted stays pending, with the result of whoever judged it.
+    // Without a graph accepted rows stay pending, with the result of their judge.
     assert_statuses(&world.pool, creator, [("pending", 52)], "the rows").await;
     let shares = shares(&world.pool, creator).await;
     assert_eq!((shares.len(), shares.iter().sum()), (2, 52), "{shares:?}");
@@ -82,8 +82,8 @@ async fn two_at_once_fill_one_graph(pool: PgPool) {
 
 /// Runs two validators at once to their end; both have claimed rows before either judges any.
 async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
-    // How much is said of a row depends on what became of its like by then; it must not be cut, which the rehearsal model
-    // takes for a requirement that it cannot read.
+    // The length of a row's view depends on the state of similar rows; it must not be truncated, because the rehearsal
+    // model cannot read a truncated requirement.
     let mut config = config.clone();
     config["limits"] = json!({"max_tool_result_tokens": 12_000});
     let before = world.model.requests();
@@ -101,8 +101,8 @@ async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
     }
 }
 
-/// Lets two jobs go on request by request until they have claimed rows: no request of either is answered before the other
-/// waits for an answer too. A worker of one job at a time holds each, so neither can run ahead of the other.
+/// Lets two jobs continue request by request until they have claimed rows: no request of either is answered before the
+/// other also waits for an answer. Each runs on a worker with one job at a time, so neither can run ahead.
 async fn side_by_side_until_rows_are_held(world: &World, before: u64, creator: Uuid) {
     let mut asked = before;
     loop {

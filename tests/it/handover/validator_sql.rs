@@ -1,11 +1,11 @@
-//! The outside validator of `docs/sql.md`, as it stands there.
+//! Runs the outside validator of `docs/sql.md` verbatim.
 
 use crate::handover::graph::{assert_statuses, created, insert_validator, policy};
 use plumbline_system_tests::{PgPool, World};
 use serde_json::json;
 use sqlx::Executor as _;
 
-/// The SQL block behind the words that introduce it.
+/// The SQL block after its introduction.
 fn outside_validator() -> &'static str {
     let manual = include_str!("../../../docs/sql.md");
     let (_, rest) = manual.split_once("An outside validator takes rows itself.").expect("the manual has the section");
@@ -57,7 +57,7 @@ async fn it_runs_beside_the_built_in_one(pool: PgPool) {
     world.pool.execute(outside_validator()).await.expect("the README's SQL runs");
     world.becomes(validator, "completed").await;
     worker.stop().await;
-    // What the built-in one accepted for want of a graph is pending for whoever has one.
+    // Rows that the built-in one accepted without a graph are pending for a validator with a graph.
     world.pool.execute(outside_validator()).await.expect("the README's SQL runs");
     assert_statuses(&world.pool, creator, [("integrated", 20)], "the rows").await;
     world.finish().await;

@@ -1,4 +1,4 @@
-//! Rows that cannot run. Each becomes `failed` with one clear sentence, costs no model call, and disturbs nobody.
+//! Rows that cannot run. Each becomes `failed` with one clear sentence, costs no model call, and affects no other job.
 
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::json;

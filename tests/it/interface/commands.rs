@@ -1,4 +1,4 @@
-//! The commands as a user meets them: what they print, how they exit, and one sentence when they fail.
+//! The commands from a user's view: output, exit codes, and one sentence on failure.
 
 use plumbline_system_tests::{
     Answer, Ended, PgPool, Uuid, World, documents, eventually,

@@ -10,7 +10,7 @@ async fn insert(world: &World, statement: &str) -> Uuid {
     sqlx::query_scalar(AssertSqlSafe(statement.to_owned())).fetch_one(&world.pool).await.expect("a job can be inserted")
 }
 
-/// What lies in `input/` once the job is taken in, its context aside.
+/// The files in `input/` after intake, without the context.
 async fn taken_in(world: &World, job: Uuid) -> String {
     let files = "SELECT string_agg(path, ' ' ORDER BY path) FROM workspace_files
                  WHERE job_id = $1 AND path LIKE 'input/%' AND path <> 'input/context.json'";

@@ -4,7 +4,7 @@ use plumbline_system_tests::{PgPool, Uuid, World, documents, eventually, jobs::N
 use sqlx::{Row, postgres::PgListener};
 use std::collections::BTreeSet;
 
-/// Sentences of the sample and the pages they stand on, looked up in the PDF by hand.
+/// Sentences of the sample and their pages, looked up in the PDF by hand.
 const PAGES: [(&str, i64); 8] = [
     ("It shall provide the people and the means that this policy requires.", 3),
     ("Cash receipts and payments must be recorded daily.", 4),
@@ -63,7 +63,7 @@ async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
     let worker = world.worker();
     let mut seen = Vec::new();
     for request in [1, 6, 8] {
-        // What came before is answered, this one waits.
+        // Earlier requests are answered, this one waits.
         world.model.hold_from(request);
         world.model.arrived(request).await;
         // The first step is written while the model is first asked.
@@ -144,7 +144,7 @@ async fn texts_of(pool: &PgPool, job: Uuid) -> BTreeSet<String> {
     record::requirements(pool, job).await.into_iter().map(|requirement| requirement.text).collect()
 }
 
-/// Every table that people are told to look at says something about the job.
+/// Every documented table has rows about the job.
 async fn assert_tables_are_filled(pool: &PgPool, job: Uuid) {
     for (what, statement) in [
         ("phases of both kinds", "SELECT count(DISTINCT kind) = 2 FROM phases WHERE job_id = $1 AND outcome = 'completed'"),
@@ -181,7 +181,7 @@ async fn assert_tables_are_filled(pool: &PgPool, job: Uuid) {
     }
 }
 
-/// The statuses that the channel told of this job, until an ended one.
+/// The notified statuses of this job, up to a final one.
 async fn notices(listener: &mut PgListener, job: Uuid) -> Vec<String> {
     let mut statuses = Vec::new();
     eventually("the notice of the job's end", async || {

@@ -1,5 +1,4 @@
-//! What a job is enqueued with: a type by default, a time before which it does not run, its own configuration; and what is said
-//! of it on the channel.
+//! The inputs of enqueueing: a default type, an earliest run time, its own configuration; and the notifications.
 
 use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ async fn type_of(world: &World, id: Uuid) -> String {
         .expect("the job can be read")
 }
 
-/// Enqueues with the command, with these variables besides.
+/// Enqueues with the command and these additional variables.
 async fn enqueue(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> Uuid {
     let mut command = world.command(&[&["enqueue", "--prompt", "Say what records are"], arguments].concat());
     command.envs(variables.iter().copied());
@@ -47,7 +46,7 @@ async fn the_default_job_type_is_the_operators(pool: PgPool) {
     assert_eq!(type_of(&world, enqueue(&world, &[], &asked).await).await, "validator");
     assert_eq!(type_of(&world, enqueue(&world, &["--type", "creator"], &asked).await).await, "creator");
 
-    // Without the variable the default stays what it was made.
+    // Without the variable the default is unchanged.
     assert_eq!(world.run(&["migrate"]).await.code, Some(0));
     assert_eq!(type_of(&world, enqueued(by_sql[0]).await).await, "answers of 'ours'");
     world.finish().await;

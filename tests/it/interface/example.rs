@@ -1,5 +1,5 @@
-//! The second job type of the repository, as its page tells it: from the folder to the approved result. The model follows a
-//! script; everything else is the program's.
+//! The example job type of the repository, as documented: from the folder to the approved result. The model follows a
+//! script; everything else is real.
 
 use plumbline_system_tests::{
     PgPool, Uuid, World,

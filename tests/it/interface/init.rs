@@ -1,4 +1,4 @@
-//! `plumbline init`: a job type of one's own, tried at once by somebody who has nothing.
+//! `plumbline init`: a new job type, tried at once without any setup.
 
 use plumbline_system_tests::{Ended, Program, program};
 use serde_json::Value;

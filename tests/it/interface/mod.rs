@@ -1,4 +1,4 @@
-//! What users and other systems meet: commands, tables, files, tools, and a job from end to end.
+//! The public interface: commands, tables, files, tools, and a job from end to end.
 
 mod bad_input;
 mod commands;

@@ -1,10 +1,10 @@
-//! Where things are: the database by every form of its address, the tables whatever the session looks at, and the folder
-//! of a job that is gone.
+//! Locations: the database by every form of its address, the tables with any search path, and the folder of a deleted
+//! job.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-/// The words of libpq that say what the world's address says.
+/// The libpq connection string equivalent to the world's address.
 fn words(world: &World) -> String {
     let options = world.pool.connect_options();
     let place = match options.get_socket() {
@@ -26,7 +26,7 @@ async fn status(world: &World, url: &str) -> plumbline_system_tests::Ended {
 async fn the_database_is_found_by_words_as_by_a_url(pool: PgPool) {
     let world = World::new(pool).await;
     let job = world.insert(&NewJob { prompt: "Wait", in_seconds: 86_400.0, ..NewJob::default() }).await;
-    // A password stands in the test's own address only, if at all.
+    // Only the test's own address may contain a password.
     if !world.url().split('@').next().unwrap_or_default().trim_start_matches("postgres://").contains(':') {
         let found = status(&world, &words(&world)).await;
         assert_eq!((found.code, found.stderr.as_str()), (Some(0), ""));
@@ -45,7 +45,7 @@ async fn the_database_is_found_by_words_as_by_a_url(pool: PgPool) {
     world.finish().await;
 }
 
-/// A role's `search_path` may lack the schema of the tables; so may that of whoever inserts jobs.
+/// A role's `search_path` may lack the schema of the tables, as may that of an enqueuer.
 #[sqlx::test(migrations = false)]
 async fn a_search_path_without_public_keeps_nobody_from_the_tables(pool: PgPool) {
     let world = World::with_empty_database(pool).await;
@@ -86,8 +86,8 @@ async fn a_search_path_without_public_keeps_nobody_from_the_tables(pool: PgPool)
         let found: String = sqlx::query_scalar(call).bind(job).fetch_one(&mut elsewhere).await.expect(call);
         assert_eq!(found, "completed", "{call}");
     }
-    // What checks the rows has the ordinary path. No connection of the pool may have been opened before: it would keep the
-    // other one.
+    // The checking connection has the ordinary path. No connection of the pool may have been opened before, because it
+    // would keep the other path.
     let back = format!("ALTER DATABASE \"{database}\" RESET search_path");
     sqlx::query(AssertSqlSafe(back)).execute(&mut elsewhere).await.expect("the test's own database");
     drop(elsewhere);
@@ -116,7 +116,7 @@ async fn the_folder_of_a_job_that_is_deleted_while_it_runs_goes_with_it(pool: Pg
     world.finish().await;
 }
 
-/// `null` in a job's own `config` removes: of a group, whatever was put over what every job type begins with.
+/// `null` in a job's own `config` removes values; for a group, everything set over the defaults.
 #[sqlx::test(migrations = false)]
 async fn groups_of_a_configuration_can_be_removed_by_null(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,4 +1,4 @@
-//! The commands as they are promised: forms of their arguments, exit codes, what goes to which stream, and the shape of
+//! The documented interface of the commands: forms of their arguments, exit codes, output streams, and the format of
 //! their JSON.
 
 use plumbline_system_tests::{Ended, PgPool, Uuid, World, documents, jobs::NewJob};
@@ -99,7 +99,7 @@ async fn status_has_all_jobs_and_one_shape_for_a_job(pool: PgPool) {
     let id = listed[0]["id"].as_str().expect("an id");
     let one: Value = serde_json::from_str(&printed(&world, &["status", id, "--json"]).await).expect("JSON");
     for (name, value) in listed[0].as_object().expect("a job") {
-        // A list counts requirements, which are rows of their own.
+        // A list counts requirements, which are separate rows.
         assert!(name == "requirements" || one[name] == *value, "{name} is {value} in the list, {} alone", one[name]);
     }
     assert_eq!(one["todos"], json!([]));

@@ -1,12 +1,12 @@
-//! The SQL interface as it is promised, word by word: every column with its type and default, every value of a status,
-//! the functions by the names of their parameters, and a plain UPDATE or DELETE at any moment.
+//! The documented SQL interface, exactly: every column with its type and default, every value of a status, the
+//! functions with the names of their parameters, and a plain UPDATE or DELETE at any time.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use std::collections::BTreeSet;
 
-/// Table, then `column type`, with the default where one is promised.
+/// Table, then `column type`, with the documented default.
 const COLUMNS: &[(&str, &str)] = &[
     (
         "jobs",
@@ -168,7 +168,7 @@ async fn the_functions_take_their_parameters_by_name(pool: PgPool) {
     world.finish().await;
 }
 
-/// What a user does to a running job with plain SQL, what it is then, and whether a plain UPDATE lets it go on.
+/// A user's plain SQL on a running job, the resulting status, and whether a plain UPDATE resumes it.
 const BY_HAND: [(&str, &str, bool); 6] = [
     ("UPDATE jobs SET status = 'cancelled' WHERE id = $1", "cancelled", false),
     ("UPDATE jobs SET status = 'paused' WHERE id = $1", "paused", true),
@@ -210,7 +210,7 @@ async fn a_running_job_obeys_a_plain_update_and_even_a_delete(pool: PgPool) {
         assert_eq!(ended, matches!(status, "cancelled" | "failed" | "completed"), "{statement}");
     }
     world.model.answers(Answer::Work);
-    // A job that was let go of goes on from where it was; the others stay as they are.
+    // A resumed job continues from where it was; the others are unchanged.
     for (job, (_, _, goes_on)) in running.iter().zip(BY_HAND) {
         if goes_on {
             execute(&world, "UPDATE jobs SET status = 'pending', run_at = now() WHERE id = $1", *job).await;

@@ -20,7 +20,7 @@ use tokio::process::{Child, Command};
 /// A terminal with a program on it.
 struct Terminal {
     child: Child,
-    /// Our own hold on the program's side, to ask for its modes.
+    /// Our own handle of the program's side, to read its modes.
     side: OwnedFd,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -44,7 +44,7 @@ impl Terminal {
         let all = seen.clone();
         let reader = std::thread::spawn(move || {
             let (mut master, mut buffer) = (File::from(master), [0; 4096]);
-            // It ends with an error once nobody holds the other side any more.
+            // It ends with an error once all handles of the other side are closed.
             while let Ok(count @ 1..) = master.read(&mut buffer) {
                 all.lock().expect("nobody panics with it").extend_from_slice(&buffer[..count]);
             }
@@ -69,7 +69,7 @@ impl Terminal {
     /// Waits for its end; gives the exit code and all that was shown.
     async fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().await.expect("a child can be waited for").code();
-        // With the last hold on its side the reader comes to the end of what was written.
+        // After closing the last handle of its side, the reader reaches the end of the output.
         drop(self.side);
         self.reader.join().expect("the reader does not panic");
         let all = String::from_utf8_lossy(&self.seen.lock().expect("nobody panics with it")).into_owned();
@@ -77,7 +77,7 @@ impl Terminal {
     }
 }
 
-/// The sequences that colour a text; those that move and hide the cursor are none of them.
+/// The colour sequences, without those that move and hide the cursor.
 fn colours(text: &str) -> usize {
     let sequences = text.split("\u{1b}[").skip(1);
     sequences

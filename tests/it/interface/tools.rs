@@ -1,5 +1,5 @@
-//! The tools as they are promised, read from the requests that a model really gets: which are offered in which phase,
-//! with which arguments, and which of these may be left out.
+//! The documented tools, read from real requests: which are offered in which phase, with which arguments, and which of
+//! these are optional.
 
 use axum::{Json, Router, body::Bytes, extract::State, routing::post};
 use plumbline_rehearsal::{ChatRequest, answer};
@@ -11,7 +11,7 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// Phases, name, arguments; a question mark says that it may be left out.
+/// Phases, name, arguments; a question mark means optional.
 const CREATOR: &str = "
     S T read_file path offset? limit?
     S T write_file path content append?
@@ -55,7 +55,7 @@ const VALIDATOR: &str = "
 const REQUIREMENT: [&str; 8] =
     ["text", "name", "type", "priority", "source_document", "source_location", "citations", "confidence"];
 
-/// Every request of a job, and what the rehearsal model says to it.
+/// Every request of a job, and the rehearsal model's answer.
 async fn listening() -> (String, Arc<Mutex<Vec<Value>>>) {
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
     let router = Router::new().route("/v1/chat/completions", post(work)).with_state(Arc::clone(&seen));

@@ -3,7 +3,7 @@
 use super::old_words::collect;
 use std::{fs, path::Path};
 
-/// What a line of a test must not say: an assertion about a time that has passed, or a wait with a bound of its own.
+/// Forbidden in tests: an assertion about elapsed time, or a wait with its own timeout.
 fn is_a_figure_of_time(line: &str) -> bool {
     let line = line.trim();
     let asserts =

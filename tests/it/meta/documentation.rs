@@ -1,9 +1,9 @@
-//! What the documentation says is done: SQL is run on a migrated database with a finished job, commands are run with the
-//! real binary, and what needs more than a test has (containers, clusters, other people's machines) at least names
-//! files, targets and flags that exist.
+//! Runs the examples of the documentation: SQL on a migrated database with a finished job, commands with the real
+//! binary; for examples that need more than a test has (containers, clusters, other machines), checks that the named
+//! files, targets and flags exist.
 //!
-//! A fence says what it is: `sh` and `sql` are run, `text` is output or an outline, `json` and `yaml` must parse as such
-//! where that is checked elsewhere. A fence without a word is an error: nobody would know.
+//! Fences are labelled: `sh` and `sql` are run, `text` is output or an outline, `json` and `yaml` are checked
+//! elsewhere. A fence without a label is an error.
 
 use plumbline_system_tests::{Ended, PgPool, Uuid, World, cluster::Cluster, documents, jobs::NewJob, program};
 use sqlx::migrate::Migrator;
@@ -31,11 +31,11 @@ const FILES: [&str; 13] = [
 ];
 /// Words that a fence may have.
 const LANGUAGES: [&str; 8] = ["sh", "sql", "text", "json", "yaml", "toml", "promql", "ini"];
-/// Commands that are run as they stand; each ends by itself and changes nothing but its database and folder.
+/// Commands that are run verbatim; each ends by itself and changes only its database and folder.
 const RUN: [&str; 8] = ["plumbline", "psql", "pg_dump", "pg_restore", "createdb", "mkdir", "cp", "ls"];
-/// Subcommands that go on for ever or need minutes: their flags are read, and that is all.
+/// Subcommands that do not end or need minutes: only their flags are checked.
 const ENDLESS: [&str; 3] = ["worker", "dev", "rehearse"];
-/// Commands that need what a test has not got: the paths in them must exist.
+/// Commands with prerequisites that a test lacks: the paths in them must exist.
 const ELSEWHERE: [&str; 12] = [
     "docker",
     "helm",
@@ -239,7 +239,7 @@ async fn check(world: &World, place: &str, line: &str) {
     }
 }
 
-/// The line without what a shell makes of its end: where the output goes.
+/// The line without redirections and pipes.
 fn plain(line: &str) -> &str {
     line.split(['|', '>', '&']).next().unwrap_or(line).trim()
 }
@@ -329,8 +329,8 @@ fn collect(folder: &Path, root: &Path, into: &mut Vec<String>) {
     }
 }
 
-/// What stands in backticks outside fences and is a file of the repository by its ending, or a folder of it. Files of jobs,
-/// what users make, what is built and patterns are none.
+/// Names in backticks outside fences that are files of the repository by their ending, or folders. Files of jobs and
+/// users, build output and patterns are excluded.
 fn names_of_files(text: &str) -> Vec<&str> {
     const ENDINGS: [&str; 7] = [".rs", ".sql", ".py", ".sh", ".css", ".lua", ".html"];
     const OTHERS: [&str; 8] = ["target/", "import/", "input/", "output/", "chunks/", "job_", "archive/", "/"];
@@ -389,7 +389,7 @@ fn the_manual_has_a_page_for_each_command() {
     assert!(!folder.path().join("plumbline-__with-postgres.1").exists(), "internals have no page");
 }
 
-/// What security.md promises is held by tests that exist.
+/// The tests named in security.md exist.
 #[test]
 fn every_promise_of_security_names_a_test() {
     let read = |file: &str| fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));

@@ -1,4 +1,4 @@
-//! The checker that every other test relies on finds what it is there to find: each rule is broken once on purpose.
+//! Tests the checker that every other test relies on: each rule is violated once on purpose.
 
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 

@@ -1,4 +1,4 @@
-//! Tests of what is written about the system, and of the tests' own instruments.
+//! Tests of the documentation, and of the tests' own tools.
 
 mod clocks;
 mod documentation;

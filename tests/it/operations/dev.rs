@@ -1,4 +1,4 @@
-//! `plumbline dev` in an empty folder: everything from nothing, and nothing left behind.
+//! `plumbline dev` in an empty folder: works without setup, and leaves no processes.
 
 use plumbline_system_tests::{
     Program, Signal, Uuid, eventually,
@@ -52,7 +52,7 @@ fn printed(dev: &Program, label: &str) -> Option<String> {
     Some(line[label.len()..].trim().to_owned())
 }
 
-/// The database of a run, from the line that says where it is and which file has the password.
+/// The database of a run, from the output line with its address and password file.
 fn database(dev: &Program) -> PgConnectOptions {
     let line = printed(dev, "Database").expect("the database is printed");
     let (address, file) = line.split_once(" (password in ").expect("the file is printed");

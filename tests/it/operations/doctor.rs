@@ -1,4 +1,4 @@
-//! The likely mistakes, made one by one: `plumbline doctor` names each, with what to do.
+//! Common mistakes, one by one: `plumbline doctor` reports each, with the remedy.
 
 use plumbline_system_tests::{Answer, Ended, PgPool, World, cluster::Cluster, pgbouncer::PgBouncer};
 use serde_json::Value;

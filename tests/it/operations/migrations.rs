@@ -6,7 +6,7 @@ use plumbline_system_tests::{Answer, PgPool, World, documents, eventually, jobs:
 /// SQLSTATE: deadlock detected.
 const DEADLOCK: &str = "40P01";
 
-/// What a later release's migration does: it adds, to every table that a worker writes.
+/// A later release's migration: adds to every table that a worker writes.
 const EXPAND: [&str; 8] = [
     "ALTER TABLE jobs ADD COLUMN later text",
     "ALTER TABLE checkpoints ADD COLUMN later text NOT NULL DEFAULT 'unknown'",

@@ -1,4 +1,4 @@
-//! Operators' questions: which jobs, how old, what did they cost, what went wrong; and all of them again.
+//! Operators' queries: which jobs, age, cost, errors; and retrying all of them.
 
 use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use plumbline_system_tests::{World, cluster::Cluster, documents, jobs::NewJob, pgbouncer::PgBouncer};
 use sqlx::ConnectOptions as _;
 
-/// A world on a cluster of its own, and the address of its database behind a PgBouncer in this mode.
+/// A world on a separate cluster, and the address of its database behind a PgBouncer in this mode.
 async fn behind(mode: &str) -> Option<(Cluster, PgBouncer, World, String)> {
     if !PgBouncer::is_installed() {
         plumbline_system_tests::skipped("pgbouncer is not installed", ".ci/prepare programs");

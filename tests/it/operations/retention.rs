@@ -1,4 +1,4 @@
-//! What prune takes: rows, folders on any machine, and not the usage.
+//! Prune deletes rows and folders on any machine, but not the usage.
 
 use plumbline_system_tests::{PgPool, Uuid, World, eventually, jobs::NewJob};
 use std::fs;
@@ -12,7 +12,7 @@ async fn usage(world: &World) -> Vec<String> {
     .expect("the view can be read")
 }
 
-/// Whoever prunes from another machine reaches no folder: the worker whose they are removes them.
+/// A prune on another machine cannot reach folders: their worker removes them.
 #[sqlx::test(migrations = false)]
 async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     let world = World::new(pool).await;
@@ -88,7 +88,7 @@ async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     world.finish().await;
 }
 
-/// Blue/green upgrades and change data capture publish all tables; deleting goes on.
+/// Blue/green upgrades and change data capture publish all tables; deleting still works.
 #[sqlx::test(migrations = false)]
 async fn jobs_of_a_published_database_are_pruned(pool: PgPool) {
     let world = World::new(pool).await;

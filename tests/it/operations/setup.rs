@@ -87,7 +87,7 @@ async fn doctor_names_what_is_missing(pool: PgPool) {
     world.finish().await;
 }
 
-/// Asserts the exit code, and a line that begins and goes on so.
+/// Asserts the exit code, and a line with this beginning and content.
 fn assert_verdict(ended: &Ended, code: i32, begins: &str, has: &str) {
     assert_eq!(ended.code, Some(code), "{ended:?}");
     let line = ended.stdout.lines().find(|line| line.starts_with(begins)).unwrap_or_default();

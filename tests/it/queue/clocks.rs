@@ -1,12 +1,12 @@
-//! Workers whose machines have wrong clocks: an hour fast, an hour slow, and one that is put forth and back all the time.
-//! Leases, deadlines and what rows say of times go by the database's clock alone.
+//! Workers whose machines have wrong clocks: an hour fast, an hour slow, and one that jumps forth and back. Leases,
+//! deadlines and timestamps in rows use only the database's clock.
 
 use plumbline_system_tests::{Command, PgPool, Program, World, documents, eventually, jobs::NewJob};
 use serde_json::json;
 use sqlx::Row as _;
 use std::path::{Path, PathBuf};
 
-/// Seconds that rows may be off: nobody waits for as long in this test.
+/// Tolerance in seconds for timestamps in rows: longer than any wait of this test.
 const EXACT: f64 = 60.0;
 /// Seconds that a job is not to be run before.
 const LATER: f64 = 4.0;
@@ -41,8 +41,8 @@ async fn now(pool: &PgPool) -> f64 {
     sqlx::query_scalar("SELECT extract(epoch FROM clock_timestamp())::float8").fetch_one(pool).await.expect("a clock")
 }
 
-/// Every time in every row: table, column, the earliest and the latest in seconds since 1970. A file's time is what a
-/// person's machine says and no table's.
+/// Every timestamp in every row: table, column, the earliest and the latest in seconds since 1970. A file's time comes
+/// from a person's machine and is excluded.
 async fn times(pool: &PgPool) -> Vec<(String, f64, f64)> {
     let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns
                    JOIN information_schema.tables USING (table_schema, table_name)

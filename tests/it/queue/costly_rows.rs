@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, jobs::NewJob};
 use serde_json::{Map, Value, json};
 
-/// What a worker takes whatever a row says, in MiB; a debug build with one job under way takes half of it.
+/// Maximum memory of a worker for any row, in MiB; a debug build with one running job takes half of it.
 const MOST_MIB: u64 = 512;
 
 /// Schemas that took a worker's memory or a line of work for ever.

@@ -1,4 +1,4 @@
-//! What one job makes a worker compute keeps no other job, no probe and no request to stop waiting.
+//! One job's computation delays no other job, no probe and no shutdown.
 
 use plumbline_system_tests::{
     PgPool, World, eventually,
@@ -35,7 +35,7 @@ fn answer(request: &Request, number: usize) -> Reply {
 #[sqlx::test(migrations = false)]
 async fn costly_expressions_keep_nothing_else_waiting(pool: PgPool) {
     let world = World::new(pool).await;
-    // The search is what is costly here: to cut such a text into passages would take longer by far.
+    // Only the search is tested here: splitting such a text into passages would take far longer.
     world.let_rows_set(&["documents.prepare"], &[]);
     world.import("letters.txt", letters());
     let model = Scripted::start(answer).await;

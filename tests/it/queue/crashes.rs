@@ -1,11 +1,11 @@
-//! Who is blamed for a worker that dies: nobody, until a job was run alone.
+//! Blame for a worker's death: no job, until one was run alone.
 
 use plumbline_system_tests::{Answer, PgPool, World, eventually, jobs::NewJob};
 
 const PROMPT: &str = "Say what records are";
 
-/// Kills three workers in the middle of the same steps of two jobs; both wait for a model that does not answer, so neither
-/// can be told from the other.
+/// Kills three workers in the middle of the same steps of two jobs; both wait for a model that does not answer, so they
+/// are indistinguishable.
 #[sqlx::test(migrations = false)]
 async fn a_bystander_is_not_failed_for_what_another_job_did(pool: PgPool) {
     let world = World::new(pool).await;

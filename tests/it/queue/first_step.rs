@@ -1,4 +1,4 @@
-//! The first step of a job: its files are in the rows before the model is asked for the first time.
+//! The first step of a job: its files are in the rows before the first model call.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! A request that is given up before its answer is on record, and counted: the provider may have worked on it.
+//! A request that is abandoned before its answer is recorded and counted, because the provider may have worked on it.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
 
-/// Of a job: requests on record, of them given up, of these not counted yet, and the tokens of all that are counted.
+/// Of a job: recorded requests, abandoned ones, abandoned ones not yet counted, and the tokens of all counted ones.
 async fn books(world: &World, job: Uuid) -> (i64, i64, i64, i64) {
     sqlx::query_as(
         "SELECT count(*), count(*) FILTER (WHERE failure_class = 'abandoned'), count(*) FILTER (WHERE NOT counted),
@@ -80,7 +80,7 @@ async fn what_is_given_up_before_the_first_step_is_counted_too(pool: PgPool) {
     world.finish().await;
 }
 
-/// A budget counts what was given up: the bill does.
+/// A budget counts abandoned requests, like the bill.
 #[sqlx::test(migrations = false)]
 async fn a_limit_counts_requests_that_were_given_up(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,5 +1,5 @@
-//! A worker of which no thread moves but the lease keeper's: it can do nothing for its jobs, so it must not keep others
-//! from them, and it hurts nothing when it moves again.
+//! A worker whose threads are all blocked except the heartbeat's: it can do nothing for its jobs, so it must not keep
+//! others from them, and it does no harm when it moves again.
 
 use plumbline_system_tests::{
     Command, PgPool, World, documents, eventually, jobs::NewJob, probe::Probed, wait::CEILING,
@@ -7,15 +7,15 @@ use plumbline_system_tests::{
 use std::{fs, path::Path};
 use tokio::time::timeout;
 
-/// How long everything but the lease keeper stands still: longer than the test.
+/// How long everything except the heartbeat is blocked: longer than the test.
 const BLOCKED_MS: u32 = 3_600_000;
-/// Seconds without a heartbeat, of which there is one a second, after which it is taken to have stopped.
+/// Seconds without a heartbeat, at an interval of one second, after which it counts as stopped.
 const SILENCE: f64 = 10.0;
 
-/// A worker whose one thread stands still as soon as it has run a tool; it says so in this file.
+/// A worker whose only thread blocks as soon as it has run a tool; it reports that in this file.
 fn that_stands_still(world: &World, trace: &Path) -> Command {
     let mut command = world.command(&["worker"]);
-    // One thread runs all jobs and the claim loop, and it is the one that stands still.
+    // One thread runs all jobs and the claim loop, and it is the blocked one.
     command
         .env("TOKIO_WORKER_THREADS", "1")
         .env("PLUMBLINE_FAIL_POINTS", format!("after_tools/tactical=block:{BLOCKED_MS}"))
@@ -28,7 +28,7 @@ async fn stands_still(trace: &Path) {
     eventually("the thread to stand still", async || reached().then_some(())).await;
 }
 
-/// The probes have threads of their own: a supervisor learns at once that there is something to learn.
+/// The probes have their own threads: a supervisor learns of it at once.
 #[sqlx::test(migrations = false)]
 async fn the_probes_of_a_worker_whose_threads_all_stand_still_answer_and_say_so(pool: PgPool) {
     let world = World::new(pool).await;

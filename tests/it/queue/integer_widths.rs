@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// More than 32 bits hold, signed or not.
 const FAR: i64 = 5_000_000_000;
 
-/// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
-/// limits are written by people and models, and requests under way are no more than workers hold jobs.
+/// Columns of 32 bits, each bounded independently of the system's run time: people and models write jobs, plans,
+/// documents and limits, and requests in flight are at most as many as running jobs.
 const BOUNDED: [&str; 40] = [
     "attempt",
     "candidates",

@@ -1,4 +1,4 @@
-//! What a row, a document or a model may make a worker take into memory.
+//! Memory of a worker for large rows, documents and answers.
 
 use axum::{Router, http::header, response::IntoResponse};
 use plumbline_system_tests::{PgPool, Program, World, documents, eventually, jobs::NewJob, probe::Probed};
@@ -10,7 +10,7 @@ use std::sync::{
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-/// Most memory of a worker at default settings, in MiB, whatever it meets.
+/// Maximum memory of a worker at default settings, in MiB, for any input.
 const MOST_MIB: u64 = 1024;
 
 fn assert_small(worker: &Program) {
@@ -19,13 +19,13 @@ fn assert_small(worker: &Program) {
     assert!(peak < MOST_MIB, "the worker had {peak} MiB at most");
 }
 
-/// Whatever a job holds, the probes answer, and say that the event loop moves.
+/// With any job content, the probes answer, and report that the event loop moves.
 async fn assert_answers(worker: &Probed) {
     let (status, said) = worker.ask("/healthz").await;
     assert_eq!(status, 200, "{said}");
 }
 
-/// An answer of 30 MB, most of it in a field that nobody asked for, made of as many values as possible.
+/// An answer of 30 MB, most of it in an unrequested field with as many values as possible.
 static LARGE: LazyLock<String> = LazyLock::new(|| {
     let details = vec!["{\"a\":0}"; 3_800_000].join(",");
     format!(

@@ -1,4 +1,4 @@
-//! All at once: rows, servers and readers that each would take a worker's memory, beside a job of somebody else's.
+//! All together: rows, servers and readers that each try to exhaust a worker's memory, next to a job of another login.
 
 use plumbline_system_tests::{PgPool, Uuid, World, documents, eventually, jobs::NewJob, probe::Probed};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Most memory of a worker at default settings, in MiB, whatever it meets.
+/// Maximum memory of a worker at default settings, in MiB, for any input.
 const MOST_MIB: u64 = 1024;
 /// Bytes of a file that is downloaded slowly.
 const LARGE: i32 = 48 << 20;
@@ -75,7 +75,7 @@ fn junk() -> String {
     )
 }
 
-/// Rows with schemas: what is refused, and as much as is taken, each another one.
+/// Rows with different schemas: refused ones, and accepted ones of the maximum size.
 fn schemas() -> Vec<Value> {
     let patterns = |count: usize, pattern: &str, seed: usize| -> Value {
         let one = |n: usize| (format!("p{n}"), json!({"pattern": format!("{pattern}{seed}_{n}")}));
@@ -156,7 +156,7 @@ async fn a_worker_stays_small_under_all_of_them_together_and_anothers_job_goes_o
     world.becomes(bystander, "completed").await;
     let (status, said) = worker.ask("/healthz").await;
     assert_eq!(status, 200, "{said}");
-    // The first ones are refused; what they all come to is not waited for, only that the servers were asked again.
+    // The first ones are refused; the test does not wait for their ends, only for further requests to the servers.
     for refused in &costly[..EACH] {
         world.becomes(*refused, "failed").await;
     }

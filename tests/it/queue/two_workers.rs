@@ -44,7 +44,7 @@ async fn a_worker_that_seldom_polls_takes_back_what_a_dead_one_held(pool: PgPool
     command.env("PLUMBLINE_POLL_MS", "3600000");
     let successor = Probed::start(&world, command).await;
     successor.listens().await;
-    // A heartbeat after it began to work: its first sweep is behind it, and found the dead worker's lease alive.
+    // A heartbeat after its start: its first sweep is done, and found the dead worker's lease valid.
     let heartbeat = async || -> String {
         let latest = "SELECT max(heartbeat_at)::text FROM workers WHERE id NOT IN (SELECT worker_id FROM jobs WHERE status = 'running')";
         sqlx::query_scalar(latest).fetch_one(&world.pool).await.expect("heartbeats can be read")

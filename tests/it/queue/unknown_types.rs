@@ -1,4 +1,4 @@
-//! Jobs of a type that no live worker knows wait, are told so, and fail only after a time.
+//! Jobs of a type that no live worker knows wait with a reason, and fail only after a time.
 
 use plumbline_system_tests::{Answer, PgPool, Program, Uuid, World, eventually, jobs::NewJob};
 use std::fs;
@@ -43,7 +43,7 @@ async fn draining_the_only_worker_of_a_type_fails_nothing(pool: PgPool) {
         let reason = told(&world, waiting).await;
         assert!(reason.contains(&format!("`{TYPE}`")), "{reason}");
     }
-    // The other one goes on with what it knows meanwhile.
+    // The other one continues with its known types meanwhile.
     world.model.answers(Answer::Work);
     let known = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
     world.becomes(known, "completed").await;

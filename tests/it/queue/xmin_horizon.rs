@@ -1,5 +1,5 @@
-//! A transaction that stays open elsewhere keeps dead rows from being removed. What a claim reads must not grow with the
-//! steps that are made meanwhile, only with the claims, by a few pages each, and shrink again afterwards.
+//! A transaction that stays open elsewhere prevents the removal of dead rows. The pages read by a claim must not grow
+//! with the steps made meanwhile, only with the claims, by a few pages each, and shrink again afterwards.
 
 use plumbline_system_tests::{PgPool, Uuid, eventually};
 use sqlx::Executor as _;
@@ -9,14 +9,14 @@ const ROUNDS: usize = 6;
 const JOBS: i64 = 50;
 /// Updates of each running job, as its steps make them.
 const STEPS: usize = 40;
-/// Pages that a dead row may cost a claim: it is met by the three looks at the queue's front.
+/// Maximum pages per dead row and claim: three searches of the queue's front read it.
 const PAGES_A_CLAIM: u64 = 4;
 /// Pages by which two claims in the same situation may differ.
 const AIR: u64 = 120;
 
 const CLAIM: &str = include_str!("../../../crates/store/queries/queue/claim.sql");
 
-/// A claim that has no marks to go on from.
+/// A claim without resume points.
 fn from_the_front() -> String {
     (4..=8).fold(CLAIM.to_owned(), |claim, number| claim.replace(&format!("${number}::"), "NULL::"))
 }
@@ -54,7 +54,7 @@ async fn dead_rows_that_cannot_be_removed_cost_a_claim_little_and_steps_none_at_
     let worker = Uuid::now_v7();
     let register = "INSERT INTO workers (id, hostname, version, concurrency) VALUES ($1, 'here', '0', 100)";
     sqlx::query(register).bind(worker).execute(&pool).await.expect("a worker can be registered");
-    // What vacuum would do by itself is done here, at known moments.
+    // Runs vacuum explicitly, at known moments.
     for statement in ["SET synchronous_commit = on", "ALTER TABLE jobs SET (autovacuum_enabled = off)"] {
         pool.execute(statement).await.expect("the owner may");
     }

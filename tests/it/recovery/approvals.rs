@@ -1,5 +1,5 @@
-//! People decide on single calls, over kills: an approved call arrives once, a call that is not arrives never, and whatever is lost
-//! between its dispatch and its result is in doubt and not sent again.
+//! Approvals of single calls with kills: an approved call arrives once, any other never, and a call lost between its
+//! dispatch and its result is in doubt and not sent again.
 
 use super::counting_graph::{CountingGraph, QUERY};
 use crate::settings::own_types::{job, job_types, reads};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 use std::path::PathBuf;
 
-/// The tool that is asked for.
+/// The tool that needs approval.
 const TOOL: &str = "execute_cypher_query";
 
 /// A job whose model runs the query as a test wants it, and whose operator wants people to decide on it.
@@ -71,7 +71,7 @@ impl Scene {
         self.world.start(self.command(arguments)).ended().await
     }
 
-    /// What the job waits for.
+    /// The waiting calls.
     async fn waits(&self) -> Vec<Uuid> {
         let job = self.world.becomes(self.job, "review").await;
         assert!(job.reason.as_deref().is_some_and(|reason| reason.starts_with("waits for approval of ")), "{job:?}");
@@ -209,7 +209,7 @@ async fn so_does_a_kill_within_the_transaction_of_the_dispatch(pool: PgPool) {
     killed_before_the_dispatch(pool, "written/tactical=crash").await;
 }
 
-/// A kill behind the dispatch: the call is in doubt. The first tools of a claim are none: it commits the dispatch.
+/// A kill after the dispatch: the call is in doubt. The claim first commits the dispatch, before any tool.
 async fn killed_behind_the_dispatch(pool: PgPool, place: &str, arrived: usize) {
     let scene = Scene::of(pool, &[&[query(1)]]).await;
     scene.work().await;
@@ -264,7 +264,7 @@ async fn nor_does_a_call_whose_approval_has_expired(pool: PgPool) {
     changed_once_approved(pool, change, "expired", "its time was over").await;
 }
 
-/// The sweep may come between the load and the commit of the dispatch, which is refused then. What was carried out before is kept.
+/// The sweep may come between the load and the commit of the dispatch, which is then refused. Earlier results are kept.
 #[sqlx::test(migrations = false)]
 async fn an_approval_that_expires_before_the_dispatch_is_committed_takes_no_result_with_it(pool: PgPool) {
     let scene = Scene::of(pool, &[&[query(1), query(2)]]).await;
@@ -442,7 +442,7 @@ async fn a_row_adds_names_and_takes_none_away(pool: PgPool) {
     let refused = scene.world.becomes(less, "failed").await;
     assert_eq!(refused.details.expect("it says why")["key"], "approval");
     scene.world.becomes(more, "review").await;
-    // The operator's files are read anew at each claim, and what they no longer name frees no waiting row.
+    // The operator's files are read at each claim, and a removed name does not release a waiting row.
     let file = scene.types.join("asker/config.json");
     let text = std::fs::read_to_string(&file).expect("the type's file");
     let mut keys: Value = serde_json::from_str(&text).expect("it is JSON");

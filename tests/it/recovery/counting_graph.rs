@@ -1,4 +1,4 @@
-//! A graph database that counts what arrives: the double behind calls that may not be made twice.
+//! A graph database that counts its requests: the test double for calls that must not be repeated.
 
 use axum::{
     Json, Router,
@@ -35,7 +35,7 @@ pub(super) struct Counted {
     pub(super) is_away: AtomicBool,
     pub(super) goes_away: AtomicBool,
     arrived: watch::Sender<usize>,
-    /// What the queries that were run were given, in their order.
+    /// The parameters of the executed queries, in order.
     given: Mutex<Vec<Value>>,
 }
 

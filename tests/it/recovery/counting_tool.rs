@@ -1,4 +1,4 @@
-//! A tool over HTTP that counts what arrives: the double behind `connections.http_tools`.
+//! A tool over HTTP that counts its requests: the test double for `connections.http_tools`.
 
 use axum::{
     Router,

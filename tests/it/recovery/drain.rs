@@ -13,7 +13,7 @@ fn worker_with_grace(world: &World, seconds: u64) -> Program {
     world.start(command)
 }
 
-/// Waits until the worker says that it drains.
+/// Waits until the worker reports that it drains.
 async fn draining(worker: &Program) {
     eventually("the worker to drain", async || worker.stderr().contains("draining").then_some(())).await;
 }
@@ -148,7 +148,7 @@ async fn a_closed_terminal_is_a_wish_to_stop(pool: PgPool) {
     world.finish().await;
 }
 
-/// Somebody who reads the first lines of the log and goes, as `head` does.
+/// A reader of the first lines of the log that then exits, like `head`.
 #[sqlx::test(migrations = false)]
 async fn a_reader_of_the_log_that_goes_away_takes_no_job_along(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,4 +1,4 @@
-//! What a job's rows allow after the fact: forking it at a step, reading it back, and letting it go.
+//! Operations on a job's history: forking at a step, reading it, and deleting it.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs::NewJob, record};
 use serde_json::Value;

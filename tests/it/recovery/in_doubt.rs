@@ -1,6 +1,6 @@
-//! A call that may not be made twice is never made twice: its dispatch is committed before it leaves, and without a result it is
-//! in doubt for every later claim, however the attempts between ended. A crash, a drained claim and an outage are tried, each
-//! before and behind the dispatch.
+//! A call that must not be repeated is never repeated: its dispatch is committed before it is sent, and without a
+//! result it is in doubt for every later claim, however the attempts in between ended. Tests a crash, a drained claim
+//! and an outage, each before and after the dispatch.
 
 use super::counting_graph::{CountingGraph, QUERY};
 use crate::settings::own_types::{job, job_types, reads};
@@ -11,12 +11,12 @@ use plumbline_system_tests::{
 use serde_json::json;
 use std::sync::atomic::Ordering;
 
-/// What the model reads of a call.
+/// The model's view of a call.
 const ANSWER: &str = "\"made\"";
 const UNKNOWN: &str = "outcome unknown";
 const FAILED: &str = "cannot be reached (HTTP 503)";
 
-/// A job type whose model runs the query once, and what belongs to it.
+/// A job type whose model runs the query once, with its environment.
 struct Scene {
     world: World,
     graph: CountingGraph,
@@ -53,7 +53,8 @@ impl Scene {
         assert_ne!(ended.code, Some(0), "it dies at {place}");
     }
 
-    /// Has the rest of the job done, in which the graph answers: how often the query was run, and what the model read of it.
+    /// Runs the rest of the job, in which the graph answers; returns how often the query was run, and the result that
+    /// the model read.
     async fn finish(self, runs: usize, told: &str) {
         self.graph.keep_silent(false);
         self.world.age_workers().await;
@@ -103,7 +104,7 @@ async fn a_call_in_flight_at_a_kill_is_not_made_by_the_claim_after_one_that_was_
     scene.graph.arrived(1).await;
     first.kill().await;
 
-    // The second claim is held before its first step by a lock on what it reads, and told to stop there.
+    // The second claim is held before its first step by a lock on rows that it reads, and stopped there.
     let mut held = scene.world.pool.begin().await.expect("a transaction");
     sqlx::query("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
         .execute(&mut *held)

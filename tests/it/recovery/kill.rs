@@ -1,5 +1,5 @@
-//! `kill -9` at every kind of moment. Whatever a worker was doing, its successor goes on from the last step, and the
-//! job ends with the same rows and files as if nothing had happened.
+//! `kill -9` at every kind of moment. The successor always continues from the last step, and the job ends with the same
+//! rows and files as an undisturbed one.
 
 use plumbline_system_tests::{
     Answer, PgPool, Uuid, World, documents, eventually,
@@ -10,7 +10,7 @@ use plumbline_system_tests::{
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// A job that nobody disturbed, to compare with.
+/// An undisturbed job, for comparison.
 struct Undisturbed {
     record: Record,
     /// Model calls it took.
@@ -28,7 +28,7 @@ async fn undisturbed(world: &World, job: &NewJob<'_>) -> Undisturbed {
 }
 
 impl Undisturbed {
-    /// Asserts that a disturbed job left the same behind, at the cost of at most one more model call a kill.
+    /// Asserts that a disturbed job has the same result, with at most one additional model call per kill.
     async fn assert_same(&self, world: &World, job: Uuid, asked_before: u64, kills: u64, what: &str) {
         let row = world.becomes(job, "completed").await;
         record::assert_same(&record::read(&world.pool, job).await, &self.record, what);
@@ -78,7 +78,7 @@ async fn killed_while_tools_run_or_a_step_commits(pool: PgPool) {
         let job = world.insert(&new).await;
         let worker = world.worker();
         world.model.answered(before + point).await;
-        // Not a wait for something: the moment of the kill is what varies.
+        // Not a wait for a condition: varies the moment of the kill.
         tokio::time::sleep(later).await;
         worker.kill().await;
         world.age_workers().await;
@@ -120,7 +120,7 @@ async fn killed_while_the_model_prepares_with_a_live_successor(pool: PgPool) {
     world.finish_repaired().await;
 }
 
-/// A job whose worker is killed as soon as `reached` says so.
+/// A job whose worker is killed as soon as `reached` returns true.
 async fn killed_with_a_live_successor(world: &World, new: &NewJob<'_>, calm: &Undisturbed, reached: &'static str) {
     let before = world.model.requests();
     let job = world.insert(new).await;

@@ -1,4 +1,4 @@
-//! The database does what it is asked, and the answer never arrives.
+//! The database executes a statement, and the answer never arrives.
 
 use plumbline_system_tests::{PgPool, Uuid, World, proxy::Proxy};
 use sqlx::ConnectOptions as _;
@@ -10,13 +10,13 @@ async fn a_claim_whose_answer_is_lost_is_found_at_once(pool: PgPool) {
     let proxy = Proxy::start(server.get_port()).await;
     let through = server.as_ref().clone().port(proxy.port).to_url_lossy().to_string();
     let mut command = world.command(&["worker"]);
-    // Nothing else makes it look for what it holds: its next sweep and its next poll would come after this test.
+    // Nothing else makes it reconcile: its next sweep and its next poll would come after this test.
     command
         .env("DATABASE_URL", through)
         .env("PLUMBLINE_HEARTBEAT_SECS", "3600")
         .env("PLUMBLINE_LEASE_SECS", "7200")
         .env("PLUMBLINE_POLL_MS", "3600000");
-    // Of what its user wrote, a claim gives the lane alone.
+    // Of the user's input, a claim returns only the lane.
     proxy.lose_answer_with("a-lane-of-its-own");
     let insert = "INSERT INTO jobs (prompt, context, config)
                   VALUES ('Say what records are', '{\"concurrency_key\": \"a-lane-of-its-own\"}',

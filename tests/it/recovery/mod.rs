@@ -1,4 +1,4 @@
-//! What is taken away from a job: its process, its database, its volume; and going back.
+//! Failures of a job's process, database or volume; and forks.
 
 mod approvals;
 mod counting_graph;

@@ -32,7 +32,7 @@ const SENTENCES: [&str; 3] = [
 
 type Call = (&'static str, Value);
 
-/// What the model is to call, and what it has read of the results.
+/// The model's calls, and the results that it has read.
 struct Script {
     calls: Vec<Call>,
     /// Whether they are one answer.
@@ -41,7 +41,8 @@ struct Script {
 }
 
 impl Script {
-    /// The next answer, by how far the conversation of the phase has come: after a kill the same request is answered alike.
+    /// The next answer, determined by the conversation of the phase: after a kill the same request gets the same
+    /// answer.
     fn answer(&self, request: &Request) -> Reply {
         if request.is_strategic() {
             let complete =
@@ -107,7 +108,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Has a job done by the script, by workers of which the first dies at a place, if one is given.
+    /// Runs a job by the script, on workers of which the first dies at a given fail-point, if any.
     async fn done(&self, script: Arc<Script>, dies: Option<&str>) -> Record {
         let model = Scripted::start(move |request, _| script.answer(request)).await;
         let document = format!("# Records\n\n{}\n", SENTENCES.join("\n\n"));
@@ -128,7 +129,7 @@ impl Scene {
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         self.world.becomes(job, "completed").await;
         let mut record = record::read(&self.world.pool, job).await;
-        // What the system writes has numbers of requests and times in it.
+        // The system's files contain numbers of requests and times.
         record.files.retain(|path, _| path != "workspace_summary.md" && !path.starts_with("tool_results/"));
         record
     }

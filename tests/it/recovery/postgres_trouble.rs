@@ -1,5 +1,5 @@
-//! A database that is there and does not let the worker work: the worker waits, says so, asks seldom, and goes on by
-//! itself. (The fault suite has more troubles, with more jobs; here is what a supervisor and an operator see.)
+//! A reachable database that prevents work: the worker waits, reports it, retries rarely, and continues by itself. (The
+//! fault suite has more faults, with more jobs; this tests the view of a supervisor and an operator.)
 
 use plumbline_system_tests::{
     Answer, Uuid, World, cluster::Cluster, documents, eventually, jobs::NewJob, probe::Probed, volume::Volume,
@@ -12,12 +12,12 @@ use std::{
 
 /// For how long it is watched whether a worker that can do nothing does little.
 const WINDOW: Duration = Duration::from_secs(3);
-/// Most lines and transactions in that time: the waits between tries grow to five seconds soon. (One that never waited
-/// would make thousands. A server tells of transactions up to ten seconds late, which the bound leaves room for.)
+/// Maximum log lines and transactions in that time: the backoff soon grows to five seconds. (Without backoff there
+/// would be thousands. A server reports transactions up to ten seconds late, which the bound allows for.)
 const MOST_LINES: usize = 15;
 const MOST_TRANSACTIONS: i64 = 150;
 
-/// A world on a cluster of its own.
+/// A world on a separate cluster.
 async fn world_on(cluster: &Cluster) -> World {
     World::new(cluster.database().await).await
 }
@@ -42,7 +42,7 @@ async fn in_the_middle(world: &World) -> (Probed, Vec<Uuid>) {
     (worker, jobs)
 }
 
-/// The worker says that it cannot work, and does not try all the time.
+/// The worker reports that it cannot work, and does not retry all the time.
 async fn is_waited_for(worker: &Probed, transactions: impl AsyncFn() -> Option<i64>) {
     let said = eventually("the worker to be not ready", async || {
         let (status, said) = worker.ask("/readyz").await;
@@ -51,11 +51,11 @@ async fn is_waited_for(worker: &Probed, transactions: impl AsyncFn() -> Option<i
     .await;
     assert!(said["reason"].as_str().is_some_and(|reason| reason.contains("database")), "{said}");
     assert_eq!(worker.ask("/healthz").await.0, 200, "a restart would not help");
-    // The server's statistics come late: what was asked above must not count.
+    // The server's statistics come late: the queries above must not count.
     tokio::time::sleep(WINDOW).await;
     let lines = || worker.program.stderr().lines().count();
     let (begun, before) = (Instant::now(), (lines(), transactions().await));
-    // What is measured is how much happens in a time, which is longer than it should be on a busy machine.
+    // Measures activity in a time span, which may be longer on a busy machine.
     tokio::time::sleep(WINDOW).await;
     let (said, after) = (lines() - before.0, transactions().await);
     let windows = begun.elapsed().as_secs_f64() / WINDOW.as_secs_f64();
@@ -65,7 +65,7 @@ async fn is_waited_for(worker: &Probed, transactions: impl AsyncFn() -> Option<i
     }
 }
 
-/// The jobs go on by themselves and lose nothing.
+/// The jobs continue by themselves and lose nothing.
 async fn go_on(world: &World, worker: Probed, jobs: &[Uuid]) {
     for &job in jobs {
         let row = world.becomes(job, "completed").await;

@@ -1,5 +1,5 @@
-//! The volume of the mirror full, read-only, not there, taken away or stuck: the job goes on as if nothing were, the
-//! condition shows, and the folder equals the rows once the volume works again. And people who put files there.
+//! The mirror's volume full, read-only, missing, removed or stuck: the job continues unaffected, the condition is
+//! reported, and the folder equals the rows once the volume works again. And files that people put there.
 
 use plumbline_system_tests::{
     Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob, mirror, probe::Probed, volume::Volume,
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// What a worker says when a folder falls behind.
+/// The log line of a worker when a folder is incomplete.
 const BEHIND: &str = "the mirror does not show everything";
 /// Memory of a worker that is shown a file which it could not hold.
 const MOST_MEMORY_MIB: u64 = 600;
@@ -44,7 +44,7 @@ async fn under_a_stuck_volume(world: &World) -> Option<(Volume, Probed, Uuid)> {
     Some((volume, worker, job))
 }
 
-/// The job ends as if nothing were, and the trouble with its folder was told once.
+/// The job ends normally, and the error of its folder was reported once.
 async fn completes_with_trouble(world: &World, worker: &Probed, job: Uuid, what: &str) {
     let row = world.becomes(job, "completed").await;
     assert_eq!((row.attempt, row.claims), (1, 1), "{what} cost an attempt");
@@ -54,7 +54,7 @@ async fn completes_with_trouble(world: &World, worker: &Probed, job: Uuid, what:
     assert_eq!(worker.ask("/readyz").await.0, 200, "{what} keeps no worker from working");
 }
 
-/// The folder comes to equal the rows by itself, and the worker says so.
+/// The folder is repaired automatically, and the worker reports it.
 async fn is_put_right(world: &World, worker: Probed, job: Uuid) {
     let folder = world.workspace().join(format!("job_{job}"));
     eventually("the folder to equal the rows", async || {
@@ -121,7 +121,7 @@ async fn a_stuck_volume_holds_no_job_up(pool: PgPool) {
     world.finish().await;
 }
 
-/// A process that leaves is the last that knows of a folder it has not written; another would have to look for it.
+/// Only the ending process knows of a folder that it has not written; another would have to find it.
 #[sqlx::test(migrations = false)]
 async fn a_worker_that_drains_waits_for_a_folder_that_is_late(pool: PgPool) {
     let world = World::new(pool).await;
@@ -184,7 +184,7 @@ async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
     world.finish().await;
 }
 
-/// Nobody will ever claim the job again, and its worker is dead: any other one that looks has to do it.
+/// The job will never be claimed again, and its worker is dead: any other worker must repair the folder.
 #[sqlx::test(migrations = false)]
 async fn a_folder_that_was_removed_before_its_worker_died_is_repaired_by_another(pool: PgPool) {
     let world = World::new(pool).await;
@@ -198,7 +198,7 @@ async fn a_folder_that_was_removed_before_its_worker_died_is_repaired_by_another
     fs::remove_file(folder.join("workspace.md")).expect("a file can be removed");
     dying.kill().await;
     world.age_workers().await;
-    // Folders that somebody wrote to within a lease may be in work.
+    // Folders written within a lease may belong to a live worker.
     let mut command = world.command(&["worker"]);
     command.env("PLUMBLINE_LEASE_SECS", "2").env("PLUMBLINE_HEARTBEAT_SECS", "1");
     let other = world.start(command);
@@ -210,7 +210,7 @@ async fn a_folder_that_was_removed_before_its_worker_died_is_repaired_by_another
     world.finish().await;
 }
 
-/// More than is taken in at once, and more than fits: what is too large is left where it is, the rest comes in parts.
+/// More than one scan imports, and a file that is too large: it is left alone, the others are imported in parts.
 #[sqlx::test(migrations = false)]
 async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
     let world = World::new(pool).await;
@@ -223,7 +223,7 @@ async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
         let file = fs::File::create(input.join(name)).expect("a person may write there");
         file.set_len(bytes).and_then(|()| file.set_modified(long_since)).expect("a file can be made");
     };
-    // A hole, none of which is on the disk.
+    // A sparse file without data on disk.
     put("0-disk.img", 3 << 30);
     for number in 0..300 {
         put(&format!("note-{number}.txt"), 20);
@@ -236,7 +236,7 @@ async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
     })
     .await;
     world.model.answers(Answer::Work);
-    // Files without text count as unread, and the job names them; what is asked for is a share of those that have text.
+    // Files without text count as unread, and the job names them; the required share applies to those with text.
     let row = world.becomes(job, "completed").await;
     assert_eq!((row.attempt, row.claims), (1, 1));
     let result = row.result.expect("a completed job has a result");
@@ -245,7 +245,7 @@ async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
     let peak = worker.program.peak_memory_mib();
     assert!(peak < MOST_MEMORY_MIB, "{peak} MiB");
     worker.program.stop().await;
-    // What was not taken in is the person's still, and is in no row.
+    // Files that were not imported stay with the person, and are in no row.
     let known = mirror::rows(&world.pool, job).await;
     for entry in fs::read_dir(&input).expect("a person may look there") {
         let name = entry.expect("a person may look there").file_name().into_string().expect("names are plain");

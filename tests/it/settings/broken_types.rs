@@ -1,4 +1,4 @@
-//! A mistake in the files of a job type stops no queue: its jobs wait and say why, and the others go on.
+//! A mistake in the files of a job type blocks no queue: its jobs wait with a reason, and the others run.
 
 use super::own_types::{job, job_types, run};
 use plumbline_system_tests::{PgPool, Uuid, World, eventually, jobs::NewJob, probe::Probed};

@@ -1,5 +1,5 @@
-//! Who may set what, at a real worker: a row that sets a key of the operator's, or passes a bound of his, fails before its
-//! first request, and nothing is sent anywhere.
+//! Levels of keys, at a real worker: a row that sets an operator's key, or exceeds a bound, fails before its first
+//! request, and nothing is sent.
 
 use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 /// The number that the operator of this test sets wherever a number has a bound, and a row may not pass.
 const BOUND: u64 = 60_000;
 
-/// A place that counts who comes.
+/// An address that counts connections.
 async fn elsewhere() -> (String, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let address = format!("http://{}/v1", listener.local_addr().expect("a bound socket has an address"));
@@ -66,14 +66,14 @@ fn merge(into: &mut Value, other: Value) {
     }
 }
 
-/// Bounds that are no numbers: who is to be stopped may not be let go on, and what is to be dropped is not kept.
+/// Bounds that are not numbers: a row may not change `stop` to `continue`, or keep what must be dropped.
 const TOOL_FAILURE: &str = "limits.on_tool_failure";
 const CLOSED_TODOS: &str = "limits.closed_todos";
 
 /// Values that the level of a key forbids.
 fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Value> {
     if level == "bounded" {
-        // Without a value of its own, a purpose has what the model has, which has the same bound.
+        // Without its own value, a purpose has the model's, with the same bound.
         let none = (!key.starts_with("llm_by_purpose.")).then_some(Value::Null);
         let (_, beyond) = bounds(key);
         return [beyond].into_iter().chain(none).collect();
@@ -99,7 +99,7 @@ fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Val
     vec![value]
 }
 
-/// What the operator sets of a bounded key, and what is beyond it.
+/// The operator's value of a bounded key, and a value beyond it.
 fn bounds(key: &str) -> (Value, Value) {
     match key {
         TOOL_FAILURE => (json!("stop"), json!("continue")),
@@ -182,7 +182,7 @@ async fn a_row_that_sets_what_it_may_not_fails_before_its_first_request(pool: Pg
     world.finish().await;
 }
 
-/// What was opened and is closed again is closed for jobs that began in between, too.
+/// A key that was opened and closed again is also closed for jobs that started in between.
 #[sqlx::test(migrations = false)]
 async fn a_job_that_goes_on_keeps_to_what_rows_may_set_now(pool: PgPool) {
     let world = World::new(pool).await;

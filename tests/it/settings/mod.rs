@@ -1,4 +1,4 @@
-//! Who may set what, and what a job type of an operator's own does with it.
+//! Levels of keys, and an operator's own job types.
 
 mod broken_types;
 mod levels;

@@ -1,4 +1,4 @@
-//! What a job owes, at the real binary: files that are there, meet their schemas, and quote what stands in the documents.
+//! Deliverables, with the real binary: files that exist, satisfy their schemas, and quote the documents.
 
 use crate::settings::own_types::{job, job_types, reads, run, working_files};
 use plumbline_system_tests::{
@@ -7,8 +7,8 @@ use plumbline_system_tests::{
 };
 use serde_json::{Value, json};
 
-/// A file that is owed is there, is JSON and meets its schema, and its quotes stand in the documents, before a job is complete;
-/// the model reads what is wrong, and the result lists the file whether the model names it or not.
+/// A deliverable must exist, be JSON that satisfies its schema, and its quotes must occur in the documents before a job
+/// completes; the model reads the errors, and the result lists the file whether or not the model names it.
 #[sqlx::test(migrations = false)]
 async fn deliverables_are_checked_before_a_job_is_complete(pool: PgPool) {
     let world = World::new(pool).await;
@@ -84,8 +84,8 @@ async fn deliverables_are_checked_before_a_job_is_complete(pool: PgPool) {
     world.finish().await;
 }
 
-/// A job that fails for what it owes is retried: the model reads why it failed, has a todo to work on, and delivers. A file that
-/// is there is not called undelivered as well.
+/// A job that failed because of its deliverables is retried: the model reads the reason, has a todo, and delivers. An
+/// existing file is not also listed as undelivered.
 #[sqlx::test(migrations = false)]
 async fn a_job_that_owed_a_file_delivers_it_after_a_retry(pool: PgPool) {
     let world = World::new(pool).await;
@@ -147,7 +147,8 @@ async fn a_job_that_owed_a_file_delivers_it_after_a_retry(pool: PgPool) {
     world.finish().await;
 }
 
-/// What a job's own row says is no source proves nothing; and the first request shows what was given with the job.
+/// A document that a job's own row lists in `no_sources` cannot be quoted; and the first request shows the job's
+/// documents.
 #[sqlx::test(migrations = false)]
 async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
     let world = World::new(pool).await;
@@ -207,7 +208,7 @@ async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
     world.finish().await;
 }
 
-/// A row may ask for more, and for no less.
+/// A row may require more, not less.
 #[sqlx::test(migrations = false)]
 async fn a_row_adds_to_what_is_owed_and_takes_nothing_away(pool: PgPool) {
     let world = World::new(pool).await;

@@ -1,5 +1,5 @@
-//! Job types of an operator's own, at the real binary: each has its model, its prices and its address, and the environment
-//! fills what they leave open.
+//! An operator's own job types, with the real binary: each has its model, its prices and its address, and the
+//! environment fills missing values.
 
 use plumbline_system_tests::{
     Ended, PgPool, Uuid, World, eventually,
@@ -166,7 +166,8 @@ async fn a_budget_that_cannot_work_is_said_before_the_first_request(pool: PgPool
     world.finish().await;
 }
 
-/// What is changed in the folder reaches new jobs of a worker that runs; what does not validate is refused, and the old stays.
+/// Changes in the folder apply to new jobs of a running worker; invalid ones are rejected, and the old files stay in
+/// use.
 #[sqlx::test(migrations = false)]
 async fn changed_files_reach_new_jobs_without_a_restart(pool: PgPool) {
     let world = World::new(pool).await;
@@ -214,8 +215,8 @@ async fn changed_files_reach_new_jobs_without_a_restart(pool: PgPool) {
     world.finish().await;
 }
 
-/// A changed prompt or configuration is tried on a job that has run: what would be asked otherwise is shown, and a fork goes on
-/// under it.
+/// A changed prompt or configuration is tried on a finished job: the replay shows the changed request, and a fork
+/// continues with it.
 #[sqlx::test(migrations = false)]
 async fn a_changed_configuration_is_tried_on_an_old_job(pool: PgPool) {
     let world = World::new(pool).await;
@@ -233,7 +234,7 @@ async fn a_changed_configuration_is_tried_on_an_old_job(pool: PgPool) {
     assert_eq!(same.code, Some(0), "{} {}", same.stdout, same.stderr);
     assert!(same.stdout.contains("no difference"), "{}", same.stdout);
 
-    // What is sent besides the conversation.
+    // The request without the conversation.
     job_types(&world, &[("ours", json!({"llm": {"temperature": 0.75}}))]);
     let warmer = replay().await;
     assert_eq!(warmer.code, Some(1), "{}", warmer.stderr);

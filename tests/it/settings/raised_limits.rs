@@ -1,4 +1,4 @@
-//! A job that one of its limits paused goes on under a higher one, by one command, up to where the operator lets it.
+//! A job paused by a limit continues with a higher one, by one command, up to the operator's ceiling.
 
 use plumbline_system_tests::{Command, PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(po
         "{}",
         refused.stderr
     );
-    // Resumed as it is, or with too little, it would pause again at once.
+    // Resumed without changes, or with too little, it would pause again at once.
     let alone = world.run(&["resume", &id, "--feedback", "Go on."]).await;
     let how = format!("raise it with `plumbline resume {id} --cost-budget USD`");
     assert!(alone.code == Some(1) && alone.stderr.contains(&how), "{alone:?}");
@@ -127,7 +127,8 @@ async fn a_budget_is_raised_by_a_command_past_the_bound_and_up_to_the_ceiling(po
     world.finish().await;
 }
 
-/// What the database cannot know, because no worker was there to tell it, the worker sees when the job goes on.
+/// Limits that the database cannot check, because no worker reported the ceiling, are checked by the worker when the
+/// job continues.
 #[sqlx::test(migrations = false)]
 async fn a_limit_above_a_ceiling_that_came_later_waits_for_a_lower_one(pool: PgPool) {
     let world = world(pool, &json!({})).await;
@@ -159,7 +160,7 @@ async fn limits_that_do_not_go_together_wait_for_others(pool: PgPool) {
         row.status == "paused" && row.reason.as_deref().is_some_and(|reason| reason.contains("must rise from nudge"))
     };
     world.until(job, "is paused for its limits", told).await;
-    // What was refused is replaced as a whole.
+    // Refused limits are replaced as a whole.
     let limits = r#"{"cost_budget_usd": null, "repeated_calls": {"nudge": 2}}"#;
     assert_eq!(resumed_with(&world, job, limits).await.as_deref(), Ok("pending"));
     world.becomes(job, "completed").await;

@@ -1,10 +1,10 @@
-//! Jobs that go on from those of liars: forks, retries, and jobs over next versions of the document.
+//! Jobs that continue those of liars: forks, retries, and jobs over next versions of the document.
 
 use super::{Liars, PASSAGES, Stage, document, lies::LIARS, prompt};
 use plumbline_system_tests::{PgPool, Uuid};
 use serde_json::json;
 
-/// The steps at which a job is forked: that behind the lie, and the last one before the end is asked for.
+/// The steps at which a job is forked: the one after the lie, and the last one before completion is requested.
 const FORKED_AT: &str = "SELECT s.step FROM (
         (SELECT step + 1 AS step FROM llm_requests WHERE job_id = $1 ORDER BY step OFFSET 2 LIMIT 1)
         UNION (SELECT max(step) - 1 FROM llm_requests WHERE job_id = $1)
@@ -27,7 +27,7 @@ async fn forks(stage: &Stage, jobs: &[(String, Uuid)]) -> Vec<(String, Uuid)> {
     forks
 }
 
-/// Retries what has failed.
+/// Retries failed jobs.
 async fn retries(stage: &Stage, jobs: &[(String, Uuid)]) -> Vec<(String, Uuid)> {
     let mut retried = Vec::new();
     for (name, id) in jobs {
@@ -39,7 +39,7 @@ async fn retries(stage: &Stage, jobs: &[(String, Uuid)]) -> Vec<(String, Uuid)> 
     retried
 }
 
-/// A job over the same document, with a sentence more, behind each that has completed.
+/// A job over the same document with an additional sentence, after each completed one.
 async fn next_versions(stage: &Stage, jobs: &[(String, Uuid)]) -> Vec<(String, Uuid)> {
     let mut next = Vec::new();
     for (name, id) in jobs {
@@ -78,7 +78,7 @@ async fn forks_retries_and_next_versions_carry_no_lie_on(pool: PgPool) {
         .await
         .expect("the jobs can be read");
     assert_eq!(usize::try_from(carried), Ok(next.len()));
-    // They read it, lie no more, and ask for the end.
+    // They read it, lie no more, and request completion.
     liars.go_on_behind(0);
     stage.ends(&next).await;
     let unread: i64 = sqlx::query_scalar(

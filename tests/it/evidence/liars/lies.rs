@@ -1,4 +1,4 @@
-//! What liars do with the sentences that they have read.
+//! The liars' handling of sentences that they have read.
 
 use super::{Call, DUTIES, Lie, Sentence, excuses};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
-//! Models that do not do their work and say that they did: none ends `completed` over a whole document without a headline that
-//! asks for a look, nor do its forks, its retries and jobs over next versions.
+//! Models that falsely claim to have done their work: none ends `completed` over a whole document without a `look:`
+//! headline, nor do its forks, its retries and jobs over next versions.
 //!
-//! All of them read the document; what they record, cite and close is their kind. Behind that they do what gets a job to its
-//! end: todos are closed, a report is written, passages are closed with an excuse, the end is asked for again and again.
+//! All of them read the document; their kind determines what they record, cite and close. Then they do what completes a
+//! job: todos are closed, a report is written, passages are closed with an excuse, completion is requested repeatedly.
 
 mod again;
 mod lies;
@@ -24,7 +24,7 @@ use std::{
 /// A name and a call.
 type Call = (&'static str, Value);
 
-/// What a liar does with the sentences that it has read: of each its passage, its number and its words.
+/// A liar's handling of sentences that it has read: each with passage, number and words.
 type Lie = fn(&[Sentence]) -> Vec<Call>;
 
 struct Sentence {
@@ -33,7 +33,7 @@ struct Sentence {
     words: String,
 }
 
-/// Duties with words of their own, some with numbers and negations.
+/// Duties with distinct words, some with numbers and negations.
 const DUTIES: [&str; 24] = [
     "Invoices must be kept for ten years in the archive of the branch.",
     "The treasurer shall reconcile all cash accounts before noon.",
@@ -99,7 +99,7 @@ fn excuses(read: &[Sentence]) -> Vec<Call> {
     vec![close(passages.iter().copied(), "The rest of it obliges nobody at all."); 2]
 }
 
-/// Liars by their names, who answer by how many requests each has had.
+/// Liars by name, which answer by the number of their requests.
 struct Liars {
     known: &'static [(&'static str, Lie)],
     counts: Mutex<HashMap<&'static str, usize>>,
@@ -110,7 +110,7 @@ impl Liars {
         Arc::new(Self { known, counts: Mutex::default() })
     }
 
-    /// From here on each answers as behind so many requests.
+    /// From here on each answers as after this many requests.
     fn go_on_behind(&self, requests: usize) {
         let counts = self.known.iter().map(|(name, _)| (*name, requests)).collect();
         *self.counts.lock().expect("no turn panics") = counts;
@@ -253,7 +253,7 @@ async fn no_liar_ends_completed_without_a_word(pool: PgPool) {
     let jobs = stage.insert(&liars, None).await;
     let ends = stage.ends(&jobs).await;
     let of = |name: &str| ends.iter().find(|end| end.starts_with(name)).expect("it is there");
-    // What is in another language is compared by numbers and negations alone, and counted.
+    // Text in another language is compared only by numbers and negations, and counted.
     assert!(of("in another language").contains("24 in another language, not compared"), "{ends:#?}");
     for (name, end) in [
         ("cites only", r#"failed "nothing_recorded""#),

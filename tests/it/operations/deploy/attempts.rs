@@ -1,6 +1,6 @@
-//! What is tried as each role: `{own}` is a job of the enqueuer's, the others are another's.
+//! The attempts of each role: `{own}` is the enqueuer's job, the others belong to another login.
 
-/// Kinds of attempts, each with what is tried and how.
+/// Kinds of attempts, each with descriptions and statements.
 pub(super) const ATTEMPTS: &[(&str, &[(&str, &str)])] = &[
     ("Reading jobs", READING_JOBS),
     ("Reading what belongs to jobs", READING_ROWS),

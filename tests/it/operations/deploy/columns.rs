@@ -1,9 +1,9 @@
-//! What users find in the database itself: a comment on each column that they read, and a key on each table.
+//! Documentation in the database itself: a comment on each column that users read, and a key on each table.
 
 use super::user::world;
 use plumbline_system_tests::PgPool;
 
-/// What people and other programs read (docs/sql.md), besides what the roles may.
+/// Objects that people and other programs read (docs/sql.md), besides those granted to roles.
 const READ: &[&str] = &[
     "jobs",
     "job_documents",

@@ -1,4 +1,4 @@
-//! What each role can do with the commands, tried with the real binary: the table of `deploy/README.md`.
+//! The commands that each role may run, tested with the real binary: the table of `deploy/README.md`.
 
 use super::user::{User, world};
 use plumbline_system_tests::{Ended, PgPool, Uuid, World, jobs::NewJob};
@@ -122,7 +122,7 @@ async fn ask(world: &World, job: Uuid, calls: &[Uuid]) {
     }
 }
 
-/// Done, or refused with one sentence that names who may; nothing else.
+/// Either done, or refused with one sentence that names who may.
 fn holds(ended: &Ended, may: bool, who_may: &[&str], what: &str) {
     if may {
         // Watching ends with 3 at a job in review.

@@ -1,5 +1,5 @@
-//! What `deploy/` and `docker/` promise: that the roles can do their work and nothing else, that what alerts and
-//! dashboards ask for exists, and that every variable named there is one that the program reads.
+//! Tests of `deploy/` and `docker/`: the roles can do their work and nothing else, the metrics of alerts and dashboards
+//! exist, and the program reads every variable named there.
 
 mod attempts;
 mod columns;

@@ -1,4 +1,4 @@
-//! Names in files that nobody compiles: metrics in alerts and dashboards, variables in manifests.
+//! Names in files that are not compiled: metrics in alerts and dashboards, variables in manifests.
 
 use plumbline_system_tests::{Answer, PgPool, Program, World, documents, eventually, jobs::NewJob, program};
 use std::{
@@ -35,7 +35,7 @@ fn texts(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// What a rule or a panel may name: histograms are asked for by their parts.
+/// Names that a rule or a panel may use; histograms by their parts.
 fn family(name: &str) -> &str {
     ["_bucket", "_sum", "_count"].iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name)
 }

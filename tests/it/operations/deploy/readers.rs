@@ -1,10 +1,10 @@
-//! Who reads which jobs, where rights differ by row: an enqueuer his own, an approver those in review.
+//! Row-level rights to read jobs: enqueuers their own, approvers those in review.
 
 use super::user::{User, world};
 use plumbline_system_tests::{PgPool, documents, jobs::NewJob};
 use sqlx::{AssertSqlSafe, Executor as _};
 
-/// An application that enqueues learns of its own jobs what it needs, and of others' nothing.
+/// An application reads what it needs of its own jobs, and nothing of others'.
 #[sqlx::test(migrations = false)]
 async fn enqueue_reads_how_its_own_jobs_go_and_what_came_of_them(pool: PgPool) {
     let world = world(pool).await;
@@ -31,7 +31,7 @@ async fn enqueue_reads_how_its_own_jobs_go_and_what_came_of_them(pool: PgPool) {
     let count: i64 = sqlx::query_scalar(files).bind(job).fetch_one(&neighbour.pool).await.expect("files can be listed");
     let text: Option<String> = sqlx::query_scalar(file).bind(job).fetch_one(&neighbour.pool).await.expect("it answers");
     assert_eq!((count, text), (0, None));
-    // A role that somebody takes on changes nothing: whoever logged in is who he is.
+    // SET ROLE changes nothing: the login counts.
     let mut session = neighbour.pool.acquire().await.expect("a session");
     session.execute("SET ROLE plumbline_enqueue").await.expect("a role one is in can be taken on");
     let taken_on: Option<String> =
@@ -43,7 +43,7 @@ async fn enqueue_reads_how_its_own_jobs_go_and_what_came_of_them(pool: PgPool) {
     world.finish().await;
 }
 
-/// Whoever decides on reviews sees what is in review, and nothing before or after.
+/// Approvers see jobs in review, and nothing before or after.
 #[sqlx::test(migrations = false)]
 async fn approve_reads_what_is_in_review_and_decides_on_it(pool: PgPool) {
     let world = world(pool).await;
@@ -84,7 +84,7 @@ async fn approve_reads_what_is_in_review_and_decides_on_it(pool: PgPool) {
     world.finish().await;
 }
 
-/// Roles that are not of the file see what they were given, as before there were policies.
+/// Roles outside the file see what they were granted, as without policies.
 #[sqlx::test(migrations = false)]
 async fn other_roles_and_several_roles_see_every_job(pool: PgPool) {
     let world = world(pool).await;

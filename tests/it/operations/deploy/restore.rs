@@ -1,10 +1,10 @@
-//! Backup and restore as `deploy/README.md` has them: what is in Postgres is all there is.
+//! Backup and restore as in `deploy/README.md`: Postgres contains everything.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, cluster::Cluster, documents, jobs, jobs::NewJob, mirror};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use std::{path::Path, process::Command};
 
-/// The address without what only our driver knows.
+/// The address without options of our driver.
 fn plain(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
@@ -21,9 +21,8 @@ fn run(program: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// A dump that is taken while a worker is in the middle of a job is restored elsewhere, and an unrelated worker with an
-/// empty workspace goes on: the folder is rebuilt from rows, and the record is the one of a job that was never
-/// interrupted.
+/// A dump taken while a worker is in the middle of a job is restored elsewhere, and another worker with an empty
+/// workspace continues: the folder is rebuilt from rows, and the result is that of an uninterrupted job.
 #[sqlx::test(migrations = false)]
 async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) {
     let world = World::new(pool).await;
@@ -56,7 +55,7 @@ async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) 
     assert_eq!(found.status, "running", "the dump is of a job at work");
     assert!(0 < found.step && found.step < original.step, "{found:?}");
 
-    // A dump is older than a lease when somebody comes to restore it.
+    // A dump is usually older than a lease when it is restored.
     restored
         .execute("UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour'")
         .await

@@ -1,4 +1,4 @@
-//! What each role can do, tried: the table in docs/roles.md is made here, by logging in as each of them and trying.
+//! Generates the table in docs/roles.md by logging in as each role and trying each statement.
 
 use super::{
     attempts::ATTEMPTS,
@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Executor as _};
 use std::{fs, path::Path};
 
 const ROLES: [&str; 6] = ["enqueue", "steer", "approve", "watch", "work", "validate"];
-/// Each role is refused at least so much of what is tried.
+/// Minimum number of refusals of each role.
 const LEAST_REFUSED: usize = 50;
 
 /// The jobs that attempts are about.
@@ -29,7 +29,7 @@ struct Jobs {
     running: Uuid,
     /// Another's, which was deleted.
     gone: Uuid,
-    /// Another's, of which a call waits for a decision.
+    /// Another login's job with a call that waits for a decision.
     asked: Uuid,
     /// That call.
     call: Uuid,
@@ -167,7 +167,7 @@ fn hold_against_the_page(table: &str) {
     );
 }
 
-/// What a session makes for itself stands for nothing of ours in a function that acts with its owner's rights.
+/// Temporary objects of a session cannot shadow ours in a function that runs with its owner's rights.
 #[sqlx::test(migrations = false)]
 async fn temporary_things_stand_for_nothing_of_ours(pool: PgPool) {
     let world = world(pool).await;

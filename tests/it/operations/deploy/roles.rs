@@ -1,4 +1,4 @@
-//! `deploy/roles.sql`: users in each role, doing their work and trying what is not theirs.
+//! `deploy/roles.sql`: users in each role do their work and try forbidden statements.
 
 use super::user::{User, apply, world};
 use plumbline_system_tests::{
@@ -144,7 +144,7 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
     world.finish().await;
 }
 
-/// What belongs to one's own job is read where it is, and of others there is nothing.
+/// A login reads the rows of its own job, and none of others'.
 #[sqlx::test(migrations = false)]
 async fn enqueue_reads_the_rows_of_its_own_jobs_alone(pool: PgPool) {
     let world = world(pool).await;
@@ -199,7 +199,7 @@ async fn steer_sees_how_jobs_go_and_commands_them(pool: PgPool) {
         assert_eq!(user.call(function, job).await, status, "{function}");
     }
     user.run(&world, &["cancel", &job.to_string()]).await;
-    // What he steers he sees: how it goes, what it costs, what is planned, which files there are.
+    // A steerer sees progress, cost, plan and file names.
     for statement in [
         "SELECT id FROM jobs WHERE status = 'review' AND result ? 'summary' AND total_requests > 0 AND cost_usd >= 0",
         "SELECT id FROM job_summary WHERE prompt LIKE 'Extract%' AND status = 'review'",
@@ -259,7 +259,7 @@ async fn steer_sees_how_jobs_go_and_commands_them(pool: PgPool) {
             .expect("commands can be read");
     assert_eq!(by_update, [("update cancelled".to_owned(), user.name().to_owned())]);
 
-    // What says that a command is at work can be said by anybody, and is believed of nobody.
+    // Any session can set the marker of a running command, so it is not trusted.
     let mut session = user.pool.acquire().await.expect("a session");
     let say = "SELECT set_config('plumbline.command', $1, false)";
     sqlx::query(say).bind(job.to_string()).execute(&mut *session).await.expect("anybody may set it");

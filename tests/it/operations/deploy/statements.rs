@@ -1,15 +1,15 @@
-//! The store's statements against the roles: a right given is one that is used, and a statement that nobody may run shows
-//! up here.
+//! The store's statements against the roles: every granted right is used, and a statement that no role may run is
+//! detected.
 
 use super::user::{REFUSED, world};
 use plumbline_system_tests::PgPool;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// Statements that no worker runs: what deletes jobs, what takes a fork's settings away, and the decisions of people.
+/// Statements that no worker runs: deleting jobs, removing a fork's settings, and the decisions of people.
 const NO_WORKERS: [&str; 4] = ["admin/decide_call", "admin/forget_settings", "admin/grant_calls", "admin/prune"];
 
-/// What a statement that changes something has in it: words of SQL, or a function that runs with its owner's rights.
+/// Signs of a writing statement: SQL keywords, or a function that runs with its owner's rights.
 const WRITES: [&str; 16] = [
     "INSERT ",
     "UPDATE ",
@@ -29,8 +29,8 @@ const WRITES: [&str; 16] = [
     "expire_calls(",
 ];
 
-/// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
-/// worker, and whoever adds it gives the worker's role the right to it.
+/// The statements that a role may run are listed, so that a new statement fails here: it belongs to the worker, so
+/// grant its rights to the worker's role.
 #[sqlx::test(migrations = false)]
 async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
     let world = world(pool).await;

@@ -38,7 +38,7 @@ impl User {
         command
     }
 
-    /// Runs a command to its end and gives what it printed.
+    /// Runs a command to its end and returns its output.
     pub(super) async fn run(&self, world: &World, arguments: &[&str]) -> String {
         let ended = world.start(self.command(world, arguments)).ended().await;
         assert_eq!(ended.code, Some(0), "{arguments:?} as {}: {}", self.name, ended.stderr);
