@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak weather planted scan size corpus evasions postgres-matrix pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak weather planted scan size corpus evasions pictures postgres-matrix pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/dev-postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -73,6 +73,12 @@ evasions: prepare ## A million hostile queries at a real Neo4j: none may have an
 	@PLUMBLINE_EVASIONS=full cargo test --quiet -p plumbline-tools --test graph no_text_before -- --nocapture > target/evasions.log 2>&1 \
 		|| { cat target/evasions.log; exit 1; }
 	@grep '^evasions: ' target/evasions.log
+
+pictures: prepare ## Take the README's pictures of the real pages, in Chromium
+	@.ci/build
+	@cargo build --locked --quiet -p plumbline-system-tests --example pictures
+	@mkdir -p docs/pictures
+	@$(RUN) __with-postgres -- $(DEBUG)/examples/pictures docs/pictures
 
 postgres-matrix: prepare ## The store, recovery and roles on PostgreSQL 15 to 18, fetched from Maven Central (ARGS="16 18" for some)
 	@.ci/build

@@ -1,7 +1,7 @@
 //! The dashboard in a real browser, where there is one: it lives, and nothing it does is against its own policy.
 
-use crate::{chromium::Browser, client::worker};
-use plumbline_system_tests::{Answer, PgPool, World, documents, eventually, jobs::NewJob};
+use crate::client::worker;
+use plumbline_system_tests::{Answer, PgPool, World, browser::Browser, documents, eventually, jobs::NewJob};
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
@@ -70,7 +70,7 @@ async fn a_page_follows_its_job_and_keeps_to_its_policy(pool: PgPool) {
             browser.looks(width, 900, is_dark).await;
             browser.open(&format!("http://{address}{path}")).await;
             eventually(&format!("{path} to follow"), async || (follows() > before).then_some(())).await;
-            let size = browser.picture().await;
+            let size = browser.picture().await.len();
             assert!(size > LEAST_PICTURE, "{path} is empty: {size} bytes");
         }
         // The browser keeps it for the other pages.
@@ -105,13 +105,56 @@ async fn a_report_opens_and_asks_for_nothing(pool: PgPool) {
         assert_eq!(page.matches("<mark id=\"c-cit_").count(), policy.sentences.len(), "{url}: {page}");
         assert!(policy.sentences.iter().all(|sentence| page.contains(&format!(">{sentence}</mark>"))), "{url}: {page}");
         // The style sheet is the file's own, and it is applied.
-        assert!(browser.picture().await > LEAST_PICTURE, "{url} is empty");
+        assert!(browser.picture().await.len() > LEAST_PICTURE, "{url} is empty");
     }
     let asked = asked(&noted);
     let mut paths: Vec<&str> = asked.lines().filter_map(|line| line.strip_prefix("GET ")).collect();
     // A browser asks for the icon by itself.
     paths.retain(|path| !path.starts_with("/favicon.ico") && !path.starts_with(&format!("/jobs/{job}/report ")));
     assert!(paths.is_empty(), "{paths:?}");
+    program.stop().await;
+    world.finish().await;
+}
+
+/// The narrowest window that pages are made for, in CSS pixels, and the smallest letters in it.
+const NARROW: u32 = 390;
+const SMALLEST_LETTERS: f64 = 11.0;
+
+/// How many pixels the page is wider than its window, and the texts whose letters are smaller than `SMALLEST_LETTERS`, with
+/// their size. Letters in a drawing are as large as it is scaled.
+const MEASURE: &str = r#"(() => {
+    const small = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest("title, script, style")) continue;
+        const drawing = element.ownerSVGElement;
+        const scale = drawing ? drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width : 1;
+        const size = parseFloat(getComputedStyle(element).fontSize) * scale;
+        if (size < SMALLEST) small.push(`${element.tagName} in ${element.parentElement.tagName}.${element.parentElement.className}: ${walker.currentNode.data.trim().slice(0, 40)}: ${size.toFixed(1)} px`);
+    }
+    return {beyond: document.documentElement.scrollWidth - window.innerWidth, small: [...new Set(small)]};
+})()"#;
+
+#[sqlx::test(migrations = "../migrations")]
+async fn on_a_narrow_screen_no_page_scrolls_sideways_and_no_letters_are_small(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(3);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    let (program, worker) = worker(&world).await;
+    let Some(mut browser) = Browser::start(world.folder()).await else { return };
+    let measure = MEASURE.replace("SMALLEST", &SMALLEST_LETTERS.to_string());
+    let views = ["", "/plan", "/timeline", "/requirements", "/files", "/file?path=output/requirements.md", "/report"];
+    let pages = views.map(|view| format!("/jobs/{job}{view}"));
+    for page in ["/".to_owned()].iter().chain(&pages) {
+        for (width, is_dark) in [(NARROW, false), (NARROW, true), (1280, false), (1280, true)] {
+            browser.looks(width, 844, is_dark).await;
+            browser.open(&format!("http://{worker}{page}")).await;
+            let measured = browser.evaluate(&measure).await;
+            assert_eq!(measured, serde_json::json!({"beyond": 0, "small": []}), "{page} at {width} px");
+        }
+    }
     program.stop().await;
     world.finish().await;
 }

@@ -3,7 +3,6 @@
 
 mod api;
 mod browser;
-mod chromium;
 mod client;
 mod collector;
 mod downloads;

@@ -14,6 +14,7 @@
 //! - **Every test ends with the invariants.** [`World::finish`] runs `invariants.sql` over the rows and compares every
 //!   mirrored folder with its rows; a world that is dropped without it fails its test.
 
+pub mod browser;
 pub mod cluster;
 pub mod documents;
 pub mod invariants;

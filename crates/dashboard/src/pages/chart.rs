@@ -1,53 +1,36 @@
-//! The chart of the cost per turn: geometry computed here, drawn as inline SVG by a template, with a table of the same
-//! numbers for screen readers.
+//! The chart of what each turn cost: bars as high as their share of the largest one. A template draws them, with a table of
+//! the same numbers beside them for those who cannot see the drawing.
 
 use crate::pages::template_filters;
 use plumbline_store::CostBar;
 use serde::Serialize;
 
-/// The size of the drawing in its own units; the page scales it.
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 150.0;
-/// Maximum width of a bar, for jobs with few turns.
-const WIDEST: f64 = 26.0;
-
-/// A drawn chart.
+/// What the template draws.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Chart {
-    width: f64,
-    height: f64,
-    /// The quantity: `cost`, or `tokens` if the job's prices are zero.
+    /// What a bar is high by: `cost`, or `tokens` where the job's prices are zero.
     unit: &'static str,
-    /// The scale's lines, from the bottom up.
-    grid: Vec<GridLine>,
+    /// What the largest bar has: US dollars or tokens.
+    top: f64,
     bars: Vec<Bar>,
     first_turn: i64,
     last_turn: i64,
-    /// Whether a bar stands for several turns.
+    /// Whether a bar sums up several turns.
     grouped: bool,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
-struct GridLine {
-    y: f64,
-    label: String,
-}
-
-#[derive(Debug, PartialEq, Serialize)]
 struct Bar {
-    x: f64,
-    width: f64,
+    /// From the bottom up.
     parts: Vec<Part>,
-    failed: i64,
     /// Read on hover and by screen readers.
     title: String,
     turns: String,
-    fresh: i64,
-    cached: i64,
-    output: i64,
-    cost: f64,
+    #[serde(flatten)]
+    of: CostBar,
 }
 
+/// A piece of a bar, in percent of the chart's height.
 #[derive(Debug, PartialEq, Serialize)]
 struct Part {
     kind: &'static str,
@@ -55,35 +38,18 @@ struct Part {
     height: f64,
 }
 
-/// Draws the bars; none without data.
+/// Draws the bars; nothing without any.
 pub(crate) fn draw(bars: &[CostBar]) -> Option<Chart> {
     let (first, last) = (bars.first()?, bars.last()?);
     let priced = bars.iter().any(|bar| bar.cost_usd > 0.0);
-    let top = nice(bars.iter().map(|bar| measure(bar, priced)).fold(0.0, f64::max));
-    let slot = WIDTH / bars.len() as f64;
-    let width = (slot * 0.8).clamp(1.0, WIDEST);
-    let drawn = bars.iter().enumerate().map(|(at, bar)| {
+    let top = bars.iter().map(|bar| amounts(bar, priced).iter().map(|(_, amount)| amount).sum()).fold(0.0, f64::max);
+    let drawn = bars.iter().map(|bar| {
         let turns = turns(bar);
-        Bar {
-            x: tenth(slot * at as f64 + (slot - width) / 2.0),
-            width: tenth(width),
-            parts: parts(bar, priced, top),
-            failed: bar.failed,
-            title: title(bar, &turns),
-            turns,
-            fresh: bar.fresh_tokens,
-            cached: bar.cached_tokens,
-            output: bar.output_tokens,
-            cost: bar.cost_usd,
-        }
+        Bar { parts: parts(&amounts(bar, priced), top), title: title(bar, &turns), turns, of: bar.clone() }
     });
     Some(Chart {
-        width: WIDTH,
-        height: HEIGHT,
         unit: if priced { "cost" } else { "tokens" },
-        grid: [0.0, 0.5, 1.0]
-            .map(|part| GridLine { y: tenth(HEIGHT * (1.0 - part)), label: label(top * part, priced) })
-            .into(),
+        top,
         bars: drawn.collect(),
         first_turn: first.first_turn,
         last_turn: last.last_turn,
@@ -91,25 +57,23 @@ pub(crate) fn draw(bars: &[CostBar]) -> Option<Chart> {
     })
 }
 
-fn measure(bar: &CostBar, priced: bool) -> f64 {
-    if priced { bar.cost_usd } else { (bar.fresh_tokens + bar.cached_tokens + bar.output_tokens) as f64 }
-}
-
-/// From the bottom up: cached, fresh, answer; with prices a single part.
-fn parts(bar: &CostBar, priced: bool, top: f64) -> Vec<Part> {
-    let amounts = match priced {
+fn amounts(bar: &CostBar, priced: bool) -> Vec<(&'static str, f64)> {
+    match priced {
         true => vec![("cost", bar.cost_usd)],
         false => vec![
             ("cached", bar.cached_tokens as f64),
             ("fresh", bar.fresh_tokens as f64),
             ("output", bar.output_tokens as f64),
         ],
-    };
-    let mut floor = HEIGHT;
-    let drawn = amounts.into_iter().filter(|(_, amount)| *amount > 0.0).map(|(kind, amount)| {
-        let height = HEIGHT * amount / top;
+    }
+}
+
+fn parts(amounts: &[(&'static str, f64)], top: f64) -> Vec<Part> {
+    let mut floor = 100.0;
+    let drawn = amounts.iter().filter(|(_, amount)| *amount > 0.0).map(|&(kind, amount)| {
+        let height = 100.0 * amount / top;
         floor -= height;
-        Part { kind, y: tenth(floor), height: tenth(height.max(0.5)) }
+        Part { kind, y: floor, height }
     });
     drawn.collect()
 }
@@ -133,32 +97,9 @@ fn title(bar: &CostBar, turns: &str) -> String {
     )
 }
 
-fn label(amount: f64, priced: bool) -> String {
-    match priced {
-        true => template_filters::usd(amount),
-        false if amount >= 1_000_000.0 => format!("{:.1}\u{202f}M", amount / 1e6),
-        false if amount >= 1000.0 => format!("{:.0}\u{202f}k", amount / 1e3),
-        false => format!("{amount:.0}"),
-    }
-}
-
-/// The next larger 1, 2, 3, 4, 5, 6 or 8 times a power of ten.
-fn nice(largest: f64) -> f64 {
-    if largest <= 0.0 {
-        return 1.0;
-    }
-    let power = 10f64.powf(largest.log10().floor());
-    let steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
-    steps.into_iter().map(|step| step * power).find(|top| *top >= largest * 0.999_999).unwrap_or(largest)
-}
-
-fn tenth(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{HEIGHT, draw, nice};
+    use super::draw;
     use plumbline_store::CostBar;
 
     fn bar(turn: i64, tokens: i64, cost_usd: f64) -> CostBar {
@@ -177,14 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_bar_fits_and_parts_stand_on_each_other() {
+    fn the_largest_bar_fills_the_height_and_parts_are_on_each_other() {
         assert_eq!(draw(&[]), None);
         let chart = draw(&[bar(1, 100, 0.0), bar(2, 400, 0.0)]).expect("two bars");
-        assert_eq!((chart.unit, chart.grid[2].label.as_str(), chart.grouped), ("tokens", "800", false));
+        assert_eq!((chart.unit, chart.top, chart.grouped), ("tokens", 800.0, false));
         let [cached, fresh] = &chart.bars[1].parts[..] else { panic!("two parts with tokens: {chart:?}") };
-        assert_eq!((cached.y, fresh.y, fresh.height), (HEIGHT / 2.0, 0.0, HEIGHT / 2.0));
+        assert_eq!((cached.y, fresh.y, fresh.height), (50.0, 0.0, 50.0));
         let priced = draw(&[bar(1, 100, 0.02), bar(2, 400, 0.01)]).expect("two bars");
-        assert_eq!((priced.unit, priced.bars[0].parts[0].height), ("cost", HEIGHT));
-        assert!([0.0, 1e-9, 0.7, 17.0, 95.0, 123_456.0].iter().all(|&n| nice(n) >= n && nice(n) <= (n * 2.0).max(1.0)));
+        assert_eq!((priced.unit, priced.bars[0].parts[0].height), ("cost", 100.0));
     }
 }

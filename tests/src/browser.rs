@@ -1,7 +1,8 @@
 //! A browser under a test's command, over the pipe of its DevTools protocol: one JSON text a message, each ended by a NUL.
 //! The test waits for what the browser says that it has done, never for a time.
 
-use plumbline_system_tests::wait::CEILING;
+use crate::wait::CEILING;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use std::{path::Path, path::PathBuf, process::Stdio};
 use tokio::{
@@ -27,7 +28,8 @@ const FLAGS: [&str; 9] = [
 const SAYINGS: [&str; 3] = ["Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"];
 
 /// A running browser with one page; it ends when dropped.
-pub(crate) struct Browser {
+#[derive(Debug)]
+pub struct Browser {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
@@ -45,9 +47,12 @@ fn program() -> Option<PathBuf> {
 
 impl Browser {
     /// Starts it with an empty page, its profile in this folder; `None`, and a line that says so, where there is none.
-    pub(crate) async fn start(folder: &Path) -> Option<Self> {
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub async fn start(folder: &Path) -> Option<Self> {
         let Some(program) = program() else {
-            plumbline_system_tests::skipped("no chromium was found", ".ci/prepare programs");
+            crate::skipped("no chromium was found", ".ci/prepare programs");
             return None;
         };
         // It reads descriptor 3 and writes descriptor 4.
@@ -77,8 +82,19 @@ impl Browser {
     }
 
     /// The size of its window, and whether its user likes it dark.
-    pub(crate) async fn looks(&mut self, width: u32, height: u32, is_dark: bool) {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+    ///
+    /// # Panics
+    /// As [`Browser::open`].
+    pub async fn looks(&mut self, width: u32, height: u32, is_dark: bool) {
+        self.looks_at_scale(width, height, 1, is_dark).await;
+    }
+
+    /// The same on a screen that has so many points a pixel of the page.
+    ///
+    /// # Panics
+    /// As [`Browser::open`].
+    pub async fn looks_at_scale(&mut self, width: u32, height: u32, scale: u32, is_dark: bool) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": false});
         self.ask("Emulation.setDeviceMetricsOverride", size).await;
         let scheme = if is_dark { "dark" } else { "light" };
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
@@ -86,7 +102,10 @@ impl Browser {
     }
 
     /// Opens an address and waits until the page is loaded.
-    pub(crate) async fn open(&mut self, url: &str) {
+    ///
+    /// # Panics
+    /// When the browser cannot, or ends.
+    pub async fn open(&mut self, url: &str) {
         self.events.retain(|event| event["method"] != "Page.loadEventFired");
         let opened = self.ask("Page.navigate", json!({"url": url})).await;
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
@@ -97,20 +116,34 @@ impl Browser {
     }
 
     /// The page as it is now.
-    pub(crate) async fn page(&mut self) -> String {
-        let expression = json!({"expression": "document.documentElement.outerHTML"});
-        let said = self.ask("Runtime.evaluate", expression).await;
-        said["result"]["value"].as_str().expect("a page is text").to_owned()
+    ///
+    /// # Panics
+    /// As [`Browser::open`].
+    pub async fn page(&mut self) -> String {
+        self.evaluate("document.documentElement.outerHTML").await.as_str().expect("a page is text").to_owned()
     }
 
-    /// The size of a picture of it, in bytes.
-    pub(crate) async fn picture(&mut self) -> usize {
+    /// The value of a JavaScript expression on the page.
+    ///
+    /// # Panics
+    /// As [`Browser::open`], and when the expression throws.
+    pub async fn evaluate(&mut self, expression: &str) -> Value {
+        let mut said = self.ask("Runtime.evaluate", json!({"expression": expression, "returnByValue": true})).await;
+        assert!(said["exceptionDetails"].is_null(), "{said}");
+        said["result"]["value"].take()
+    }
+
+    /// A picture of what its window shows, as PNG.
+    ///
+    /// # Panics
+    /// As [`Browser::open`].
+    pub async fn picture(&mut self) -> Vec<u8> {
         let taken = self.ask("Page.captureScreenshot", json!({})).await;
-        taken["data"].as_str().expect("a picture is base64").len() / 4 * 3
+        BASE64_STANDARD.decode(taken["data"].as_str().expect("a picture is text")).expect("a picture is base64")
     }
 
     /// What it complained of so far, a line each.
-    pub(crate) fn complaints(&self) -> String {
+    pub fn complaints(&self) -> String {
         let said = self.events.iter().filter(|event| event["method"].as_str().is_some_and(|it| SAYINGS.contains(&it)));
         said.map(|event| format!("{}: {}\n", event["method"], event["params"])).collect()
     }
