@@ -1,4 +1,4 @@
-//! What the adapters' own code costs: request bodies, token counts, chunks, quotes.
+//! The cost of the adapters' code: request bodies, token counts, chunks, quotes.
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use plumbline_bench::{dialogue::after_turns, prose::prose};

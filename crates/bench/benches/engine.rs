@@ -31,7 +31,7 @@ fn request(bencher: Bencher<'_, '_>, history: usize) {
     });
 }
 
-/// The checkpoint's state as JSON: what each step writes of it.
+/// The checkpoint's state as JSON, as written by each step.
 #[divan::bench(args = HISTORY)]
 fn checkpoint(bencher: Bencher<'_, '_>, history: usize) {
     let run = after_turns(history);

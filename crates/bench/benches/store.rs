@@ -1,5 +1,5 @@
-//! Claim and commit against a real Postgres, named by `DATABASE_URL` (`make bench` starts one); without it they are
-//! left out, and say so.
+//! Claim and commit against a real Postgres, named by `DATABASE_URL` (`make bench` starts one); skipped with a message
+//! without it.
 
 use divan::Bencher;
 use plumbline_bench::turn;

@@ -1,11 +1,11 @@
-//! What the candidate scan finds on labelled sets, and what another build of it found:
+//! Compares the candidate scan on labelled sets with another build of it:
 //!
 //! ```sh
 //! cargo run -p plumbline-documents --example scan_sets -- [--against PROGRAM] [FILE.jsonl …]
 //! ```
 //!
-//! The sets of `tests/fixtures/scan_sets.tsv`, written for this, and files of one's own, a line `{"text": "…", "obligation":
-//! true}` a sentence. `PROGRAM` is a `plumbline` of another build: its figures stand before this one's.
+//! The sets of `tests/fixtures/scan_sets.tsv`, written for this, and your own files, one line `{"text": "…",
+//! "obligation": true}` per sentence. `PROGRAM` is a `plumbline` of another build: its figures come before this one's.
 
 use plumbline_documents::candidates::{Scan, Style};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Documents through the real parser child: what comes out of good ones, and what is said of bad ones.
+//! Documents with the real parser child: the text of good ones, and the errors of bad ones.
 
 use plumbline_documents::quotes::{Match, SourceText};
 use plumbline_documents::{
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
 
-/// The stand-in for `plumbline __extract`, which `cargo test` builds beside this test.
+/// The stand-in for `plumbline __extract`, which `cargo test` builds with this test.
 fn child() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own program");
     let folder = test.parent().and_then(Path::parent).expect("tests lie in target/<profile>/deps");
@@ -236,7 +236,7 @@ async fn a_child_that_takes_too_much_is_an_error_and_not_the_end() {
     assert_eq!(parser().with_limits(short).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfTime)));
     let busy = Limits { cpu: Duration::from_secs(1), cpu_per_mib: Duration::ZERO, ..Limits::default() };
     assert_eq!(parser().with_limits(busy).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfTime)));
-    // What is nested too deep is no crash: it is not begun.
+    // A document that is nested too deep does not crash: parsing is not started.
     let deep = "<div>".repeat(1_500_000).into_bytes();
     let refused = parser().extract(Kind::Html, &deep, None).await;
     assert!(matches!(&refused, Err(DocumentError::Damaged { reason, .. }) if reason.contains("nested")), "{refused:?}");
@@ -260,7 +260,7 @@ async fn text_beyond_the_limit_is_refused_before_a_word_of_it_is_given() {
     let said = "input/long.txt has 1111 bytes of text, more than the 1100 bytes that can be taken in; split it into several \
                 documents";
     assert_eq!((error.as_str(), given), (said, 0));
-    // Plain text is as long as it is: a look at it tells already, in whatever encoding.
+    // The size of plain text is known in advance, in any encoding.
     let utf16: Vec<u8> = fits.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(
         terse.probe("input/long.txt", exceeds.as_bytes()).await.map_err(|error| error.to_string()),
@@ -279,7 +279,7 @@ async fn a_child_that_never_stops_writing_is_stopped() {
     assert!(error.to_string().contains("the parser gave more text than can be taken in"), "{error}");
 }
 
-/// A program to be run in place of the child.
+/// A program to run instead of the child.
 fn script(folder: &Path, body: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
     let script = folder.join("child");

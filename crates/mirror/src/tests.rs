@@ -14,7 +14,7 @@ use std::{
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// What a job's first writer leaves.
+/// The files of a job's first writer.
 const FIRST: Marker = Marker { row: 0, epoch: 1, step: 1, done: false };
 
 /// A workspace folder, a job in it, and the rows of its files.
@@ -100,7 +100,7 @@ fn deleted(path: &str) -> FileEvent {
     FileEvent::Deleted { path: path.into() }
 }
 
-/// Makes a file look as if nobody had touched it for a minute.
+/// Makes a file look unmodified for a minute.
 fn settle(path: &Path) {
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
@@ -129,7 +129,7 @@ async fn a_reader_never_sees_half_a_file() {
     let bench = Bench::new(&[]);
     bench.repair(1).await;
     bench.apply(1, 1, vec![written("a.md", &"x".repeat(100_000))]).await.unwrap();
-    // The old file stays whole for whoever has it open: it is replaced, not overwritten.
+    // An open reader keeps the old file: it is replaced, not overwritten.
     let mut open = fs::File::open(bench.path("a.md")).unwrap();
     bench.apply(1, 2, vec![written("a.md", "short")]).await.unwrap();
     let mut old = String::new();
@@ -259,7 +259,7 @@ async fn one_look_takes_a_bounded_number_of_files_and_none_that_is_too_large() {
     bench.repair(1).await;
     let deep = (0..60).fold("input/deep".to_owned(), |path, _| path + "/d");
     fs::create_dir_all(bench.path(&deep)).unwrap();
-    // Two gigabytes, none of which is on the disk.
+    // A sparse file of two gigabytes.
     fs::File::create(bench.path("input/0-large.bin")).unwrap().set_len(2 << 30).unwrap();
     settle(&bench.path("input/0-large.bin"));
     for number in 0..150 {
@@ -374,7 +374,7 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
     assert_eq!(fs::read_to_string(path(1, "tools/cite.md")).unwrap(), "how to cite");
     assert_eq!(fs::read_to_string(path(3, "tools/cite.md")).unwrap(), "how to cite better");
 
-    // Somebody takes the protection away and changes the file in place.
+    // A person removes the protection and changes the file in place.
     let mut permissions = fs::metadata(path(3, "tools/cite.md")).unwrap().permissions();
     assert!(permissions.readonly());
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);

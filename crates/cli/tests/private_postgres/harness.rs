@@ -1,4 +1,4 @@
-//! Runs `plumbline __with-postgres` with a command that reports about its server and then waits to be told to end.
+//! Runs `plumbline __with-postgres` with a command that reports about its server and then waits for its end.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-/// A running `__with-postgres` and what its command said about the server.
+/// A running `__with-postgres` and its command's report about the server.
 pub(crate) struct WithPostgres {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// What the command found in `DATABASE_URL`.
+    /// The command's `DATABASE_URL`.
     pub(crate) url: String,
     /// The server's data folder, as the server names it.
     pub(crate) data: PathBuf,

@@ -73,7 +73,7 @@ fn a_folder_that_the_server_cannot_reach_becomes_a_link() {
     assert_eq!(again.sql("SELECT value FROM kept"), "42");
     assert!(again.end().success());
 
-    // What a cleaner of temporary folders took is made anew.
+    // A folder removed by a cleaner of temporary files is created again.
     std::fs::remove_dir_all(base).unwrap();
     let mut anew = WithPostgres::start_in(&wanted);
     assert_eq!(anew.sql("SELECT to_regclass('kept') IS NULL"), "t");

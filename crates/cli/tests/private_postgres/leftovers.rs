@@ -1,4 +1,4 @@
-//! What a crash can leave, and that the next run copes with it.
+//! Leftovers of a crash, which the next run handles.
 
 use rustix::process::Signal;
 

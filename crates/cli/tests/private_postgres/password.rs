@@ -1,4 +1,4 @@
-//! Who is kept out: on the loopback interface every account of the machine can connect.
+//! Access control: on the loopback interface every account of the machine can connect.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -40,7 +40,7 @@ fn only_the_server_s_account_can_read_the_password_and_it_lasts() {
     assert_ne!(password_of(&WithPostgres::start(&[]).url), password, "each cluster has its own");
 }
 
-/// Connects as another account of the machine where this one is root, who alone can.
+/// Connects as another account of the machine, if this one is root.
 fn connect(postgres: &WithPostgres, url: &str) -> Output {
     let mut psql = Command::new(format!("{}/psql", postgres.server_programs()));
     psql.args(["-XAtw", "-c", "SELECT 1", url]).env_remove("PGPASSWORD").env("HOME", "/").current_dir("/");

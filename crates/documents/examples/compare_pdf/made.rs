@@ -1,5 +1,5 @@
-//! PDFs made for the comparison: columns and tables, which are what tools differ in. What was written is known here, so each
-//! comes with the text of its pages in reading order.
+//! PDFs generated for the comparison: columns and tables, where tools differ. Their content is known, so each comes
+//! with the text of its pages in reading order.
 
 const WORDS: [&str; 24] = [
     "records", "shall", "be", "kept", "for", "ten", "years", "after", "the", "end", "of", "calendar", "year", "in",
@@ -15,7 +15,7 @@ pub(crate) struct Made {
     pub(crate) texts: Vec<String>,
 }
 
-/// A page on its way: what draws it, and its words.
+/// A page in progress: its drawing operations and its words.
 #[derive(Default)]
 struct Drawn {
     stream: String,

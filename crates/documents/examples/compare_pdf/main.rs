@@ -1,9 +1,9 @@
 //! Text quality and speed against `pdftotext`: `cargo run --release --example compare_pdf -- FILE.pdf…`; a PDF of two
 //! columns and one of tables, made for it, come after the files.
 //!
-//! A line a file and tool: pages per second with process start, and the likeness to our text, page by page: twice the
-//! longest common sequence of words over the words of both. Of the made ones it is known what they say, so there each tool
-//! is held against that.
+//! One line per file and tool: pages per second including process start, and the similarity to our text, page by page:
+//! twice the longest common sequence of words over the words of both. The text of generated files is known, so each
+//! tool is compared with it.
 
 mod made;
 
@@ -38,7 +38,7 @@ fn compare_made() -> Result<(), String> {
     Ok(())
 }
 
-/// A file with all tools; `written`: what its pages say, where that is known.
+/// Runs all tools on a file; `written`: the text of its pages, if known.
 fn compare(file: &str, written: Option<&[String]>) -> Result<(), String> {
     let (ours, rate) = timed(|| extract(file))?;
     let truth = |pages: &[String]| {
@@ -102,7 +102,7 @@ fn likeness(ours: &[String], theirs: &[String]) -> f64 {
     if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 }
 }
 
-/// The words without the marks of Markdown and with their hyphens taken out, so that a mended word is the same word.
+/// The words without Markdown marks and hyphens, so that a dehyphenated word is equal.
 fn words(page: &str) -> Vec<String> {
     let mended = page.replace("-\n", "").replace("\u{ad}", "");
     let plain = mended.split_whitespace().map(|word| word.replace('-', ""));

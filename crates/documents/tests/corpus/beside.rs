@@ -1,4 +1,4 @@
-//! What documents have beside their text: each is read, or named with its first words.
+//! Content of documents outside their text: each item is read, or reported with its first words.
 
 use crate::make::{archive, docx, epub, odt_with, parser};
 use plumbline_documents::Kind;
@@ -151,7 +151,8 @@ fn paragraph(text: &str) -> String {
     format!("<w:p><w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
 }
 
-/// A DOCX file with this behind its first paragraph, these relations of its text (kind and target), and these further parts.
+/// A DOCX file with this markup after its first paragraph, these relations of its text (kind and target), and these
+/// further parts.
 fn word(body: &str, relations: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
     let document = format!("<w:document {W}><w:body>{}{body}<w:sectPr/></w:body></w:document>", paragraph("Scope."));
     let of = |(at, (kind, target)): (usize, &(&str, &str))| {

@@ -1,4 +1,4 @@
-//! What comes out of ODT and EPUB files.
+//! The text of ODT and EPUB files.
 
 use crate::make::{archive, epub, lines, odt, parser, pdf};
 use plumbline_documents::{DocumentError, Kind, kind_of};

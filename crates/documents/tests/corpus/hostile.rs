@@ -5,9 +5,9 @@ use crate::outcomes::LIMITS;
 use plumbline_documents::{DocumentError, Ending, Kind, Limits, kind_of};
 use std::time::Duration;
 
-/// Time enough for a document of which it is known what comes of it.
+/// Enough time for a document with a known result.
 const AMPLE: Duration = Duration::from_secs(120);
-/// Little time for one that takes whatever it is given.
+/// Little time for one that takes any amount.
 const SHORT: Duration = Duration::from_secs(4);
 
 /// Reads a document that no name contradicts.

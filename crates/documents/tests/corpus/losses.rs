@@ -1,4 +1,4 @@
-//! What a document has that a reader sees, and what is not in its text is named: each loss in more than one format.
+//! Visible content that is missing from the text is reported: each loss in several formats.
 
 use crate::make::{archive, assemble, docx, epub, lines, odt, odt_with, parser, pdf};
 use plumbline_documents::{Kind, candidates::Scan, to_text_file};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A parser over the stand-in for `plumbline __extract`, which `cargo test` builds beside this test.
+/// A parser that uses the stand-in for `plumbline __extract`, which `cargo test` builds with this test.
 pub(crate) fn parser() -> Parser {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).expect("tests lie in target/<profile>/deps");
@@ -27,7 +27,7 @@ fn read(path: &PathBuf) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// An archive; its first entry is stored as it is, as ODT and EPUB want it.
+/// An archive; its first entry is stored uncompressed, as ODT and EPUB require.
 pub(crate) fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (number, (name, content)) in entries.iter().enumerate() {
@@ -108,7 +108,7 @@ pub(crate) fn epub(pages: &[&str], more: &[(&str, &[u8])]) -> Vec<u8> {
     archive(&entries)
 }
 
-/// A PDF, each page drawn by a content stream of its own in 10-point Helvetica called `F1`.
+/// A PDF with one content stream per page, in 10-point Helvetica called `F1`.
 pub(crate) fn pdf(streams: &[String]) -> Vec<u8> {
     let pages = streams.len();
     let kids: Vec<String> = (0..pages).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();

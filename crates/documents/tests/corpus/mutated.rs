@@ -1,7 +1,7 @@
-//! Documents broken at random, the same way in every run. Whatever they have become, each gives text or an error in one
-//! sentence, none takes longer than its limit, and this process stays small.
+//! Randomly broken documents, the same in every run. Each gives text or an error in one sentence, none takes longer
+//! than its limit, and this process stays small.
 //!
-//! `PLUMBLINE_CORPUS=10000` asks for more of them than the ordinary run's; `make corpus` does.
+//! `PLUMBLINE_CORPUS=10000` increases their number, as in `make corpus`.
 
 use crate::make::{Dice, parser, seeds};
 use crate::outcomes::{LIMITS, outcomes};

@@ -1,11 +1,11 @@
-//! What becomes of documents by the hundred, and what they cost this process.
+//! Outcomes of hundreds of documents, and their cost in this process.
 
 use futures_util::StreamExt as _;
 use plumbline_documents::{DocumentError, Ending, Limits, Parser, kind_of};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// What one document may take.
+/// Limits of one document.
 pub(crate) const LIMITS: Limits = Limits {
     memory: 1 << 30,
     cpu: Duration::from_secs(10),
@@ -13,7 +13,7 @@ pub(crate) const LIMITS: Limits = Limits {
     wall: Duration::from_secs(1_200),
     output: 16 << 20,
 };
-/// What this process may take in all, in KiB, the other tests' documents included.
+/// Maximum memory of this process in KiB, including the other tests' documents.
 const MAX_RESIDENT_KIB: u64 = 512 << 10;
 /// Documents under way at once.
 const AT_ONCE: usize = 4;
@@ -48,7 +48,7 @@ pub(crate) async fn outcomes(
     outcomes
 }
 
-/// What became of a document, in a word.
+/// The outcome of a document in a word.
 async fn outcome(parser: &Parser, name: &str, bytes: &[u8]) -> &'static str {
     let error = match kind_of(name, bytes) {
         Err(error) => error,

@@ -26,8 +26,8 @@ pub(crate) async fn requirements(parser: &Parser, path: &str, bytes: &[u8]) -> B
     normative_sentences(&files).iter().map(|text| normalized(text)).collect()
 }
 
-/// What remains when typography is taken away: text files write their emphasis, quotes and dashes in other signs, and
-/// whether a section's number before the text belongs to it is a matter of layout.
+/// The text without typography: text files use other characters for emphasis, quotes and dashes, and whether a
+/// section's number belongs to the text depends on the layout.
 fn normalized(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words = words.skip_while(|word| word.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,4 +1,4 @@
-//! The same policy as PDF, Word and Markdown document: what is found in it does not depend on the format.
+//! The same policy as PDF, Word and Markdown document: the findings do not depend on the format.
 
 use crate::make::{parser, sample};
 use crate::policy::requirements;

@@ -6,9 +6,9 @@ use crate::outcomes::{LIMITS, outcomes};
 use plumbline_documents::Limits;
 use std::time::Duration;
 
-/// A name and what it names.
+/// A name and its document.
 type Animal = (String, Vec<u8>);
-/// What they have in common, and how they are made.
+/// Common content of documents, and their construction.
 type Family = (&'static str, fn() -> Vec<Animal>);
 
 /// The sizes of an ordinary run, or all of them.
@@ -36,7 +36,7 @@ fn mislabelled() -> Vec<Animal> {
     seeds().into_iter().flat_map(relabel).collect()
 }
 
-/// Documents behind a password, and such as claim to be.
+/// Documents with a password, and documents that claim to have one.
 fn locked() -> Vec<Animal> {
     let list = b"<e><enc:CipherReference URI=\"OEBPS/text/page%200.xhtml\"/></e>";
     let letter = archive(&[
@@ -69,7 +69,7 @@ fn locked() -> Vec<Animal> {
     .collect()
 }
 
-/// A one-page PDF whose content stream is `data` behind these filters.
+/// A one-page PDF whose content stream is `data` with these filters.
 fn filtered(filters: &str, data: &[u8]) -> Vec<u8> {
     let page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>";
     let head = format!(

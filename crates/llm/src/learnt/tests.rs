@@ -1,11 +1,11 @@
-//! What refusals in the words of providers teach.
+//! Lessons from refusals in the words of providers.
 
 use super::*;
 use crate::classify;
 use crate::config::{OutputCapField, ToolChoice};
 use crate::dialect::SentBack;
 
-/// What a request sends by this configuration.
+/// The request's data for this configuration.
 fn sent(config: &ModelConfig) -> SentBack {
     let configured = [
         ("temperature", config.temperature.is_some()),
@@ -177,7 +177,7 @@ fn refusals_about_reasoning_items_are_learnt_from() {
     }
 }
 
-/// Protocol, configured effort, words, and how the job goes on.
+/// Protocol, configured effort, message, and how the job continues.
 const SETTINGS: [(Api, &str, &str, Option<&str>); 21] = [
     (
         Api::Chat,

@@ -1,4 +1,4 @@
-//! What is understood: one answer, many dialects.
+//! Reading one answer in many dialects.
 
 use crate::server::Server;
 use crate::talk::{ask, completion, now};
@@ -75,7 +75,7 @@ async fn tool_calls_in_every_form() {
         (json!({"id": null, "function": {"name": " t ", "arguments": ""}}), call("", "t", "{}")),
         (json!({"id": "", "function": {"name": "t"}}), call("", "t", "{}")),
         (json!({"id": "a", "name": "t", "arguments": null}), call("a", "t", "{}")),
-        // Broken JSON is kept: the engine answers it with what is wrong.
+        // Broken JSON is kept: the engine answers it with the error.
         (json!({"id": "a", "function": {"name": "t", "arguments": "{\"x\":"}}), call("a", "t", "{\"x\":")),
     ] {
         let reply = reply_to(&completion(json!({"tool_calls": [given]}), "tool_calls")).await;

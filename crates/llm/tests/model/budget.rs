@@ -1,4 +1,4 @@
-//! Servers that send without end, in any field: given up within their budget, with what is kept of it bounded.
+//! Servers that send endlessly, in any field: aborted within their budget, with bounded memory.
 
 use crate::server::Server;
 use crate::talk::{completion, message, now, request};
@@ -9,7 +9,7 @@ use plumbline_llm::{Api, Embedder, EmbedderSettings, Learnt, ModelClient, ModelC
 use serde_json::{Value, json};
 use std::io;
 
-/// What one answer may take beside the other tests of this program, in MiB.
+/// Maximum memory of one answer in MiB, in addition to the other tests of this program.
 const MOST_MIB: u64 = 300;
 
 async fn refused(api: Api, event: impl Fn(usize) -> String + Clone + Send + Sync + 'static) -> Failure {
@@ -86,7 +86,7 @@ async fn no_field_of_a_stream_is_without_end() {
                 )
             })
         }),
-        // What nothing is kept of ends, too.
+        // A stream of which nothing is kept also ends.
         ("pieces of a text that come again at the end", Api::Responses, {
             let long = long.clone();
             Box::new(move |_| data(&json!({"type": "response.output_text.delta", "delta": long})))

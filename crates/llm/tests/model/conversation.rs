@@ -64,7 +64,7 @@ async fn a_job_of_a_hundred_turns_in_every_protocol() {
         assert_eq!(requests.len(), 100, "{api:?}");
         for pair in requests.windows(2) {
             let same = pair[0].bytes().zip(pair[1].bytes()).take_while(|(before, now)| before == now).count();
-            // The todo list, what closes the request, and the last turn where a mark for the provider's cache stood.
+            // The todo list, the end of the request, and the last turn with a cache mark.
             assert!(pair[0].len() - same < 1000, "{api:?}: {} of {}", pair[0].len() - same, pair[0].len());
         }
     }

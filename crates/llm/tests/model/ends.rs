@@ -1,4 +1,4 @@
-//! How an answer ends: which words say that it is over, and what an end without them is.
+//! Ends of answers: finish reasons, and ends without one.
 
 use crate::double::{APIS, End, Said, body, events};
 use crate::server::Server;
@@ -51,7 +51,7 @@ async fn four_spellings_of_nothing_are_no_reason_for_an_end() {
             let failure = answer(Api::Chat, cut).await.unwrap_err();
             assert_eq!(failure.class, FailureClass::Transient, "{nothing}: {}", failure.message);
         }
-        // The reason is not taken back by the nothing behind it.
+        // A null after the reason does not undo it.
         let whole = begun + &chunk(&json!({}), &json!("length")) + &chunk(&json!({}), &nothing);
         assert_eq!(answer(Api::Chat, whole).await.unwrap().finish, FinishReason::Truncated, "{nothing}");
     }
@@ -116,7 +116,7 @@ async fn an_error_behind_a_reason_takes_nothing_back() {
         let reply = answer(Api::Chat, stream.clone()).await.unwrap();
         assert_eq!((reply.finish, reply.record.completion_tokens), (FinishReason::Truncated, 10), "{stream}");
     }
-    // Behind a whole answer, but not behind half a call.
+    // After a complete answer, but not after half a call.
     let overloaded = format!("data: {}\n\n", json!({"error": {"code": 502, "message": "upstream broke"}}));
     let whole = chunk(&json!({"content": SAID}), &json!("stop")) + &overloaded;
     assert_eq!(answer(Api::Chat, whole).await.unwrap().content, SAID);
@@ -182,7 +182,7 @@ async fn a_last_event_without_a_blank_line_is_an_event() {
             assert_eq!(reply.record.raw_usage, whole.record.raw_usage, "{api:?}");
         }
     }
-    // The usage of chat completions without `[DONE]` behind it.
+    // The usage of chat completions without a following `[DONE]`.
     let stream = events(Api::Chat, &said).replace(DONE, "");
     assert_eq!(answer(Api::Chat, stream.trim_end()).await.unwrap().record.completion_tokens, 7);
 }

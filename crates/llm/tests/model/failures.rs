@@ -91,7 +91,7 @@ async fn lesson_41_a_used_up_quota_is_no_rate_limit() {
     check(429, quota, FailureClass::Quota, "exceeded your current quota").await;
     check(429, r#"{"error":{"message":"Rate limit reached"}}"#, FailureClass::RateLimited, "Rate limit").await;
     check(429, "slow down", FailureClass::RateLimited, "slow down").await;
-    // With its own code it is one, whatever else is said.
+    // With its own code it is one, with any message.
     let both =
         r#"{"error":{"message":"You exceeded your current quota; try again in 2s.","code":"insufficient_quota"}}"#;
     check(429, both, FailureClass::Quota, "exceeded your current quota").await;

@@ -1,4 +1,4 @@
-//! What goes back with a conversation is what the endpoint takes.
+//! Only data that the endpoint accepts is sent back with a conversation.
 
 use crate::double::{APIS, Said};
 use crate::job::{ARGUMENTS, Job};
@@ -41,7 +41,7 @@ async fn calls_in_a_wrapper_are_calls() {
     }
 }
 
-/// What goes back with the answer that a body is.
+/// The data sent back with the answer of a body.
 async fn kept(api: Api, body: String) -> Map<String, Value> {
     let server = Server::saying(200, body).await;
     let mut config = ModelConfig::new(&server.base_url, "m");

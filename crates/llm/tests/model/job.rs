@@ -6,10 +6,10 @@ use plumbline_engine::{Message, ModelRequest, Purpose, Reply, RequestMessage, Ro
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig};
 use serde_json::Value;
 
-/// What every call is kept with.
+/// The stored data of every call.
 pub(crate) const ARGUMENTS: &str = r#"{"path":"Grüße.md"}"#;
 
-/// A job's talk with its model, kept as the engine keeps it: calls under ids of its own.
+/// A job's conversation with its model, stored like the engine does: calls with its own ids.
 pub(crate) struct Job {
     pub(crate) double: Double,
     pub(crate) client: ModelClient,
@@ -37,7 +37,7 @@ impl Job {
         asked.unwrap_or_else(|failure| panic!("{:?}: {}", self.double.api, failure.message))
     }
 
-    /// A turn: what is asked ends with the todo list, and what is answered goes into the history, with a result a call.
+    /// A turn: the request ends with the todo list, and the answer is added to the history, with one result per call.
     pub(crate) async fn turn(&mut self) -> Reply {
         let mut asked = request(&self.messages, &self.tools);
         asked.messages.push(RequestMessage::User("the todo list".into()));

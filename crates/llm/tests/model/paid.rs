@@ -1,4 +1,4 @@
-//! What is paid for is counted, whether it became an answer or not.
+//! Paid output is counted, even if it did not become an answer.
 
 use crate::double::{APIS, Said, error_event, events};
 use crate::server::Server;
@@ -64,7 +64,7 @@ async fn an_answer_that_fails_after_it_has_begun_is_counted() {
             failed(api, 200, begun(api) + &error_event(api)).await,
         ] {
             assert!(record.prompt_tokens > 0, "{api:?}: {record:?}");
-            // Anthropic tells the prompt with its first event.
+            // Anthropic reports the prompt's tokens in its first event.
             assert_eq!(record.estimated, api != Api::Messages, "{api:?}");
             assert!(api == Api::Responses || record.completion_tokens > 0, "{api:?}: {record:?}");
         }

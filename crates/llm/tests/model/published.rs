@@ -14,9 +14,10 @@ fn read(schema: &str) -> Validator {
     jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
 }
 
-/// Whether a body is what the provider of this protocol publishes.
+/// Whether a body satisfies the published schema of this protocol.
 ///
-/// In chat completions OpenAI knows no field for reasoning: those who want it back take `reasoning_content` beside its own.
+/// OpenAI's chat completions have no field for reasoning: servers that require it back accept `reasoning_content` in
+/// addition.
 pub(crate) fn check(api: Api, request: &Value) -> Result<(), String> {
     let mut request = request.clone();
     if api == Api::Chat {
@@ -34,7 +35,7 @@ pub(crate) fn check(api: Api, request: &Value) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
-/// A body that is right, and what makes it wrong.
+/// A valid body, and changes that make it invalid.
 #[test]
 fn what_is_not_published_is_refused() {
     let call = json!({"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}});

@@ -1,4 +1,4 @@
-//! What single providers do differently, each by the number it has in `src/model/QUIRKS.md`.
+//! Quirks of providers, by their numbers in `src/QUIRKS.md`.
 
 use crate::server::Server;
 use crate::talk::{ask, completion, message, now, request, tool};
@@ -50,7 +50,7 @@ async fn q30_ollama_that_has_dropped_all_of_the_users_words_says_so_with_a_500()
     assert_eq!(class_of(500, "no user query found in messages").await, FailureClass::ContextTooLong);
 }
 
-/// The second witness, whose other half is the engine's own count, stands behind the phrases.
+/// The check by size, together with the engine's own count, complements the phrases.
 #[tokio::test]
 async fn q54_a_refusal_without_a_reason_or_with_words_of_size_is_suspected_of_its_size() {
     for (status, body, suspected) in [

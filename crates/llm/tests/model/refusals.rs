@@ -1,4 +1,4 @@
-//! Refusals of what a request sends, in the words of providers: each teaches once, and the job goes on.
+//! Refusals of request fields, in the words of providers: each is learnt once, and the job continues.
 
 use crate::double::{APIS, Said, body};
 use crate::server::Server;
@@ -9,12 +9,12 @@ use plumbline_engine::{FailureClass, Message, Role};
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, OutputCapField, has_taught};
 use serde_json::{Value, json};
 
-/// A job's talk that goes on where it was taught something, as the engine does.
+/// A job's conversation that continues after a lesson, like the engine's.
 struct Talk {
     client: ModelClient,
     learnt: Learnt,
     messages: Vec<Message>,
-    /// What was taught, in its words.
+    /// The sentence about the lesson.
     taught: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ fn refused(status: u16, body: String) -> axum::response::Response {
     (StatusCode::from_u16(status).unwrap(), body).into_response()
 }
 
-/// Where a value stands in a request, e.g. `messages[2].reasoning`.
+/// The path of a value in a request, e.g. `messages[2].reasoning`.
 fn place_of(request: &Value, field: &str) -> Option<usize> {
     let messages = request["messages"].as_array()?;
     messages.iter().position(|message| message.get(field).is_some())

@@ -1,4 +1,4 @@
-//! A chat-completions server that answers as a test says and remembers what it was asked.
+//! A scripted chat-completions server that records its requests.
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -30,7 +30,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers every request with what the script makes.
+    /// Answers every request with the script's result.
     pub(crate) async fn start(script: impl Fn() -> Response + Send + Sync + 'static) -> Self {
         Self::judging(move |_| script()).await
     }
@@ -52,7 +52,7 @@ impl Server {
         Self::start(move || (StatusCode::from_u16(status).unwrap(), body.clone()).into_response()).await
     }
 
-    /// Answers 200 with a body made of these pieces, in whatever time and with whatever end the stream has.
+    /// Answers 200 with a body of these pieces, with the stream's timing and end.
     pub(crate) async fn streaming<S>(pieces: impl Fn() -> S + Send + Sync + 'static) -> Self
     where
         S: futures_util::Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static,

@@ -1,4 +1,5 @@
-//! A proxy that cuts whatever is silent: Cloudflare's and load balancers' way (Q3, Q4), with milliseconds for seconds.
+//! A proxy that closes idle connections, like Cloudflare and load balancers (Q3, Q4), with milliseconds instead of
+//! seconds.
 
 use crate::double::{APIS, Said, body, events};
 use crate::talk::ask;
@@ -33,7 +34,7 @@ fn said() -> Said {
     Said { text: "At last.", calls: vec![("p1", "read_file", "{}")], ..Said::default() }
 }
 
-/// What providers send while the model thinks: Anthropic an event of its own, the others comments.
+/// Keepalives of providers while the model thinks: Anthropic sends ping events, others comments.
 fn sign_of_life(api: Api) -> &'static str {
     match api {
         Api::Chat | Api::Responses => ": keep-alive\n\n",
@@ -41,7 +42,7 @@ fn sign_of_life(api: Api) -> &'static str {
     }
 }
 
-/// Thinks for all that time, and answers as it is asked: in a stream with signs of life, or at once when it is done.
+/// Thinks for that time, and answers as requested: in a stream with keepalives, or at once at the end.
 async fn answer(State(api): State<Api>, request: String) -> Response {
     let request: Value = serde_json::from_str(&request).unwrap();
     if request["stream"] != true {
@@ -49,7 +50,7 @@ async fn answer(State(api): State<Api>, request: String) -> Response {
         return body(api, &said()).to_string().into_response();
     }
     let all = events(api, &said());
-    // Between two events, as whoever puts signs of life into a stream does.
+    // Between two events, like servers that send keepalives.
     let middle = all[..all.len() / 2].rfind("\n\n").unwrap() + 2;
     let (begun, rest) = (all[..middle].to_owned(), all[middle..].to_owned());
     let signs = stream::iter(0..GENERATION / SIGN_OF_LIFE).then(move |_| async move {

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 /// Long enough never to be met by accident.
 const AMPLE: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(200);
-/// After which a connection that does not come about is taken for one that waits in a full queue.
+/// Timeout after which a connection attempt counts as waiting in a full backlog.
 const QUEUED: Duration = Duration::from_secs(2);
 
 fn ample() -> Timeouts {
@@ -57,7 +57,7 @@ async fn a_connection_that_never_stands() {
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
     let address = listener.local_addr().unwrap();
-    // Nobody accepts: once the queue is full, the system lets further connections wait.
+    // No accept: once the backlog is full, the kernel lets further connections wait.
     let mut waiting = Vec::new();
     while let Ok(stream) = tokio::time::timeout(QUEUED, TcpStream::connect(address)).await {
         waiting.push(stream.unwrap());
@@ -76,7 +76,7 @@ async fn no_first_byte() {
         let _held = listener.accept().await;
         std::future::pending::<()>().await;
     });
-    // Both limits, as the worker sets them, or the shorter one: what is missing is the same.
+    // Both timeouts, like the worker's, or the shorter one: the reported cause is the same.
     for timeouts in [
         Timeouts { first_byte: SHORT, ..ample() },
         Timeouts { total: SHORT, first_byte: SHORT, ..ample() },

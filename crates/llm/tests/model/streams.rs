@@ -31,7 +31,7 @@ async fn reply_to(api: Api, body: impl Into<Bytes>) -> Result<Reply, Box<Failure
     ask(config).await
 }
 
-/// What must be the same however it came.
+/// The part that must be equal for all deliveries.
 fn heard(reply: &Reply) -> (String, Vec<(String, String)>, FinishReason, Value) {
     let calls = reply.tool_calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
     let mut extra = Value::Object(reply.extra.clone());
@@ -160,7 +160,7 @@ async fn an_error_in_the_middle_of_a_stream_is_the_answer() {
 /// Comments and pings are life, and silence is not.
 #[tokio::test]
 async fn the_idle_clock_is_kept_by_whatever_comes() {
-    // Long enough that a machine which does something else for a second is not taken for a silent server.
+    // Long enough that a busy machine does not look like a silent server.
     const IDLE: Duration = Duration::from_secs(2);
     let config = |base_url: &str| {
         let mut config = ModelConfig::new(base_url, "m");

@@ -1,5 +1,5 @@
-//! A job whose model is changed again and again: every request is held against what the endpoint that it goes to takes (the
-//! numbers are those of `src/model/QUIRKS.md`), under the profiles that are built in.
+//! A job whose model changes repeatedly: every request is checked against the rules of its endpoint (the numbers are
+//! those of `src/QUIRKS.md`), with the built-in profiles.
 
 use crate::double::{Said, body, check};
 use crate::talk::{calling, message, now, request, result, tool};
@@ -12,18 +12,19 @@ use plumbline_llm::{Api, ApiKey, Learnt, ModelClient, ModelConfig, OutputCapFiel
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// An endpoint, and what it takes besides what its protocol says.
+/// An endpoint, and its deviations from the protocol.
 struct Endpoint {
-    /// What it says that only it may hear again, too.
+    /// Data in its answers that may be sent back only to it.
     name: &'static str,
     api: Api,
     /// Entries of `providers.json`, the general ones first.
     profiles: &'static [&'static str],
-    /// Where it puts what it wants back, in an answer of chat completions.
+    /// The field with data to be sent back, in an answer of chat completions.
     put: fn(&mut Value, &str),
-    /// Whether it takes a message's fields and the whole request; takes off what is its own, so that the rest is OpenAI's.
+    /// Whether it accepts a message's fields and the whole request; removes its own fields, so that the rest is
+    /// OpenAI's.
     takes: fn(&mut Value) -> Result<(), String>,
-    /// Whether what it said comes back to it.
+    /// Whether its data is sent back to it.
     hears_itself: bool,
 }
 
@@ -129,8 +130,8 @@ fn put_signature(message: &mut Value, said: &str) {
     }
 }
 
-/// Q13: a signature that it has not made is refused, but for the word that says of a call that another model made it; and so is
-/// a first call without one. Gemini looks at those since the user's last word alone, which is no comfort: a job has few of them.
+/// Q13: a foreign signature is refused, except the placeholder for calls of another model; and so is a first call
+/// without one. Gemini checks only calls since the last user message, which does not help: a job has few user messages.
 fn takes_gemini(request: &mut Value) -> Result<(), String> {
     for message in messages_of(request) {
         for (at, call) in calls_of(message).enumerate() {
@@ -178,7 +179,7 @@ fn takes_deepseek(request: &mut Value) -> Result<(), String> {
     take_off(request, "reasoning_content")
 }
 
-/// Q20, Q42: ids by name and place, and nobody is made to call.
+/// Q20, Q42: ids by name and index, and no forced calls.
 fn takes_moonshot(request: &mut Value) -> Result<(), String> {
     refuse(request["tool_choice"] == "required", "tool_choice 'required' is not supported")?;
     let calls = messages_of(request).flat_map(calls_of);
@@ -217,7 +218,7 @@ fn answer_of(endpoint: &Endpoint) -> Value {
     answer
 }
 
-/// What stands here of an endpoint's, as it is marked in its answers.
+/// The data of an endpoint in this request, by the mark in its answers.
 fn mark(endpoint: &Endpoint) -> String {
     format!("\"{}\"", endpoint.name)
 }
@@ -304,7 +305,7 @@ async fn a_model_that_is_changed_in_the_middle_of_a_job_is_refused_nothing() {
     }
     let mut messages = vec![message(1, Role::System, "You work."), message(2, Role::User, "Begin.")];
     let (tools, learnt) = ([tool("read_file"), tool("todo_complete")], Learnt::default());
-    // Forwards, backwards and forwards again: each follows on each neighbour, and meets what it said itself.
+    // Forwards, backwards and forwards again: each endpoint follows each neighbour, and gets its own data back.
     let order = (0..clients.len()).chain((0..clients.len()).rev()).chain(0..clients.len());
     for at in order {
         let reply = ask(&clients[at].0, &learnt, with_todo_list(&messages, &tools)).await;
@@ -323,7 +324,7 @@ async fn a_model_that_is_changed_in_the_middle_of_a_job_is_refused_nothing() {
     assert_eq!(learnt.lessons(), 0, "nothing had to be learnt by being refused");
 }
 
-/// What is shown above is shown of the profiles: without them, those endpoints refuse that are not as everybody is.
+/// The test above depends on the profiles: without them, endpoints with deviations refuse.
 #[tokio::test]
 async fn without_its_profile_an_endpoint_of_its_own_ways_refuses() {
     let mut messages = vec![message(1, Role::System, "You work."), message(2, Role::User, "Begin.")];

@@ -1,4 +1,4 @@
-//! The ways of endpoints: what their profiles say, and what they say themselves.
+//! Deviations of endpoints: from their profiles, and from their own refusals.
 
 use crate::double::{APIS, Double, Said};
 use crate::server::Server;
@@ -82,7 +82,7 @@ fn reasoning_of_another_model_or_endpoint_goes_along_only_where_it_always_does()
             ("chat http://127.0.0.1:1/v1 elsewhere", true),
             ("chat http://127.0.0.1:1/elsewhere/v1 m", true),
             ("messages https://elsewhere.example/v1 m", false),
-            // As it was stored before the model stood there.
+            // In the earlier stored form without the model.
             ("chat http://127.0.0.1:1", true),
         ] {
             let mut messages = conversation();
@@ -139,7 +139,7 @@ fn tools_are_named_for_a_summary_where_the_endpoint_wants_them() {
     assert_eq!((names.as_slice(), named["tool_choice"].as_str()), (&["read_file", "list_files"][..], Some("none")));
 }
 
-/// A key that stands where another protocol looks for it is no key.
+/// A key in another protocol's header is not a key.
 #[tokio::test]
 async fn an_endpoint_is_asked_for_its_models_in_its_own_protocol() {
     for (api, header, value) in [
@@ -159,8 +159,8 @@ async fn an_endpoint_is_asked_for_its_models_in_its_own_protocol() {
     }
 }
 
-/// What a client with this configuration makes of a server's answers, one after another; a failure that has taught it
-/// something has no class here.
+/// The results of a client with this configuration for consecutive answers of a server; a failure with a lesson has no
+/// class here.
 async fn asked(
     server: &Server,
     configure: impl FnOnce(&mut ModelConfig),
@@ -203,7 +203,7 @@ async fn the_protocol_is_changed_once_where_the_endpoint_asks_for_another() {
     assert_eq!(outcomes, [Err(None), Ok("ok".into()), Ok("ok".into())]);
     let paths: Vec<String> = server.seen().into_iter().map(|seen| seen.path).collect();
     assert_eq!(paths, ["/v1/chat/completions", "/v1/responses", "/v1/responses"]);
-    // Where somebody has chosen, it is not.
+    // With an explicit choice, it is not changed.
     let server = refusing_once(USE_RESPONSES, said).await;
     let outcomes = asked(&server, |config| config.api = Some(Api::Chat), 1).await;
     assert_eq!(outcomes, [Err(Some(FailureClass::Permanent))]);

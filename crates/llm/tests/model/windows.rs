@@ -1,4 +1,5 @@
-//! A count that is too small for what was sent: the server is asked for its window, and only it can be accused.
+//! A token count that is too small for the request: the server is asked for its window, and only its answer is
+//! evidence.
 
 use crate::double::APIS;
 use crate::server::Server;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// A server that counts its prompts so and tells a window at one of its addresses.
+/// A server with this prompt count that reports a window at one of its paths.
 struct Cutting {
     base_url: String,
     asked: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! What is sent: to the byte, because a provider's prefix cache compares bytes.
+//! Requests byte by byte, because a provider's prefix cache compares bytes.
 
 use crate::server::Server;
 use crate::talk::{calling, completion, message, now, request, result, tool};
@@ -40,7 +40,7 @@ async fn the_body_is_sent_with_its_length_and_not_in_chunks() {
     assert!(!headers.contains_key("transfer-encoding"), "small servers do not read chunked requests");
 }
 
-/// It is sent in pieces, none of which shows.
+/// It is sent in pieces, which are not visible.
 #[tokio::test]
 async fn a_long_conversation_arrives_whole() {
     let text = |length: usize| "A \"line\" of text\n".repeat(length / 17);

@@ -1,4 +1,4 @@
-//! A folder whose id came again with another row: whoever inserted that row gets nothing of what is in it.
+//! A folder whose id is used again by another row: its creator gets none of the folder's content.
 
 use super::{
     super::{Applied, Marker, WriterId},

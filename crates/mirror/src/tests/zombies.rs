@@ -1,4 +1,4 @@
-//! Workers that stood still for longer than their lease, and what they still do to a folder then.
+//! Workers that were stalled for longer than their lease, and their later writes to a folder.
 
 use super::{
     super::{Applied, Marker, StaleFolder, WriterId, apply, folder::Folder, folder_name, repair},
@@ -6,7 +6,7 @@ use super::{
 };
 use std::{collections::BTreeMap, fs, time::Duration};
 
-/// The worker that stood still.
+/// The stalled worker.
 const EARLIER: WriterId = WriterId { row: 0, epoch: 1 };
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn a_newer_worker_stops_a_writing_that_has_begun() {
     assert_eq!(bench.temporaries(), 0);
 }
 
-/// A worker may stand still between its look and what it does after it, and the newer one be through by then.
+/// A worker may stall between its check and its next action, and the newer one may have finished by then.
 #[tokio::test]
 async fn a_worker_that_stood_still_harms_no_folder_that_a_newer_one_has_finished() {
     let bench = Bench::new(&[("a.md", "new")]);
@@ -46,7 +46,7 @@ async fn a_worker_that_stood_still_harms_no_folder_that_a_newer_one_has_finished
     let mut plan = repair::Plan::default();
     assert_eq!(repair::remove(&folder(), EARLIER, vec!["a.md".into()], &mut plan), Ok(false));
     assert_eq!((plan.removed.len(), bench.shown()["a.md"].as_slice()), (0, b"new".as_slice()));
-    // What it had put into its place just then may be the last word: the folder is looked at once more.
+    // Its rename at that moment may be the last write: the folder is compared again.
     let again = StaleFolder { job: bench.job, row: 0, epoch: 2, step: 1 };
     for writer in writers {
         assert_eq!(apply::finish(writer, &seen, EARLIER, 2), Ok(Applied::Stale));

@@ -1,4 +1,4 @@
-//! Passages as they are shown in, duties out.
+//! From shown passages to duties.
 
 use super::{Shown, findings};
 

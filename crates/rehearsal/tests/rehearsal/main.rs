@@ -1,7 +1,7 @@
 //! Whole jobs with the rehearsal model, and its HTTP side.
 //!
-//! The engine's part is played by [`fake_engine`]: a small double that keeps files and phases in memory and follows the
-//! rules of INTERFACE.md, so that what is tested here is what the model does to a job, not how it decides.
+//! [`fake_engine`] is a small test double of the engine with files and phases in memory, so these tests check the
+//! model's effect on a job, not its decisions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where an invariant of its own does not hold")]
 

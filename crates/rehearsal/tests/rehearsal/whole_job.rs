@@ -112,7 +112,7 @@ fn a_short_document_takes_few_requests() {
     assert_eq!(rows(&engine).len(), long_rows(12).len());
 }
 
-/// A document of many pages, with some sentences of its own on every page.
+/// A document of many pages, with distinct sentences on every page.
 fn long_document(pages: u32) -> String {
     let page = |page: u32| {
         let sentences: String = (0..page % 9).map(|n| format!("Rule {n} of page {page} must be kept.\n\n")).collect();

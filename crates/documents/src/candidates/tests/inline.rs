@@ -119,7 +119,7 @@ fn entries_in_the_cell_of_a_row_have_numbers_of_their_own() {
     assert_eq!(leads[2..5], [vec![1], vec![3, 1], vec![3, 1]]);
 }
 
-/// What a document holds by the thousand costs no more than it is long, and no stack.
+/// Thousands of items cost linear time, and no stack.
 #[test]
 fn many_lists_and_lists_in_lists_without_end_are_cut_all_the_same() {
     let many = "It must: (a) keep it; (b) sign it. ".repeat(2_000);

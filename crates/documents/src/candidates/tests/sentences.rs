@@ -1,4 +1,4 @@
-//! Sentences that are set like titles, and ways of writing that look alike.
+//! Sentences with the layout of titles, and similar notations.
 
 use super::*;
 

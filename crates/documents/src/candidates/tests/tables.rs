@@ -1,4 +1,4 @@
-//! Rows of tables: what names the columns, what the columns say, tables of one requirement, tables under a lead.
+//! Rows of tables: column names, columns with obligations, tables with one requirement, tables under a lead.
 
 use super::check;
 

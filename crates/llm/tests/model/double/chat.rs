@@ -1,5 +1,5 @@
-//! Chat completions, as OpenAI publishes them (`CreateChatCompletionRequest`), with the `reasoning_content` of those who
-//! want it back.
+//! Chat completions as published by OpenAI (`CreateChatCompletionRequest`), with the `reasoning_content` of servers
+//! that require it back.
 
 use super::strict::{Waiting, arguments, keys, list, name, text};
 use super::{End, Said, event, halves};

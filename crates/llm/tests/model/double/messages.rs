@@ -148,7 +148,7 @@ fn check_block(block: &Value, of_model: bool, has_tools: bool, waiting: &mut Wai
     match (text(&block["type"])?, of_model) {
         ("text", true) => text_block(block),
         ("text", false) => {
-            // Results come first in the turn behind their calls.
+            // Results come first in the turn after their calls.
             waiting.none()?;
             text_block(block)
         }

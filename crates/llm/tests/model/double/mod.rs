@@ -1,5 +1,5 @@
-//! A provider under a test's command, in each of the three protocols: it says what the test wants, plainly or as a stream
-//! as it is asked, and refuses every request that its protocol's published description does not allow.
+//! A provider controlled by a test, in each of the three protocols: it sends the test's answers, plainly or streamed as
+//! requested, and refuses every request that its protocol's published description does not allow.
 
 mod chat;
 mod messages;
@@ -15,7 +15,7 @@ use plumbline_llm::{Api, ApiKey, ModelConfig};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// What the provider says.
+/// The provider's answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Said {
     /// Reasoning that only the provider can read; it wants it back.

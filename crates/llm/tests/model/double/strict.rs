@@ -1,4 +1,4 @@
-//! What checks of all protocols need: exactly these keys, of these kinds.
+//! Common checks of all protocols: exactly these keys, of these kinds.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ pub(super) fn object(value: &Value) -> Result<(), String> {
     if value.is_object() { Ok(()) } else { Err(format!("not an object: {value}")) }
 }
 
-/// It has these keys, of the others none but those, and no null where there is no `?` behind the key.
+/// It has these keys, no others than the optional ones, and no null unless the key has a `?`.
 pub(super) fn keys(value: &Value, needed: &[&str], allowed: &[&str]) -> Result<(), String> {
     let fields = value.as_object().ok_or_else(|| format!("not an object: {value}"))?;
     for key in needed {

@@ -23,13 +23,13 @@ pub(crate) struct Habits {
     pub(crate) compact_after: Option<usize>,
     /// The most lines of one result; more are refused with the ranges that fit.
     pub(crate) max_lines: Option<usize>,
-    /// Results do not begin with a line that says what they show.
+    /// Results do not begin with a line about their range.
     pub(crate) no_headers: bool,
-    /// The todo list stands directly after the system prompt.
+    /// The todo list is directly after the system prompt.
     pub(crate) todos_after_system: bool,
     /// The output limit sent along.
     pub(crate) max_tokens: Option<u64>,
-    /// The documents are extracted and cut before the first request, and the opening says so.
+    /// The documents are extracted and chunked before the first request, and the opening says so.
     pub(crate) prepared: bool,
     /// The first call of this tool is refused with this text.
     pub(crate) refuse_once: Option<(&'static str, &'static str)>,
@@ -132,7 +132,7 @@ impl Engine {
         );
     }
 
-    /// Gives the phase up, as `todo_rewind` does.
+    /// Abandons the phase, as `todo_rewind` does.
     pub(crate) fn rewind(&mut self, issue: &str) {
         let note = self.archive("rewound");
         self.begin("Re-planning", REWOUND, true, &format!("The phase before was given up: {issue}"), &note);
@@ -177,7 +177,7 @@ impl Engine {
             if result.starts_with("Error:") {
                 self.refusals.push(format!("{}: {result}", call.function.name));
             }
-            // A new phase begins a new conversation: what is behind its end stands behind the opening.
+            // A new phase begins a new conversation: held calls follow the opening.
             if self.phases.len() == phase {
                 self.conversation.push(json!({"role": "tool", "tool_call_id": call.id, "content": result}));
             } else if call.function.name != "todo_complete" && self.result.is_none() {
@@ -267,7 +267,7 @@ impl Engine {
         format!("### Documents\n\n{documents}\n{prepared}### main_plan.md\n\n{plan}")
     }
 
-    /// What the opening says of documents that the system has cut; one is all that tests need.
+    /// The opening's text about prepared documents; tests need only one.
     fn prepared(&self) -> String {
         let count = self.files.keys().filter(|path| path.starts_with("chunks/chunk_")).count();
         let document = self.files.keys().find(|path| path.starts_with("input/")).map_or("", String::as_str);
