@@ -232,6 +232,19 @@ fn lists(what: &str, then: &[String], now: &[String]) -> Option<Unlike> {
     })
 }
 
+/// Requirements of other jobs have their names here, not their ids: of those that were given and not judged, how many there are is
+/// compared.
+fn count_given(state: &mut Value) {
+    let Some(given) = state.get_mut("given") else { return };
+    let count = |list: &Value| list.as_array().map_or(0, Vec::len);
+    for result in given["results"].as_array_mut().into_iter().flatten() {
+        result["rows"] = count(&result["rows"]).into();
+    }
+    if let Some(shown) = given.get_mut("shown") {
+        *shown = shown.as_object().map_or(0, serde_json::Map::len).into();
+    }
+}
+
 /// The checkpoint, if it was kept; without times and the count of consecutive failures, which depend on the clock.
 fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
     let then: State = match serde_json::from_value(recorded.state.clone()?) {
@@ -240,7 +253,8 @@ fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Opt
     };
     let started_at = bench.recording.job.started_at;
     let plain = |state: &State| State { retry: Retry::default(), started_at, ..state.clone() };
-    let (then, now) = (serde_json::to_value(plain(&then)).ok()?, serde_json::to_value(plain(now)).ok()?);
+    let (mut then, mut now) = (serde_json::to_value(plain(&then)).ok()?, serde_json::to_value(plain(now)).ok()?);
+    [&mut then, &mut now].into_iter().for_each(count_given);
     let (then, now) = (then.as_object()?, now.as_object()?);
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     keys.into_iter().find(|key| then.get(*key) != now.get(*key)).map(|key| {

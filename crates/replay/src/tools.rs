@@ -9,7 +9,7 @@ use plumbline_engine::{
 use plumbline_store::RecordedStep;
 use plumbline_tools::{ToolContext, given_in, judged_in, row_of_name};
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 use uuid::Uuid;
 
 /// Tools that are answered from the record, whatever their arguments.
@@ -51,21 +51,39 @@ impl ReplayContext<'_> {
         let recorded: Vec<bool> =
             calls.iter().map(|call| call.check.is_none() && is_from_the_record(step, call)).collect();
         // Calls that are really run see what the calls before them produced; the runner sees to that within a group.
-        let mut rows = std::borrow::Cow::Borrowed(rows);
+        let mut rows = Cow::Borrowed(rows);
         let mut at = 0;
         for group in recorded.chunk_by(|one, next| one == next) {
             let calls = &calls[at..at + group.len()];
             at += group.len();
             let given = match group.first() {
-                Some(true) => calls.iter().map(|call| self.recorded_return(step, call, &rows)).collect(),
+                Some(true) => self.from_the_record(step, calls, &mut rows),
                 Some(false) | None => self.really_run(&rows, run, calls).await?,
             };
-            if at < recorded.len() {
+            if at < recorded.len() && group.first() == Some(&false) {
                 given.iter().for_each(|given| rows.to_mut().job.lay_products(&given.products));
             }
             returns.extend(given);
         }
         Ok(returns)
+    }
+
+    /// What these calls gave. Each sees what those before it wrote, so that a file is the product of one of them.
+    fn from_the_record(
+        &self,
+        step: &RecordedStep,
+        calls: &[OutsideCall<'_>],
+        rows: &mut Cow<'_, MemoryJob>,
+    ) -> Vec<ToolReturn> {
+        let mut returns: Vec<ToolReturn> = Vec::with_capacity(calls.len());
+        for call in calls {
+            let given = self.recorded_return(step, call, rows);
+            if !given.products.is_empty() {
+                rows.to_mut().job.lay_products(&given.products);
+            }
+            returns.push(given);
+        }
+        returns
     }
 
     async fn really_run(
@@ -119,7 +137,10 @@ impl ReplayContext<'_> {
     fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> Vec<Product> {
         match call.name.as_str() {
             "web_search" | "fetch_page" => self.files(step, rows, |path| path.starts_with("web_sources/")),
-            name if JUDGING.contains(&name) => self.files(step, rows, |path| path.starts_with("output/insert")),
+            name if JUDGING.contains(&name) => {
+                let scripts = self.files(step, rows, |path| path.starts_with("output/insert"));
+                scripts.into_iter().map(|script| appended(script, rows)).collect()
+            }
             "execute_cypher_query" => self.files(step, rows, |path| path.starts_with("output/")),
             _ => Vec::new(),
         }
@@ -139,6 +160,16 @@ impl ReplayContext<'_> {
             products.extend(known.map(|source| Product::AddSource(Source { ..source.clone() })));
         }
         products
+    }
+}
+
+/// A script as its tool writes it: what is new of it, behind what there was.
+fn appended(script: Product, rows: &MemoryJob) -> Product {
+    let Product::WriteFile(file) = &script else { return script };
+    let before = rows.job.file(&file.path).unwrap_or_default();
+    match file.content.strip_prefix(before) {
+        Some(text) => Product::AppendFile { path: file.path.clone(), text: String::from_utf8_lossy(text).into_owned() },
+        None => script,
     }
 }
 

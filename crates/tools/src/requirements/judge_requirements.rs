@@ -7,7 +7,7 @@ use crate::requirements::checks::of_call::validation_queue;
 use crate::requirements::checks::relations::Wanted;
 use crate::requirements::checks::word;
 use crate::requirements::integrate_requirement::{Done, Wish, integrate, relations_documented};
-use crate::requirements::judged::{Judged, OTHERS};
+use crate::requirements::judged::{Judged, OTHERS, list};
 use crate::requirements::reject_requirement::reject;
 use crate::requirements::script::Script;
 use crate::tool::{Declared, ToolEnv};
@@ -25,7 +25,7 @@ use uuid::Uuid;
 /// that the call names nowhere else. A requirement with a fault cannot be accepted.
 ///
 /// Where an id is not held, was not shown, is named twice or cannot be accepted, the answer says so and the others are judged; the
-/// call counts as failed, so do not repeat those that were judged. A result of this same answer has not been shown yet. What is judged
+/// call counts as failed, so do not repeat those that were judged. So it is where the graph goes away in the middle. A result of this same answer has not been shown yet. What is judged
 /// leaves the conversation.
 ///
 /// {arguments}
@@ -116,16 +116,31 @@ impl Declared for JudgeRequirements {
         let mut script = Script::over(|path| env.overlay.size(path));
         let mut judgements: Vec<Judgement> = Vec::new();
         let names = env.rows.names();
+        let mut outage = None;
         for (checked, relations) in verdicts.accepted {
             let name = names.name(&checked.row);
+            if let Some((_, left)) = &mut outage {
+                Vec::push(left, name);
+                continue;
+            }
             match integrate(env, &checked, Wish { relations, ..Wish::default() }, &mut script).await {
                 Ok(Done { verdict, said, warnings, judgement }) => {
                     judged.add(verdict, name, judgement.graph_node_id.as_deref(), &said, warnings);
                     judgements.push(judgement);
                 }
                 Err(ToolError::Refused(why)) => wrong.push(why_not(&name, &why)),
+                // What the graph has by now is kept and not written again; a call that it answers nothing of waits for it.
+                Err(ToolError::Unavailable { reason, .. } | ToolError::Transient(reason)) if !judgements.is_empty() => {
+                    outage = Some((reason, vec![name]));
+                }
                 Err(other) => return Err(other),
             }
+        }
+        if let Some((reason, left)) = outage {
+            wrong.push(format!(
+                "{} not judged and still held, judge them again: {reason}",
+                are(&list(&left), left.len())
+            ));
         }
         for (checked, verdict, reason) in verdicts.refused {
             judged.add(verdict, names.name(&checked.row), None, "", Vec::new());
@@ -140,6 +155,10 @@ impl Declared for JudgeRequirements {
         let content = if wrong.is_empty() { said } else { format!("{}. {OTHERS}{said}", wrong.join("; ")) };
         Ok(Output { is_failed: !wrong.is_empty(), ..Output::of(content, products) })
     }
+}
+
+fn are(names: &str, count: usize) -> String {
+    format!("{names} {}", if count == 1 { "is" } else { "are" })
 }
 
 /// A refusal that names the requirement once.

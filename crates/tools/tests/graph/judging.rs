@@ -1,7 +1,6 @@
 //! Judging many requirements at once: what was shown, what is left, what is named wrongly.
 
-use crate::kit::Engine;
-use crate::kit::Server;
+use crate::kit::{Engine, Moment, Server};
 use crate::validation_queue::{Rows, known, ok, refused, row, turn};
 use plumbline_engine::{Product, Verdict};
 use plumbline_tools::graph::{Access, Statement};
@@ -179,6 +178,38 @@ async fn a_batch_goes_into_the_graph() {
     )
     .await;
     assert_eq!(found, r#"{"n":4}"#);
+}
+
+/// What the graph has by the time it goes away is kept; the rest is named, stays held, and waits for it when it is judged again.
+#[tokio::test]
+async fn a_batch_in_whose_middle_the_graph_goes_away_keeps_what_is_done() {
+    let Some(engine) = Engine::start().await else { return };
+    let mut server = Server::over(&engine).await;
+    let client = server.client();
+    let rows = five();
+    ok(&rows, Graph::On(&client), "next_requirement", json!({"count": 40})).await;
+    turn(&rows, Graph::On(&client), &[]).await;
+    let calls = [("judge_requirements", json!({"accept": "rest"}))];
+    // A requirement takes one exchange to read and one to write at least.
+    server.fall_silent(12, Moment::After);
+    let (done, ()) = tokio::join!(turn(&rows, Graph::On(&client), &calls), async {
+        server.silence().await;
+        server.close();
+    });
+    let done = &done[0];
+    assert!(
+        done.is_error && done.content.contains("not judged and still held, judge them again: "),
+        "{}",
+        done.content
+    );
+    assert!(done.content.contains("The others are judged: integrated "), "{}", done.content);
+    let integrated = verdicts(&rows);
+    assert!((1..5).contains(&integrated.len()), "{integrated:?}");
+    assert!(integrated.iter().all(|(_, verdict)| *verdict == Verdict::Integrated), "{integrated:?}");
+    server.open().await;
+    let again = turn(&rows, Graph::On(&client), &calls).await.remove(0);
+    assert!(!again.is_error, "{}", again.content);
+    assert_eq!(verdicts(&rows).len(), 5, "each once");
 }
 
 /// By rule goes what has no fault, no remark and nothing like it; the rest is given back for the model.
