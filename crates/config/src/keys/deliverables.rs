@@ -12,31 +12,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A file that the job owes.
+/// A deliverable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Deliverable {
     /// Its path in the workspace.
     Path(String),
-    /// Its path, and what it must be.
+    /// Its path and its conditions.
     Described(DescribedDeliverable),
 }
 
-/// A file that the job owes, with what it must be.
+/// A deliverable with its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DescribedDeliverable {
     /// Its path in the workspace, e.g. `output/answers.json`.
     pub path: String,
-    /// A JSON Schema that the file must meet.
+    /// A JSON Schema for the file.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     pub json_schema: Option<Value>,
-    /// Whether the job is complete only with it, which is so when absent; without it, it is checked only where it is there.
+    /// Whether the job can complete only with the file; true when absent. An optional file is checked only if it
+    /// exists.
     pub required: Option<bool>,
 }
 
 impl Deliverable {
-    /// Its path as it was written.
+    /// Its path as written.
     pub fn path(&self) -> &str {
         match self {
             Self::Path(path) => path,
@@ -44,7 +45,7 @@ impl Deliverable {
         }
     }
 
-    /// What it must meet.
+    /// Its schema.
     pub fn json_schema(&self) -> Option<&Value> {
         match self {
             Self::Path(_) => None,
@@ -52,7 +53,7 @@ impl Deliverable {
         }
     }
 
-    /// Whether the job is complete only with it.
+    /// Whether the job requires it.
     pub fn is_required(&self) -> bool {
         match self {
             Self::Path(_) => true,
@@ -60,7 +61,7 @@ impl Deliverable {
         }
     }
 
-    /// Whether a job with this one owes at least as much as with the other.
+    /// Whether this one is at least as strict as the other.
     fn covers(&self, other: &Self) -> bool {
         self.path() == other.path()
             && (other.json_schema().is_none() || self.json_schema() == other.json_schema())
@@ -69,7 +70,7 @@ impl Deliverable {
 }
 
 impl Resolved {
-    /// What the engine decides by.
+    /// The form for the engine.
     pub(crate) fn owed(&self) -> Owed {
         let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
         let file = |owed: &Deliverable| OwedFile {
@@ -86,10 +87,10 @@ impl Resolved {
         !deliverables.iter().any(looks_into) && self.config.citations_required.as_deref().unwrap_or_default().is_empty()
     }
 
-    /// What is looked up in the files before the engine decides.
+    /// The lookups in the files before the engine decides.
     ///
     /// # Errors
-    /// When a schema is none: the sentence.
+    /// If a schema is invalid: the sentence.
     pub fn inspection(&self) -> Result<Inspection, ConfigError> {
         let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
         let mut budget = SchemaBudget::default();
@@ -104,7 +105,7 @@ impl Resolved {
         Ok(Inspection { files, quoting })
     }
 
-    /// Whether the system makes the file of verified rows at the end, whatever the model wrote there.
+    /// Whether the system writes the file from verified rows at the end, replacing the model's content.
     fn is_rendered(&self, path: &str) -> bool {
         REQUIREMENT_LISTS.contains(&path) && self.config.tools.all().any(is_recorder)
     }
@@ -122,7 +123,7 @@ fn no_schema(path: &str, reason: &str) -> String {
     format!("`deliverables` has a `json_schema` for `{path}` that is no JSON Schema ({reason}); correct it")
 }
 
-/// Paths that are none, and schemas that are none.
+/// Invalid paths and schemas.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let deliverables = config.deliverables.as_deref().unwrap_or_default();
     let owed = deliverables.iter().map(|owed| ("deliverables", owed.path()));
@@ -136,7 +137,7 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     paths.chain(schemas).collect()
 }
 
-/// What does not do what it seems to: the keys, and the sentence.
+/// Settings without the apparent effect: the keys, and the sentence.
 pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
     let config = &resolved.config;
     let deliverables = config.deliverables.as_deref().unwrap_or_default();
@@ -167,20 +168,20 @@ pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
     found.chain(misspelt).chain(no_json).collect()
 }
 
-/// Whether a file's name says that it is something else than JSON.
+/// Whether a file's name has another format than JSON.
 fn is_no_json(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     [".md", ".csv", ".txt", ".html"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// Documents of which none may be quoted.
+/// Documents that must not be quoted.
 fn without_sources(config: &JobConfig) -> Option<(Vec<String>, String)> {
     let all = config.no_sources.iter().flatten().any(|pattern| pattern.trim() == "*");
     let message = "`no_sources` names every document by `*`, so that nothing can be quoted or cited; name those that are no source";
     all.then(|| (vec!["no_sources".to_owned()], message.to_owned()))
 }
 
-/// Quotes that can be found nowhere, because the job gets no text to look them up in.
+/// Quotes that can never be found, because the job has no extracted text.
 fn without_texts(resolved: &Resolved) -> Option<(Vec<String>, String)> {
     let config = &resolved.config;
     let asks = config.citations_required.as_ref().is_some_and(|files| !files.is_empty());
@@ -207,7 +208,7 @@ fn wrong_path(key: &str, written: &str) -> Option<RuleViolation> {
     Some(RuleViolation::new(&[key], message))
 }
 
-/// The path of the first deliverable, or file with quotes, that a row takes away or asks less of.
+/// The path of the first deliverable, or file with quotes, that a row removes or relaxes.
 pub(crate) fn taken_away(path: &str, below: &Value, row: &Value) -> Option<String> {
     let read = |list: &Value| serde_json::from_value::<Vec<Deliverable>>(list.clone()).unwrap_or_default();
     match path {

@@ -6,22 +6,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A model in place of the job's own, and when it is asked.
+/// A fallback model, and when it is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LlmFallback {
-    /// Failures in a row after which it is asked; of `quota`, `unauthorized` and `permanent` the first is enough.
+    /// Number of consecutive failures after which it is used; for `quota`, `unauthorized` and `permanent` the first is
+    /// enough.
     #[schemars(range(min = 1, max = 100))]
     #[serde(default = "after")]
     pub after: u32,
-    /// Classes of failure: `transient`, `rate_limited`, `overloaded`, `quota`, `unauthorized`, `permanent` and so on.
+    /// Failure classes: `transient`, `rate_limited`, `overloaded`, `quota`, `unauthorized`, `permanent` and so on.
     #[schemars(with = "Vec<String>")]
     pub on: Vec<FailureClass>,
-    /// For which requests: `strategic`, `tactical`, `summary`; for all when empty.
+    /// Kinds of requests: `strategic`, `tactical`, `summary`; all when empty.
     #[schemars(with = "Vec<String>")]
     #[serde(default)]
     pub purposes: Vec<Purpose>,
-    /// What differs from `llm`. Another model inherits neither what is known of the job's own nor its prices and window.
+    /// Differences from `llm`. Another model inherits neither the profile of the job's own nor its prices and window.
     #[schemars(with = "Map<String, Value>")]
     pub llm: Map<String, Value>,
 }

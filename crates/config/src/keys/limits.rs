@@ -6,17 +6,17 @@ use plumbline_engine::{ClosedTodos, OnToolFailure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bounds and budgets. A budget that is used up pauses the job with its work kept.
+/// Limits and budgets. A used-up budget pauses the job without losing work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Most model calls of a job. `PLUMBLINE_MAX_ITERATIONS` fills it where no file of the job type says it.
+    /// Maximum number of model calls of a job. `PLUMBLINE_MAX_ITERATIONS` fills it if no file of the job type sets it.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub max_iterations: u32,
     /// Context size, in tokens, from which old content is cleared or summarized.
     #[schemars(range(min = 512))]
     pub context_threshold_tokens: u32,
-    /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
+    /// Number of most recent answers whose results are never cleared; at least the last one.
     pub keep_recent_tool_results: u32,
     /// What becomes of the tool results of a closed todo's turns: `keep` (they stay until the window needs their room, and a
     /// provider's prefix cache serves them) or `drop` (they leave the conversation as the todo closes, but for requirements that
@@ -24,38 +24,39 @@ pub struct Limits {
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["keep", "drop"]))]
     pub closed_todos: ClosedTodos,
-    /// Largest tool result, in tokens, that enters the conversation whole; a larger one goes to `tool_results/`.
+    /// Maximum tool result, in tokens, that enters the conversation completely; a larger one goes to `tool_results/`.
     #[schemars(range(min = 64))]
     pub max_tool_result_tokens: u32,
-    /// How often a tool that failed for a passing reason is run again.
+    /// Maximum retries of a tool after a transient failure.
     #[schemars(range(max = 100))]
     pub tool_retries: u32,
-    /// Seconds until a tool that has not returned counts as failed.
+    /// Timeout of a tool in seconds.
     #[schemars(range(min = 1, max = 86400))]
     pub tool_timeout_s: u64,
     /// Tokens, prompt and completion together, after which the job is paused; unlimited when absent.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub token_budget: Option<u64>,
-    /// US dollars after which the job is paused, counted with `llm.prices`, without which a job with a budget does not start;
-    /// unlimited when absent.
+    /// US dollars after which the job is paused, counted with `llm.prices`, which a job with a budget requires to
+    /// start; unlimited when absent.
     #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
     pub cost_budget_usd: Option<f64>,
     /// Seconds from the job's first start after which it is paused; unlimited when absent.
     #[schemars(range(min = 1, max = 315_360_000))]
     pub deadline_s: Option<u64>,
-    /// Consecutive answers without a tool call before the phase is planned anew; at three times as many the job fails.
+    /// Consecutive answers without a tool call before the phase is planned again; at three times as many the job fails.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_tool_call: u32,
     /// Bounds for the same call with the same arguments and result.
     pub repeated_calls: RepeatedCalls,
-    /// Turns without a closed todo, a changed file or a requirement before the phase is planned anew.
+    /// Turns without a closed todo, a changed file or a requirement before the phase is planned again.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_progress: u32,
-    /// Seconds after which a call that waits for a person's decision (`approval`) expires, as one that was approved and not made.
+    /// Seconds after which a call that waits for a person's decision (`approval`) expires; the same for an approved
+    /// call that was not made.
     #[schemars(range(min = 1, max = 31_536_000))]
     pub approval_expires_s: u64,
-    /// What a tool leads to that still fails after its last try, or does not finish in time: `continue` (the model reads
-    /// the error) or `stop` (the job fails).
+    /// What happens when a tool fails after its last retry, or times out: `continue` (the model reads the error) or
+    /// `stop` (the job fails).
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["continue", "stop"]))]
     pub on_tool_failure: OnToolFailure,
@@ -65,13 +66,13 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepeatedCalls {
-    /// From here the result carries a remark.
+    /// From this count on, the result has a remark.
     #[schemars(range(min = 2, max = 1_000_000))]
     pub nudge: u32,
-    /// From here the call is refused.
+    /// From this count on, the call is refused.
     #[schemars(range(min = 2, max = 1_000_000))]
     pub refuse: u32,
-    /// From here the phase is given up and planned anew.
+    /// From this count on, the phase is abandoned and planned again.
     #[schemars(range(min = 2, max = 1_000_000))]
     pub replan: u32,
 }

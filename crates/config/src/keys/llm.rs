@@ -7,75 +7,74 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The language model and how to talk to it.
+/// The language model and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Llm {
-    /// Name of the model as the endpoint knows it. `PLUMBLINE_MODEL` fills it where no file of the job type says it.
+    /// Name of the model at the endpoint. `PLUMBLINE_MODEL` fills it if no file of the job type sets it.
     pub model: Option<String>,
-    /// Address of the endpoint up to, not including, `/chat/completions`, `/responses` or `/messages`. `OPENAI_BASE_URL`
-    /// fills it where no file of the job type says it.
+    /// Address of the endpoint up to, not including, `/chat/completions`, `/responses` or `/messages`.
+    /// `OPENAI_BASE_URL` fills it if no file of the job type sets it.
     pub base_url: Option<String>,
-    /// The protocol: `chat` is OpenAI's chat completions, which nearly every server speaks, `responses` its newer one, and
-    /// `messages` Anthropic's. `auto` is `chat`, and `responses` for the rest of a job whose endpoint says that the model
-    /// takes tools there alone.
+    /// The protocol: `chat` is OpenAI's chat completions, which nearly every server supports, `responses` its newer
+    /// one, and `messages` Anthropic's. `auto` is `chat`, or `responses` for the rest of a job whose endpoint says that
+    /// the model supports tools only there.
     #[schemars(with = "String", extend("enum" = ["auto", "chat", "responses", "messages"]))]
     pub api: ApiChoice,
-    /// Name of the environment variable that holds the API key. The key itself never stands in a configuration.
+    /// Name of the environment variable that holds the API key. The key itself is never in a configuration.
     pub api_key_env: Option<String>,
     /// Sampling temperature; left to the provider when absent.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// How much the model thinks, e.g. `low`, `medium` or `high`, sent as the protocol's effort; not sent when absent. For
-    /// Claude models that know no effort, a number of tokens to think with.
+    /// Reasoning effort, e.g. `low`, `medium` or `high`, sent in the protocol's form; not sent when absent. For Claude
+    /// models without effort levels, a budget of thinking tokens.
     pub reasoning_level: Option<String>,
     /// Cap for one answer, in tokens, sent with every request.
     #[schemars(range(min = 16, max = 100_000_000))]
     pub max_output_tokens: u32,
-    /// The request field that carries that cap. OpenAI's reasoning models want `max_completion_tokens`; `max_tokens` is
-    /// understood everywhere else.
+    /// The request field of that cap. OpenAI's reasoning models require `max_completion_tokens`; `max_tokens` works
+    /// everywhere else.
     #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     pub output_cap: OutputCap,
-    /// The model's window, in tokens; prompt and answer together fit in it.
+    /// The model's context window, in tokens, for prompt and answer together.
     #[schemars(range(min = 1024, max = 100_000_000))]
     pub context_window: u32,
-    /// Seconds until a request that has not been answered whole counts as failed.
+    /// Timeout in seconds for the complete answer to a request.
     #[schemars(range(min = 1, max = 86400))]
     pub timeout_s: u64,
-    /// Whether answers are streamed, so that no gateway takes a long answer for a dead connection; each is used as a whole
-    /// all the same. `auto` streams unless the endpoint refuses that.
+    /// Whether answers are streamed, so that no gateway drops the connection during a long answer; an answer is used
+    /// only when complete. `auto` streams unless the endpoint refuses it.
     #[schemars(with = "String", extend("enum" = ["auto", "on", "off"]))]
     pub stream: Streaming,
-    /// Seconds of silence in the middle of an answer after which it counts as failed; comments and pings of a stream count
-    /// as life.
+    /// Timeout in seconds for a pause within an answer; comments and pings of a stream count as activity.
     #[schemars(range(min = 1, max = 86400))]
     pub idle_timeout_s: u64,
-    /// Tries of one request in quick succession before the job is parked and goes on later.
+    /// Retries of one request in quick succession before the job is parked and continues later.
     #[schemars(range(max = 100))]
     pub max_retries: u32,
-    /// `required`: each answer must call a tool, where the endpoint can see to that. `auto`: the model may answer by text,
-    /// and is told that nothing happens by that.
+    /// `required`: each answer must call a tool, if the endpoint can enforce it. `auto`: the model may answer with
+    /// text, and is told that text has no effect.
     #[schemars(with = "String", extend("enum" = ["auto", "required"]))]
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools in one answer; left to the provider when absent.
     pub parallel_tool_calls: Option<bool>,
-    /// `last`: the active todo list is the last message, so that the provider's prefix cache keeps serving.
-    /// `after_system`: it stands directly after the system prompt, for models that want it there.
+    /// `last`: the active todo list is the last message, so that the provider's prefix cache remains usable.
+    /// `after_system`: it is directly after the system prompt, for models that need it there.
     #[schemars(with = "String", extend("enum" = ["last", "after_system"]))]
     pub todo_list_position: TodoListPosition,
     /// Prices, for the cost of a job and its budget: US dollars per million tokens, or `free` for a model whose requests
     /// cost nothing.
     pub prices: Prices,
-    /// What is known of the provider's and the model's ways, over what `providers.json` knows of them.
+    /// Properties of the provider and the model, which override the profiles of `providers.json`.
     pub profile: ProfileKeys,
-    /// Sent as `service_tier`, e.g. `flex`, `priority` or `auto`, which changes speed and price: set `llm.prices` to the
-    /// tier's. Not sent when absent.
+    /// Sent as `service_tier`, e.g. `flex`, `priority` or `auto`, which changes speed and price: set `llm.prices` to
+    /// the prices of the tier. Not sent when absent.
     pub service_tier: Option<String>,
-    /// What the provider allows to the key, kept by all workers on one database together; what it says itself in its answers
-    /// is learnt, and kept too. Several job types with one model and key should say the same.
+    /// Rate limits of the key, shared by all workers on one database; limits that the provider announces in its answers
+    /// are learnt and enforced too. Several job types with one model and key should set the same limits.
     pub limits: LlmLimits,
-    /// Models that are asked when this one fails, in their order: `[{after: 3, on: [overloaded], llm: {model: …}}]`. A job
-    /// stays with one to the end of the phase.
+    /// Fallback models, in order: `[{after: 3, on: [overloaded], llm: {model: …}}]`. A job stays with a fallback to the
+    /// end of the phase.
     pub fallback: Vec<LlmFallback>,
 }
 
@@ -86,37 +85,37 @@ impl Llm {
     }
 }
 
-/// What a provider allows; a key that is absent has no limit here.
+/// Rate limits; an absent key means no limit here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmLimits {
-    /// Requests within a minute.
+    /// Requests per minute.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Tokens within a minute, those of prompts and of answers together.
+    /// Tokens per minute, of prompts and answers together.
     #[schemars(range(min = 1, max = 1_000_000_000_000u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_minute: Option<u64>,
-    /// Requests under way at the same time, e.g. as many as a server of one's own has slots.
+    /// Maximum concurrent requests, e.g. the number of slots of your own server.
     #[schemars(range(min = 1, max = 100_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u32>,
 }
 
-/// The protocol, or that it is found out.
+/// The protocol, or automatic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApiChoice {
-    /// As the endpoint wants it.
+    /// As the endpoint requires.
     Auto,
-    /// This one.
+    /// This protocol.
     #[serde(untagged)]
     This(Api),
 }
 
 impl ApiChoice {
-    /// The protocol that was chosen.
+    /// The chosen protocol.
     pub fn chosen(self) -> Option<Api> {
         match self {
             Self::Auto => None,
@@ -125,7 +124,7 @@ impl ApiChoice {
     }
 }
 
-/// The request field that carries the cap of an answer.
+/// The request field of an answer's cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputCap {
@@ -135,7 +134,7 @@ pub enum OutputCap {
     MaxCompletionTokens,
 }
 
-/// Parts of `llm` that differ by what a request is for; merged over `llm`.
+/// Parts of `llm` that differ by the purpose of a request; merged over `llm`.
 ///
 /// They stay JSON objects here because any part of [`Llm`] may be absent; [`crate::Resolved::llm`] gives the whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

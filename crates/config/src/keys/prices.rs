@@ -10,9 +10,9 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Prices {
-    /// So much.
+    /// Prices per token.
     PerMillion(PriceTable),
-    /// Nothing, as the operator says.
+    /// Free, as declared by the operator.
     Free(Free),
 }
 
@@ -31,10 +31,10 @@ pub struct PriceTable {
     /// Prompt tokens.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub input: f64,
-    /// Prompt tokens that the provider served from its cache.
+    /// Prompt tokens read from the provider's cache.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub cached_input: f64,
-    /// Prompt tokens that the provider wrote into its cache; `input` when absent.
+    /// Prompt tokens written to the provider's cache; `input` when absent.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
@@ -52,7 +52,7 @@ impl Prices {
         }
     }
 
-    /// Whether nobody has said what the model costs: every price is zero, and it is not said to be free.
+    /// Whether the model's price is unknown: every price is zero, and it is not declared free.
     pub(crate) fn is_unknown(self) -> bool {
         matches!(self, Self::PerMillion(PriceTable { input: 0.0, cached_input: 0.0, output: 0.0, .. }))
     }
@@ -65,7 +65,7 @@ impl From<Prices> for plumbline_engine::Prices {
     }
 }
 
-/// An object with the prices, or the word `free`; the object first, for it is what a key of it is looked up in.
+/// An object with the prices, or the word `free`; the object first, because keys are looked up in it.
 impl JsonSchema for Prices {
     fn schema_name() -> Cow<'static, str> {
         "Prices".into()
@@ -77,11 +77,11 @@ impl JsonSchema for Prices {
     }
 }
 
-/// What a person does about a budget that counts nothing.
+/// The remedy for a budget that counts nothing.
 const REMEDY: &str = "set `llm.prices` (US dollars per million tokens), or `llm.prices: free` if its requests cost nothing, or \
                       take the budget out and set `limits.token_budget`";
 
-/// The sentence of a budget that counts nothing, because no model of the job has a price; a job with it does not start.
+/// The error for a budget that counts nothing, because no model of the job has a price; such a job does not start.
 pub(crate) fn budget_of_nothing(resolved: &Resolved) -> Option<Problem> {
     let budget = resolved.config.limits.cost_budget_usd?;
     let prices = PURPOSES.map(|(_, purpose)| resolved.llm(purpose).prices);

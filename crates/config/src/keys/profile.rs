@@ -17,65 +17,66 @@ use serde_json::{Value, json};
 /// The file.
 pub(crate) const FILE: &str = "providers.json";
 
-/// Ways in which a provider or a model differs from OpenAI's chat completions. What is left out is as they have it.
+/// Deviations of a provider or a model from OpenAI's chat completions. Omitted keys have their behaviour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileKeys {
-    /// The protocol that is meant by `llm.api: auto`.
+    /// The protocol for `llm.api: auto`.
     #[schemars(with = "String", extend("enum" = ["chat", "responses", "messages"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
-    /// The form of tool call ids: `plain` is ours, `functions_index` is `functions.NAME:INDEX` (Kimi), `alnum9` nine
-    /// letters and digits (Mistral).
+    /// The form of tool call ids: `plain` is our default, `functions_index` is `functions.NAME:INDEX` (Kimi), `alnum9`
+    /// is nine letters and digits (Mistral).
     #[schemars(with = "String", extend("enum" = ["plain", "functions_index", "alnum9"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<ToolCallIds>,
-    /// The field in which chat completions take reasoning back, e.g. `reasoning_content`; as it came when absent.
+    /// The field in which chat completions accept reasoning back, e.g. `reasoning_content`; the original field when
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_field: Option<String>,
-    /// Which reasoning goes back with an answer: `always`, that of the `same_endpoint` alone, the same and an `empty_string`
-    /// where there was none, or `never`.
+    /// Which reasoning is sent back with an answer: `always`, only that of the `same_endpoint`, the same with an
+    /// `empty_string` if there was none, or `never`.
     #[schemars(with = "String", extend("enum" = ["always", "same_endpoint", "empty_string", "never"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_echo: Option<ReasoningEcho>,
-    /// The request field that carries the cap of an answer, where `llm.output_cap` does not say.
+    /// The request field of an answer's cap, if `llm.output_cap` is not set.
     #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_cap: Option<OutputCap>,
-    /// The values of `llm.reasoning_level` that the model takes; any when absent.
+    /// The values of `llm.reasoning_level` that the model accepts; any when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efforts: Option<Vec<String>>,
-    /// The values of `llm.tool_choice` that the endpoint takes; any when absent.
+    /// The values of `llm.tool_choice` that the endpoint accepts; any when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choices: Option<Vec<String>>,
     /// Whether a request for a summary must name the tools that its conversation calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_in_summary: Option<bool>,
-    /// Whether a user may speak directly after tool results.
+    /// Whether a user message may directly follow tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_after_tool: Option<bool>,
-    /// Whether system messages may stand behind the first.
+    /// Whether system messages may occur after the first message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_in_middle: Option<bool>,
-    /// Whether a request for a stream may have `stream_options`, which ask for its usage.
+    /// Whether a streaming request may have `stream_options`, which request its usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<bool>,
-    /// What stands for the thought signature of calls that another model made, where each must have one (Gemini 3).
+    /// Placeholder for the thought signature of calls by another model, if each must have one (Gemini 3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature_placeholder: Option<String>,
-    /// Whether the server's `usage` counts the whole prompt, which is assumed where nobody says. Where it does not, `false` keeps
-    /// the job from being paused for a server that seems to cut what it is sent.
+    /// Whether the server's `usage` counts the whole prompt; true when absent. If it does not, set `false`, so that the
+    /// job is not paused for a server that seems to truncate its input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports_whole_prompt: Option<bool>,
     /// Whether the server serves the beginning of a prompt that it has read before from a cache, which is assumed where nobody
     /// says. Where it does not, the results of a closed todo's turns leave the conversation at once (`limits.closed_todos`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix_cache: Option<bool>,
-    /// The model's window, in tokens, where `llm.context_window` does not say.
+    /// The model's context window, in tokens, if `llm.context_window` is not set.
     #[schemars(range(min = 1024, max = 100_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u32>,
-    /// Its prices, where `llm.prices` does not say.
+    /// Its prices, if `llm.prices` is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
 }

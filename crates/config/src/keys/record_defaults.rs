@@ -5,7 +5,7 @@ use plumbline_documents::candidates::PatternError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a recorded requirement says where the call leaves it out.
+/// Default values of a recorded requirement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordDefaults {
@@ -15,18 +15,18 @@ pub struct RecordDefaults {
     /// Its confidence, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
-    /// Regular expressions, at most 100, without regard to capital letters: one whose words one of them matches bears on proper
-    /// book-keeping. For `record_passage`.
+    /// Case-insensitive regular expressions, at most 100: a requirement whose text matches one of them is relevant to
+    /// proper book-keeping. For `record_passage`.
     pub gobd: Vec<String>,
     /// The same for data protection.
     pub gdpr: Vec<String>,
 }
 
 impl Resolved {
-    /// What a record says where a call leaves it out.
+    /// Default values of a record.
     ///
     /// # Errors
-    /// When a pattern is none: the sentence.
+    /// If a pattern is invalid: the sentence.
     pub fn record_defaults(&self) -> Result<plumbline_tools::RecordDefaults, ConfigError> {
         let wrong = |(key, reason)| {
             let key = path(key);
@@ -49,7 +49,7 @@ fn sentence(key: &str, reason: &PatternError) -> String {
     format!("`{key}` cannot be used: {reason}")
 }
 
-/// Patterns that are none.
+/// Invalid patterns.
 pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
     let (key, reason) = compiled(&config.record_defaults).err()?;
     let key = path(key);

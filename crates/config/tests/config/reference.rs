@@ -8,11 +8,11 @@ use std::{fmt::Write as _, fs, path::Path};
 const HEAD: &str = "\
 # Every key of a configuration
 
-Made from `schema.json`; never edited. Keys of a section are written with its name before them. A default is that of
-`defaults.json`; a key without one is absent unless it is set, which its meaning explains. `null` removes a key that an
+Generated from `schema.json`; never edited. Keys of a section have its name as a prefix. Defaults are those of
+`defaults.json`; a key without a default is absent unless set, and its meaning explains what that means. `null` removes a key that an
 extended configuration sets.
 
-The level says who may set a key: the `operator` in these files and the environment, a `job` in its row too, or a job up to
+The level says who may set a key: only the `operator`, in these files and the environment; also a `job` in its row; or a job up to
 the value that the operator set (`bounded`).
 ";
 
