@@ -1,4 +1,4 @@
-//! From a configuration to what a model client is made from.
+//! Converts a configuration to the settings of a model client.
 
 use super::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets};
 use plumbline_llm::{ModelConfig, OutputCapField, Timeouts};

@@ -1,4 +1,4 @@
-//! The engine's settings with every tool there is and the model's own count of tokens.
+//! The engine's settings with all tools and the model's token counter.
 
 use super::{ConfigError, Resolved, token_cache::TokenCache};
 use plumbline_engine::{Settings, ToolSpec};

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, said so that the line can be found.
+//! Errors in a configuration, with file and line.
 
 use std::fmt;
 

@@ -1,8 +1,7 @@
-//! The texts that steer the model: templates from `prompts/`, rendered against the tools that are really bound.
+//! The prompts: templates from `prompts/`, rendered with the tools that are actually bound.
 //!
-//! A prompt that names a tool the model does not have costs dozens of turns of looking for it (lesson 14). So the
-//! templates get the bound tools as data and list those; nothing else in them names a tool unless a condition asks
-//! for it first. Templates know the following:
+//! A prompt that names an unbound tool costs dozens of turns (lesson 14). So the templates get the bound tools as data
+//! and list those; any other mention of a tool is inside a condition. Templates have the following variables:
 //!
 //! | name | value |
 //! |---|---|
@@ -11,7 +10,7 @@
 //! | `display_name`, `job_type` | of the job type |
 //! | `min_todos`, `max_todos` | how many todos a tactical phase has |
 //!
-//! An unknown name is an error, and a template that does not come to an end runs out of fuel.
+//! An unknown name is an error, and a template that does not terminate runs out of fuel.
 
 use crate::{Deliverable, JobConfig, Problem};
 use minijinja::{Environment, UndefinedBehavior, Value, context, syntax::SyntaxConfig};

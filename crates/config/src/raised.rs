@@ -1,6 +1,6 @@
-//! `limits` that were given to `resume_job`: they replace those keys of one job, past the operator's bound and up to his
-//! ceiling. The database has checked keys and numbers, and the ceiling as far as a worker had told it; what holds is what
-//! the operator's files say when the job goes on.
+//! `limits` given to `resume_job`: they override those keys of one job, beyond the operator's bound and up to the
+//! ceiling. The database has checked keys and numbers, and the ceiling as last reported by a worker; the operator's
+//! files at the time of the resume decide.
 
 use super::{
     ConfigRegistry, ModelEnv, Resolved,

@@ -1,4 +1,4 @@
-//! All configurations at hand, and how one job's is resolved from them.
+//! All configurations, and the resolution of one job's from them.
 
 use super::{
     ConfigError, JobConfig, ModelEnv, Profiles, Resolved,

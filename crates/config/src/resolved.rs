@@ -1,4 +1,4 @@
-//! A configuration with everything decided, as a job carries it through its life.
+//! A completely resolved configuration, which a job keeps for its life.
 
 use super::{
     ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv,

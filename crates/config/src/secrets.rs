@@ -1,7 +1,7 @@
 //! Which variables of the environment are secrets that a configuration may name, and to which host each belongs.
 //!
-//! A secret goes to its own host and nowhere else, whoever wrote the address: `PLUMBLINE_SECRETS` says so
-//! (`NAME@host[:port]`), or an operator's file in which the name stands beside the address.
+//! A secret is sent only to its own host, regardless of who wrote the address: the host is set in `PLUMBLINE_SECRETS`
+//! (`NAME@host[:port]`), or by an operator's file that has the name next to the address.
 
 use super::{ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv, error::Problem, keys::http_tools, resolved};
 use plumbline_llm::ApiKey;

@@ -1,8 +1,9 @@
-//! Counting tokens of texts that jobs have in common. Every phase of every job opens with the same prompts, and counting
-//! them anew would take longer than the rest of what a worker does for a request; so their lines are counted once.
+//! Caches token counts of texts that jobs have in common. Every phase of every job opens with the same prompts, and
+//! counting them each time would take longer than the rest of a worker's work for a request; so their lines are counted
+//! once.
 //!
-//! That is exact. No piece that tokens are made of goes on behind a line break, but with white space, more breaks or a
-//! slash: wherever a line begins with anything else, the count of the whole is the sum of the counts of its parts.
+//! This is exact. A token's pre-tokenized piece continues after a line break only with white space, more breaks or a
+//! slash: if a line begins with anything else, the count of the whole is the sum of the counts of its parts.
 
 use plumbline_engine::Prompts;
 use plumbline_tokens::Encoder;

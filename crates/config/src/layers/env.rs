@@ -1,4 +1,4 @@
-//! What the environment says about every job: the model, its endpoint and the iteration limit, where the job type leaves
+//! Values from the environment for every job: the model, its endpoint and the iteration limit, if the job type leaves
 //! them open; and connections.
 
 use crate::{ConfigError, Listed, error::Problem, layers::with_switches, secrets};

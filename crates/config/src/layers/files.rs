@@ -1,7 +1,7 @@
 //! The configuration and prompt files: those built into the binary, and over them those of a folder.
 //!
 //! A folder need not be complete. A file in it replaces the built-in one of the same name, so a team keeps only its own
-//! job types there and goes on extending `defaults`.
+//! job types there and still extends `defaults`.
 
 use super::parse::Format;
 use crate::{ConfigError, error::Problem};

@@ -1,5 +1,5 @@
-//! Finds the line of a key, so that an error points at the place to mend. The parsers give values without positions;
-//! this reads the same text once more, only for its keys, and only after it has parsed.
+//! Finds the line of a key, so that an error points at the place to fix. The parsers return values without positions;
+//! this scans the same text again, only for its keys, and only after it has parsed.
 
 use std::collections::BTreeMap;
 

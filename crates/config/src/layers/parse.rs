@@ -1,4 +1,4 @@
-//! From a file's text to a JSON value, with the line of what does not parse.
+//! Parses a file's text into a JSON value, with the line of a syntax error.
 
 use super::{files::File, locate::Lines};
 use crate::error::Problem;

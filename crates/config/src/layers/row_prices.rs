@@ -1,5 +1,5 @@
-//! The prices of a model that a job's row chooses. What the operator's files say of prices, they say of the models that
-//! they name; at another model's prices a job would spend past its cost budget.
+//! The prices of a model chosen by a job's row. Prices in the operator's files apply to the models that they name; with
+//! another model's prices a job would exceed its cost budget.
 
 use super::{Kind, Layer, merge::merge};
 use crate::{

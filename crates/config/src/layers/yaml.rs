@@ -1,9 +1,9 @@
-//! The one way into YAML: strict, bounded, with positions.
+//! The YAML parser: strict, bounded, with positions.
 //!
-//! YAML that nobody quoted is where configuration goes wrong quietly: `no` that becomes false, `017` that becomes 17,
-//! `1_000` that becomes a thousand, a key given twice of which one is dropped. Here only `true` and `false` are
-//! booleans, a plain scalar is a number only where YAML 1.2's core schema says so, and duplicate keys are errors.
-//! Alias bombs and deep nesting run into the parser's budget instead of the machine's memory.
+//! Unquoted YAML causes silent errors: `no` becomes false, `017` becomes 17, `1_000` becomes a thousand, one of two
+//! duplicate keys is dropped. Here only `true` and `false` are booleans, a plain scalar is a number only by YAML 1.2's
+//! core schema, and duplicate keys are errors. Alias bombs and deep nesting exceed the parser's budget instead of the
+//! machine's memory.
 
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};

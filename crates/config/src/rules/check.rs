@@ -1,5 +1,5 @@
 //! Checks one layer of configuration against the schema: unknown keys, wrong types, values out of range. A layer may
-//! leave keys out, so what is missing is asked of the merged whole ([`missing`]).
+//! omit keys, so missing ones are checked in the merged configuration ([`missing`]).
 
 use super::{
     nearest::{advice, quoted},

@@ -1,5 +1,4 @@
-//! Keywords in the JSON Schema of a deliverable that JSON Schema does not have: a validator passes them over, and what they were
-//! to check is not checked.
+//! Unknown keywords in the JSON Schema of a deliverable: a validator ignores them, so they check nothing.
 
 use plumbline_engine::nearest;
 use serde_json::Value;

@@ -1,8 +1,8 @@
-//! Who may set what: the operator, in files and environment, or whoever inserts a job, in its `config`.
+//! Who may set which key: the operator, in files and environment, or an enqueuer, in a job's `config`.
 //!
-//! Each key of the schema has a level, `x-level`: `operator`, `job` or `bounded`. What counts is the value that a row
-//! leaves behind, not how it is written: `null` takes back what the layers below say, and a value that is there already
-//! is nobody's wish. A bound is what the operator set; a built-in default is none.
+//! Each key of the schema has a level, `x-level`: `operator`, `job` or `bounded`. Checks compare effective values, not
+//! syntax: `null` resets to the lower layers, and setting a key to its current value is allowed. A bound is a value set
+//! by the operator; a built-in default is not a bound.
 
 use super::schema::{complete, without_null};
 use crate::{

@@ -1,4 +1,4 @@
-//! What a configuration may say: by its schema, by whose word it is, and as a whole.
+//! Rules for configurations: by schema, by level, and between keys.
 
 pub(crate) mod check;
 pub(crate) mod json_schema;

@@ -1,4 +1,4 @@
-//! "Did you mean …": the known name nearest to one that is not known.
+//! "Did you mean …": the known name nearest to an unknown one.
 
 /// The end of an error about an unknown name: the nearest known name, or all of them.
 pub(crate) fn advice(name: &str, known: &[&str]) -> String {

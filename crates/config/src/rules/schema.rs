@@ -1,8 +1,8 @@
 //! The JSON Schema of a configuration, made from the types in this folder.
 //!
-//! Two forms: [`complete`] describes a whole configuration, every key that must have a value included, and is what
-//! the loader checks against. [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may
-//! leave anything to the file it extends and may remove with `null`.
+//! Two forms: [`complete`] describes a whole configuration, including every required key, and is used by the loader.
+//! [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may omit any key that it
+//! inherits and may remove keys with `null`.
 
 use super::levels;
 use crate::JobConfig;
