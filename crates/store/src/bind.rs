@@ -1,7 +1,7 @@
 //! Many rows as one parameter.
 //!
-//! A step's new rows travel as one JSON document and are unfolded by `json_to_recordset` in the statement: the column list
-//! stands once, in the SQL, and a step needs the same few round trips however much it writes. Files go as arrays instead,
+//! A step's new rows are sent as one JSON document and expanded by `json_to_recordset` in the statement: the column
+//! list is only in the SQL, and a step needs the same few round trips for any number of rows. Files are sent as arrays,
 //! because their bytes need not be text.
 
 use serde::Serialize;

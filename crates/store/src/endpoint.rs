@@ -1,4 +1,4 @@
-//! What models' endpoints allow: rates (GCRA) and slots that all workers on one database share.
+//! Limits of models' endpoints: rates (GCRA) and slots, shared by all workers on one database.
 
 use crate::{Error, Lease, Store, error::During};
 use std::time::Duration;

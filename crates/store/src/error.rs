@@ -1,4 +1,4 @@
-//! What can go wrong with the database, in the few kinds that a caller treats differently.
+//! Database errors, in the few kinds that a caller treats differently.
 
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-//! `jobs.error_details`: the same members whatever went wrong, so that a query over it need not know the kind first.
+//! `jobs.error_details`: the same members for every kind of error, so that a query need not know the kind.
 
 use crate::bind::json;
 use plumbline_engine::JobError;

@@ -1,8 +1,7 @@
 //! Fail-points: the boundaries of a step, at each of which a test can make the process crash, fail or wait.
 //!
-//! They exist in debug builds only, so that the tests of every day can use them without a build of their own; in a
-//! release build [`reach`] does nothing. They are here, and not in the worker, because the innermost ones lie inside
-//! the commit.
+//! They exist only in debug builds, so that everyday tests can use them without a separate build; in a release build
+//! [`reach`] does nothing. They are here, not in the worker, because the innermost ones are inside the commit.
 //!
 //! A point is armed by its name and the part of the job in which it is reached, to act once:
 //!
@@ -14,7 +13,7 @@
 //! ```
 //!
 //! `PLUMBLINE_FAIL_POINT_TRACE` names a file to which every point reached is appended, a line each. A test that runs
-//! one undisturbed job with it knows all places there are, so that a new point is swept from the day it is added.
+//! one undisturbed job with it knows all points, so that a new one is covered as soon as it is added.
 
 #[cfg(debug_assertions)]
 mod armed;

@@ -1,19 +1,18 @@
 //! Postgres, and the only crate that knows SQL.
 //!
 //! Folders by subject; in `queries/` the same folders with one statement a file, checked against a real database when
-//! `.sqlx` is regenerated.
-//! A job's way through here:
+//! `.sqlx` is regenerated. A job's path through this crate:
 //!
 //! 1. [`Store::enqueue`] inserts the row (users do the same with plain SQL).
 //! 2. [`Store::claim`] hands it to a worker under a [`Lease`]: the job's id and a number, the epoch, that is one more
-//!    with each claim. Whoever holds an older epoch can no longer write.
+//!    with each claim. A holder of an older epoch can no longer write.
 //! 3. [`Store::load`] gives the rows a run is rebuilt from.
 //! 4. [`Store::commit`] writes a step: one transaction, the fence first.
-//! 5. The last commit, [`Store::release`] or [`Store::reject`] gives the job back; [`Store::sweep`] does it for workers
-//!    that died.
+//! 5. The last commit, [`Store::release`] or [`Store::reject`] releases the job; [`Store::sweep`] does it for dead
+//!    workers.
 //!
-//! A lease lives as long as its worker's heartbeat is young by the database's clock; there is one heartbeat a worker,
-//! not one a job. No session state is kept, no connection is held between calls, and no caller sees one.
+//! A lease is valid while its worker's heartbeat is recent by the database's clock; there is one heartbeat per worker,
+//! not per job. There is no session state, no connection is held between calls, and callers never see one.
 
 mod address;
 mod admin;

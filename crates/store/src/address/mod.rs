@@ -1,4 +1,4 @@
-//! `DATABASE_URL` in the two forms that PostgreSQL's own programs take: a URL, or words such as `host=db user=me`.
+//! `DATABASE_URL` in the two forms of PostgreSQL's own programs: a URL, or key/value pairs such as `host=db user=me`.
 
 mod options;
 

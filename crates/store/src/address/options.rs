@@ -1,5 +1,5 @@
-//! The words of an address that the driver does not read. libpq gives them a meaning, some of it safety, so none is dropped
-//! without a sentence.
+//! Connection options that the driver does not support. libpq defines them, and some are security options, so none is
+//! dropped without a message.
 
 /// What the driver reads itself.
 const READ: [&str; 17] = [

@@ -1,4 +1,4 @@
-//! Calls that people decide on, as they see them, and their decisions: thin calls of the SQL functions, which hold the rules.
+//! Calls that people decide on, and their decisions: thin wrappers of the SQL functions, which contain the rules.
 
 use super::control::refused;
 use crate::{Error, Store, bind::text, error::During};

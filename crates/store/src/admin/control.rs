@@ -1,4 +1,4 @@
-//! The users' commands: thin calls of the SQL functions, which hold the rules.
+//! The users' commands: thin wrappers of the SQL functions, which contain the rules.
 
 use crate::{Error, Store, bind::text, error::During};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What other people's databases may lack, said in one sentence before harm is done.
+//! Checks for unsuitable databases, each reported in one sentence before harm is done.
 
 use crate::{Error, Store, error::During};
 use sqlx::PgExecutor;

@@ -1,4 +1,4 @@
-//! A second way from a point that a job has passed.
+//! Forks: a new job from an earlier step of a job.
 
 use crate::{Error, Store, admin::control::refused, error::During};
 use uuid::Uuid;

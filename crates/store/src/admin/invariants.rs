@@ -1,4 +1,4 @@
-//! What must hold of all rows at any time, checked over the whole database by one statement: `queries/admin/invariants.sql`.
+//! The invariants of all rows, checked over the whole database by one statement: `queries/admin/invariants.sql`.
 
 use crate::{Error, Store, error::During};
 use serde::Serialize;

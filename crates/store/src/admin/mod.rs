@@ -1,4 +1,4 @@
-//! What operators do: migrations, health, steering commands, forks, retention, invariants.
+//! Operators' functions: migrations, health, steering commands, forks, retention, invariants.
 
 mod approvals;
 mod control;

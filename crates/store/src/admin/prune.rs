@@ -1,4 +1,4 @@
-//! Retention: ended jobs leave after a time, with everything that belongs to them.
+//! Retention: deletes ended jobs after a time, with everything that belongs to them.
 
 use crate::{Error, Store, error::During};
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! The roles of deploy/roles.sql, for as much of the schema as is there.
+//! The roles of deploy/roles.sql, applied to the existing part of the schema.
 
 use crate::{Error, Store, error::During};
 use sqlx::{AssertSqlSafe, Executor as _};

@@ -1,4 +1,4 @@
-//! Calls that people decide on: asked for, sent once, and answered.
+//! Calls that people decide on: requested, sent once, and answered.
 
 use crate::{
     Error,

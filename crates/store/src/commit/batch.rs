@@ -1,18 +1,18 @@
 //! Writes the steps of a batch: in one transaction, the fence first.
 //!
-//! `commit_steps.sql` is the fence and what nearly every step has, and where no step of the batch has more, it is the whole
-//! transaction: one round trip. Else, in this order:
+//! `commit_steps.sql` has the fence and the rows of nearly every step; if no step of the batch has more, it is the
+//! whole transaction: one round trip. Otherwise, in this order:
 //!
 //! 1. `commit_steps.sql`
 //! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), once more for each further two
 //!    hundred passages of a document that was cut
 //! 3. changes of recorded requirements, one after the other: each must see what the step recorded and changed before
 //! 4. `count_requirements_of_passages.sql`, where a step has recorded or changed some
-//! 5. what becomes of calls that people decide on ([`super::approvals`]): one that is no longer approved refuses its step
-//! 6. `exit_jobs.sql`: a trigger gives back what a job still holds that ends
-//! 7. the jobs that follow those that have ended
+//! 5. approvals of calls ([`super::approvals`]): one that is no longer approved refuses its step
+//! 6. `exit_jobs.sql`: a trigger releases rows that an ending job still holds
+//! 7. the follow-up jobs of ended jobs
 //!
-//! Only the rows of steps that the fence has let through are written.
+//! Only the rows of steps that passed the fence are written.
 
 use super::{
     Commit, Committed, approvals,

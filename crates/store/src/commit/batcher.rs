@@ -1,13 +1,13 @@
-//! Group commit: steps that come while others are being written share a transaction.
+//! Group commit: steps that arrive while others are being written share a transaction.
 //!
-//! A statement costs the server and the worker the same whatever it writes, and a commit waits for the disk. So a step
-//! that comes while no batch is in flight is a batch of one, and is written at once; those that come meanwhile wait for
-//! each other and are the next batch. The busier the worker, the more share one commit.
+//! A statement has a fixed cost for server and worker, and a commit waits for the disk. So a step that arrives while no
+//! batch is in flight is a batch of one, and is written at once; steps that arrive meanwhile form the next batch. The
+//! busier the worker, the more steps share one commit.
 //!
-//! Together they are as safe as alone. Each has a fence of its own, and one that does not hold leaves the others as they
-//! are. What its batch did not write, a step writes in a batch of its own outside of the queue, which waits for locks;
-//! so it gets the answer that it would have got without the others: one that must wait for a lock keeps nobody waiting,
-//! and one that the server refuses fails nobody else.
+//! A batch is as safe as single commits. Each step has its own fence, and a failed fence does not affect the others. A
+//! step that its batch did not write is written in a batch of one outside the queue, which waits for locks; so it gets
+//! the same result as without the others: a step that must wait for a lock delays no other, and one that the server
+//! refuses fails no other.
 
 use super::{
     Committed,

@@ -1,9 +1,9 @@
 //! Which checkpoints keep their state.
 //!
-//! Going on needs the last one only; the others serve forks. A job keeps the states of its latest [`WINDOW`] steps at
-//! least, of every [`SPARSE`]th step before, and of the steps with which a phase began (the statement sees to those).
-//! Every [`SPARSE`]th step of a long job gives up the states that have left the window since the last time, so no job
-//! needs a clean-up and steps cost the same at any age. The rows stay: steps are gap-free.
+//! Continuing needs only the last one; the others serve forks. A job keeps at least the states of its latest [`WINDOW`]
+//! steps, of every [`SPARSE`]th step before, and of the first step of each phase (handled by the statement). Every
+//! [`SPARSE`]th step of a long job deletes the states that have left the window since the last time, so no job needs a
+//! clean-up and steps cost the same at any age. The rows are kept: steps have no gaps.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How jobs leave their worker: the status that each gets, and how its attempt ends.
+//! Exits of jobs from their worker: the new status of each, and the end of its attempt.
 
 use crate::{Lease, bind::json, error_details};
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Workspace files of a step: at most one new version a path, whatever happened to it in between.
+//! Workspace files of a step: at most one new version per path, regardless of intermediate changes.
 
 use crate::{Error, Store, bind::text};
 use plumbline_engine::{PlacedFile, is_placeholder};

@@ -1,12 +1,12 @@
-//! One step, one transaction; steps of several jobs that come at once share it.
+//! One step, one transaction; concurrent steps of several jobs share it.
 //!
 //! A step's way:
 //!
-//! 1. [`step_rows`] folds its changes into rows: what nearly every step has is one JSON document, what most steps do not
-//!    have another ([`rare_rows`], which says how one more kind of row is added), and [`file_versions`] are bytes.
-//! 2. [`batcher`] puts it into a batch; a step that comes alone is a batch of one.
+//! 1. [`step_rows`] folds its changes into rows: the rows of nearly every step are one JSON document, rare rows another
+//!    ([`rare_rows`], which explains how to add a kind of row), and [`file_versions`] are bytes.
+//! 2. [`batcher`] puts it into a batch; a single step is a batch of one.
 //! 3. [`batch`] writes the batch: the fence first, which locks the jobs' rows, so that locks are always taken job row
-//!    first. A step whose fence touches no row has lost its lease, and nothing of it is written.
+//!    first. A step whose fence matches no row has lost its lease, and nothing of it is written.
 //! 4. A step that its batch could not write is written alone, and waits for locks.
 
 mod approvals;

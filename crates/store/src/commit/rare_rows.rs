@@ -1,16 +1,16 @@
-//! What most steps do not have, as the document that `commit_rare_rows.sql` takes of a step.
+//! Rare rows, as the document of a step for `commit_rare_rows.sql`.
 //!
-//! **One more kind of row** takes three edits:
+//! **Adding a kind of row** takes three edits:
 //!
-//! 1. A member of [`RareRows`], left out of the document where there is none of it (`skip_serializing_if`), and the arm of
-//!    [`super::step_rows::StepRows`] that fills it. What touches the same row twice in one step is folded into one row,
-//!    as [`RareRows::add_source`] does.
+//! 1. A member of [`RareRows`], omitted from the document if empty (`skip_serializing_if`), and the arm of
+//!    [`super::step_rows::StepRows`] that fills it. Two changes of the same row in one step are folded into one row, as
+//!    [`RareRows::add_source`] does.
 //! 2. A column of the same name in the statement's `steps`.
 //! 3. A part of the statement that writes it, for all steps of a batch: `INSERT … SELECT … FROM steps s CROSS JOIN LATERAL
 //!    json_to_recordset(s.member) AS …`, with `ON CONFLICT … DO UPDATE` where a row may be there already.
 //!
-//! Nothing else changes: a step that has such a row is written like any other. Only what must see what this statement has
-//! written is a statement of its own behind it (see [`super::batch`]).
+//! Nothing else changes: a step with such a row is written like any other. Only changes that must see the rows of this
+//! statement need a separate statement after it (see [`super::batch`]).
 
 use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
 use crate::{bind::json, requirements::coverage::PassageRow};

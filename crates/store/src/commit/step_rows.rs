@@ -1,7 +1,7 @@
-//! What nearly every step writes, as the document that `commit_steps.sql` takes of it.
+//! The rows of nearly every step, as the document for `commit_steps.sql`.
 //!
-//! Statements write sets, and parts of one statement do not see each other; so whatever touches the same row twice in
-//! one step is folded here: a phase opened and closed, a list put and then moved in, a result appended and cleared.
+//! Statements write sets, and parts of one statement do not see each other; so two changes of the same row in one step
+//! are folded here: a phase opened and closed, a list written and then updated, a result appended and cleared.
 
 use super::{
     Commit,

@@ -1,4 +1,4 @@
-//! What the environment asks for, and doing it.
+//! The fail-points armed by the environment, and their actions.
 
 use crate::Error;
 use std::{

@@ -1,4 +1,4 @@
-//! The queue: jobs come in, are claimed under a lease, and are given back.
+//! The queue: jobs are enqueued, claimed under a lease, and released.
 
 pub(crate) mod claim;
 pub(crate) mod enqueue;

@@ -1,4 +1,4 @@
-//! Giving a job back outside a step.
+//! Releases a job outside a step.
 
 use crate::{Error, Lease, Store, bind::text, error::During, error_details};
 use plumbline_engine::JobError;

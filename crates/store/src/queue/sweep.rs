@@ -1,4 +1,4 @@
-//! Taking jobs back from dead workers.
+//! Takes jobs back from dead workers.
 
 use crate::{Error, Lease, Store, error::During};
 use uuid::Uuid;

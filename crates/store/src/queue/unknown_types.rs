@@ -1,4 +1,4 @@
-//! Jobs of a type that no live worker knows: they wait, are told so, and fail after a time.
+//! Jobs of a type that no live worker knows: they wait with a reason, and fail after a time.
 
 use crate::{Error, Lease, Store, error::During};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The worker's own row: its heartbeat is the life of all its leases.
+//! The worker's own row: all its leases depend on its heartbeat.
 
 use crate::{Error, Lease, Store, error::During};
 use serde_json::{Map, Value};

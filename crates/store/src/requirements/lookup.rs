@@ -1,4 +1,4 @@
-//! What a job has found: what tools must look up about earlier findings, and how it puts them right.
+//! A job's findings: lookups by tools, and corrections.
 
 use crate::{
     Error, Store, UserJson,

@@ -1,8 +1,8 @@
-//! The hand-over's other side: a validator job claims requirements, looks for what is like them, and judges them.
+//! The validator's side: a validator job claims requirements, looks up similar ones, and judges them.
 //!
-//! A claim is no part of a step: it takes rows at once, so that no other validator does, and asking again gives the
-//! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
-//! part of a step.
+//! A claim is not part of a step: it locks rows at once against other validators, and repeating it returns the same
+//! rows. They belong to the job, not to its worker; a trigger releases them when the job ends. A judgement is part of a
+//! step.
 
 use crate::{Error, HeldRequirement, Lease, Store, UserJson, bind::text, error::During};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Requests that were given up before their answer: the provider may have worked on them, and counts that.
+//! Requests abandoned before their answer: the provider may have worked on them and charges for it.
 
 use crate::{Error, Store, bind::text, error::During};
 use plumbline_engine::RequestRecord;

@@ -1,4 +1,4 @@
-//! What a run is loaded from, beside its checkpoint: the user's row, resolved settings, messages, todos.
+//! The inputs of a run besides its checkpoint: the user's row, resolved settings, messages, todos.
 
 mod abandoned;
 mod input;

@@ -1,4 +1,4 @@
-//! What belongs to a job before its first step: the resolved configuration and the inline document.
+//! A job's data before its first step: the resolved configuration and the inline document.
 
 use crate::{Error, Store, bind::json, error::During};
 use serde_json::Value;

@@ -1,10 +1,10 @@
-//! Embeddings of segments and of requirements: which are missing, keeping them, and finding the nearest ones.
+//! Embeddings of segments and of requirements: finding missing ones, storing them, and nearest-neighbour search.
 //!
-//! There are two ways to find them, with the same result. Where the database has pgvector, it compares: through an HNSW
-//! index, or exactly where few rows are concerned, as its planner sees fit. Everywhere else the worker reads the
-//! embeddings as they come, compares each and keeps the best: exact, and no more than the best are held.
+//! There are two ways of searching, with the same result. With pgvector the database compares: through an HNSW index,
+//! or exactly for few rows, as its planner decides. Otherwise the worker streams the embeddings, compares each and
+//! keeps the best: exact, and with only the best in memory.
 //!
-//! Like the index of words, none of this is part of a step: what is lost of it is made again.
+//! Like the full-text index, none of this is part of a step: lost parts are rebuilt.
 
 use crate::{Error, FoundSegment, SimilarRequirement, Store, UserJson, error::During};
 use futures_util::TryStreamExt as _;

@@ -1,8 +1,8 @@
-//! The search index over a job's texts: what is missing from it, adding, forgetting, and looking things up by words;
-//! `embeddings.rs` looks them up by what they mean.
+//! The search index over a job's texts: finding missing parts, adding, deleting, and search by words; `embeddings.rs`
+//! searches by meaning.
 //!
-//! Nothing here belongs to a step. The index is made from the committed files when somebody searches, and what is lost
-//! of it is made again; so it is written outside of the step's transaction, and without the fence.
+//! Nothing here belongs to a step. The index is built from the committed files on a search, and lost parts are rebuilt;
+//! so it is written outside the step's transaction, and without the fence.
 
 use crate::{Error, Store, bind, error::During};
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Finding jobs by what people remember of them.
+//! Finds jobs by a prefix of the id, by status, type and time.
 
 use crate::{Error, Store, error::During};
 use chrono::{DateTime, Utc};

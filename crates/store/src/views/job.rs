@@ -1,4 +1,4 @@
-//! What people and the command line see of jobs.
+//! Views of jobs for people and the command line.
 
 use crate::{Error, RequirementRow, Store, UserJson, error::During};
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! What people see of jobs: the command line, the dashboard, traces and recordings. Nothing here writes.
+//! Read-only views of jobs: for the command line, the dashboard, traces and recordings.
 
 mod dashboard;
 mod find;

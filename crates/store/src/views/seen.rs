@@ -1,5 +1,5 @@
-//! Jobs as logins see them that may not read every job or every column: applications their own, approvers those in review,
-//! steerers how all of them go.
+//! Jobs for logins with restricted rights: applications see their own, approvers those in review, steerers the progress
+//! of all.
 
 use crate::{Error, JobFilter, JobLine, Store, error::During};
 use serde::Serialize;

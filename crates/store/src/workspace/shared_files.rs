@@ -1,4 +1,4 @@
-//! Files that jobs share: each set is in the database once, written before the first job names it.
+//! Files that jobs share: each set is stored once, before the first job refers to it.
 
 use crate::{Error, Store, error::During};
 use plumbline_engine::SharedFiles;

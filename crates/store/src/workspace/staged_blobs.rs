@@ -1,9 +1,9 @@
-//! Contents put aside: the parts of a long text, written in small transactions of their own before the step that names
-//! them, so that nobody has to hold the whole.
+//! Staged blobs: the parts of a long text, written in small transactions before the step that refers to them, so that
+//! the whole text is never in memory.
 //!
-//! A content is known by its hash and belongs to no file until a step's commit places it ([`plumbline_engine::PlacedFile`]).
-//! A worker that dies in between leaves contents that no file has; the repeat puts the same ones aside again, which does
-//! nothing, and whatever is left over goes with the job.
+//! A content is known by its hash and belongs to no file until a step's commit places it
+//! ([`plumbline_engine::PlacedFile`]). A worker that dies in between leaves blobs without a file; the repeated call
+//! stages the same ones again, which has no effect, and leftovers are deleted with the job.
 
 use crate::{
     Error, Lease, Store,

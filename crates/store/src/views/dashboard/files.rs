@@ -1,4 +1,4 @@
-//! One job's files, a page of names or a part of a content at a time.
+//! One job's files: pages of names, and parts of contents.
 
 use crate::{Error, Store, error::During};
 use chrono::{DateTime, Utc};

@@ -1,8 +1,7 @@
-//! What the dashboard and the metrics read. Nothing here writes.
+//! Queries of the dashboard and the metrics. Nothing here writes.
 //!
-//! Two rules keep these reads harmless beside the work: every list is a page that an index gives from any place on, so
-//! its cost does not grow with the number of jobs or turns; and nothing reads the content of a document or a message
-//! further than it is shown.
+//! Two rules keep these reads cheap: every list is a page that an index can return from any position, so its cost does
+//! not grow with the number of jobs or turns; and nothing reads more of a document or a message than is shown.
 
 mod files;
 mod jobs;
