@@ -1,7 +1,7 @@
 //! The jobs this process runs, reconciled with the leases that the database holds for it.
 //!
-//! Both are looked at every now and then, and they may differ for good reasons while a step commits or a claim is being
-//! answered. So a difference counts only when two looks in a row find it.
+//! Both are compared periodically, and may differ legitimately while a step commits or a claim is being answered. So a
+//! difference counts only if two consecutive comparisons find it.
 
 use crate::run::cancellation::{JobHandle, StopLevel};
 use plumbline_store::Lease;

@@ -1,4 +1,4 @@
-//! What every job of the process shares.
+//! State shared by all jobs of the process.
 
 use crate::{
     clients::{graph::Graphs, model::Models, web::Services},

@@ -1,8 +1,7 @@
-//! The time, as the database tells it. Deadlines, the times at which parked jobs run again and what rows say of times are
-//! then by one clock, whichever machine a job runs on, and a machine whose clock is wrong or is put right meanwhile
-//! moves none of them (FAULTS F27).
+//! The database's time. Deadlines, wake-up times of parked jobs and timestamps in rows use this one clock on every
+//! machine, so a machine with a wrong or adjusted clock affects none of them.
 //!
-//! Between two answers of the database it goes on by the machine's monotonic clock.
+//! Between two answers of the database it advances by the machine's monotonic clock.
 
 use chrono::{DateTime, Utc};
 use plumbline_store::{Error, Store};

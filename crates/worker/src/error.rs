@@ -1,4 +1,4 @@
-//! Why a worker process ends before its time.
+//! Why a worker process ends early.
 
 use plumbline_dashboard::HttpError;
 

@@ -1,7 +1,7 @@
-//! Liveness and readiness: whether the loops of this process move, not only its sockets answer.
+//! Liveness and readiness: whether the loops of this process make progress, not only whether its sockets answer.
 //!
-//! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
-//! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
+//! The loops record each iteration; the probes read it. Losing the database does not affect liveness: the claim loop
+//! keeps retrying, so a probe must not restart a worker for it.
 
 use crate::{options::Timing, pulse::Pulse};
 use plumbline_dashboard::WorkerHealth;

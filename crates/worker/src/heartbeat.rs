@@ -1,20 +1,20 @@
-//! The lease keeper: this worker's heartbeat, on a thread, a runtime and a connection of its own, so that no busy tool
-//! and no exhausted pool can starve it (FAULTS F25).
+//! The heartbeat of this worker, on its own thread, runtime and connection, so that no busy tool and no exhausted pool
+//! can starve it.
 //!
 //! # When leases are lost
 //!
-//! All leases of a worker live on one row, `workers.heartbeat_at`. Others take this worker's jobs when that row is older
-//! than the lease by the database's clock. The keeper declares the leases lost *earlier* by its own monotonic clock:
-//! measured from the moment it *sent* the last heartbeat that succeeded, so that whatever the answer's delay was, the
-//! database's time of it is later than ours.
+//! All leases of a worker depend on one row, `workers.heartbeat_at`. Others take this worker's jobs when that row is
+//! older than the lease by the database's clock. This thread declares the leases lost *earlier* by its own monotonic
+//! clock: measured from the time at which it *sent* the last successful heartbeat, so that the database's time of it is
+//! always later than ours.
 //!
 //! ```text
 //! ours:      sent ─────────────── lease − margin ──▶ drop everything
 //! database:    └─▶ heartbeat_at ─────────────── lease ──▶ others may take the jobs
 //! ```
 //!
-//! The keeper goes on while the event loop stands still, and a worker that can do nothing must not keep others from its
-//! jobs: then it sends no heartbeat until the loop moves again.
+//! The thread keeps running if the event loop is stalled, and a stalled worker must not keep others from its jobs: so
+//! it sends no heartbeat until the loop moves again.
 
 use crate::{options::Timing, pulse::Pulse};
 use plumbline_store::{ConnectOptions, Store};

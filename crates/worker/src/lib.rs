@@ -16,8 +16,8 @@
 //! | what is a job run with | `config_cache`, `clients` |
 //! | is the worker alive and ready | `health`, `pulse` |
 //!
-//! Decisions about a job are the engine's, SQL is the store's, configuration, mirror, telemetry and HTTP have crates of their
-//! own; this crate only brings them together.
+//! The engine makes decisions about a job, the store has the SQL, and configuration, mirror, telemetry and HTTP have
+//! their own crates; this crate only connects them.
 
 mod active_jobs;
 mod app;

@@ -1,7 +1,7 @@
-//! Notifications, and the ends of our own jobs, as debounced wake-ups of the claim loop. They make the worker fast and are never
-//! needed for it to be right: what they say is thrown away, and the rows are read.
+//! Notifications, and the ends of this worker's jobs, as debounced wake-ups of the claim loop. They are only an
+//! optimization: their content is ignored, and the rows are read.
 //!
-//! Many at once are one reason. Most are none: that another worker claimed a job, or ended one, changes nothing here.
+//! Many at once are one wake-up. Most are irrelevant: another worker's claim or end of a job changes nothing here.
 
 use plumbline_store::backoff::Backoff;
 use plumbline_store::{JobNotice, Store};

@@ -1,4 +1,4 @@
-//! What a worker process is told: flags and environment, already weighed, as one value.
+//! Options of a worker process: flags and environment, already merged, as one value.
 
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;

@@ -1,7 +1,7 @@
-//! Whether the event loop moves: how much later than it was due a task runs that has nothing to do but run.
+//! Detects a stalled event loop: measures the delay of an empty task.
 //!
-//! A worker whose loops stand still commits nothing, hears no command and obeys no time limit, while its heartbeat would
-//! go on from a thread of its own for ever. So the lease keeper and the probes look here.
+//! A worker with stalled loops commits nothing, receives no command and enforces no timeout, while its heartbeat would
+//! continue forever from its own thread. So the heartbeat and the probes check this.
 
 use plumbline_telemetry::instruments;
 use std::{

@@ -1,5 +1,5 @@
-//! Changed configurations, prompts and instructions reach new jobs without a restart: the files are read anew, and what has
-//! changed and validates is taken. What does not is refused, and the old stays.
+//! Reloads changed configurations, prompts and instructions for new jobs without a restart: changed files that validate
+//! are used. Others are rejected, and the old ones stay in use.
 
 use crate::{app::App, worker::registration};
 use plumbline_bounds::blocking::on_files;

@@ -1,4 +1,4 @@
-//! The worker's own loop: claim what fits, start it, wait for a reason to look again.
+//! The worker's main loop: claim jobs, start them, wait for a wake-up.
 //!
 //! ```text
 //! claimed as many as asked? ── yes ─▶ claim again
@@ -6,9 +6,8 @@
 //!        └─▶ wait for: a notification or a job's end · the poll interval, or the sweep's · the wish to stop
 //! ```
 //!
-//! Notifications make it fast, polling makes it right. Everything else that has to happen now and then (the sweep, the
-//! look at what is still ours) happens in this loop too, so that one loop's life is the worker's life. How it ends is
-//! told in `shutdown`.
+//! Notifications make it fast, polling makes it correct. All other periodic work (the sweep, reconciling leases) also
+//! happens in this loop, so that the worker lives exactly as long as the loop. `shutdown` describes its end.
 
 mod alone;
 pub(crate) mod registration;

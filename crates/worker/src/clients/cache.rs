@@ -1,4 +1,4 @@
-//! The clients made so far, by the configuration that each was made from.
+//! A cache of clients by their configuration.
 
 use std::{
     collections::HashMap,

@@ -1,5 +1,5 @@
-//! The requests of this process that wait for one endpoint, and what was drawn for them. No clock and no database: what is due
-//! when is computed here, and done by the endpoint's task.
+//! The queue of this process's requests for one endpoint, and the draws for them. No clock and no database: due times
+//! are computed here, and the endpoint's task acts on them.
 
 mod slots;
 #[cfg(test)]

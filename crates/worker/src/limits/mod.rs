@@ -1,4 +1,4 @@
-//! What models' endpoints allow, kept by all workers on one database together (see `endpoint_limits`).
+//! Limits of models' endpoints, shared by all workers on one database (see `endpoint_limits`).
 //!
 //! ```text
 //! step loop ──acquire──▶ task ──one draw for all that wait──▶ endpoint_limits (GCRA), endpoint_slots
@@ -6,9 +6,9 @@
 //!     └──settle: used, refused, stated limits┘ └──▶ status_reason of jobs that wait for long
 //! ```
 //!
-//! A [`task`] of this process draws for each endpoint, key and model of which a limit is known: set in `llm.limits`, stated by
-//! the provider, or learnt from a refusal. Of others nothing is asked, and the database is not either. A draw is for all
-//! requests that wait in the [line](mod@line), and for some to come, so that a step has no commit of its own here.
+//! A [`task`] of this process draws for each endpoint, key and model with a known limit: set in `llm.limits`, stated by
+//! the provider, or learnt from a refusal. Endpoints without a known limit skip the database. A draw covers all
+//! requests in the [line](mod@line), and some future ones, so that a step needs no separate commit here.
 
 mod line;
 mod permit;

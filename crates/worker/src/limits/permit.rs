@@ -1,4 +1,4 @@
-//! The right to send one request, and what came of it.
+//! The permit for one request, and its result.
 
 use super::task::Message;
 use plumbline_engine::{Failure, FailureClass, Reply};

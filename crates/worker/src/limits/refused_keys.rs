@@ -1,6 +1,6 @@
-//! Keys that a provider has refused: of all jobs with one, the first has asked for all.
+//! Keys that a provider has rejected: the first job's request counts for all jobs with the key.
 //!
-//! Each job is told so once. One that comes back sooner than it was to, because a person has woken it, asks itself.
+//! Each job is told once. A job that a person has woken early makes its own request.
 
 use plumbline_llm::{ApiKey, ModelClient};
 use std::{

@@ -1,4 +1,5 @@
-//! `status_reason` of jobs that wait for their model's limit: one statement for all of them, and none for a short wait.
+//! `status_reason` of jobs that wait for their model's rate limit: one statement for all of them, and none for a short
+//! wait.
 
 use super::line::Line;
 use plumbline_store::backoff::with_call_timeout;

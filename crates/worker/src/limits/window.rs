@@ -1,4 +1,4 @@
-//! A window of a rate: what one draw has taken, used from its front, each request at its own time.
+//! A window of a rate: the result of one draw, consumed from its front, each request at its own time.
 
 use plumbline_store::{Amount, Drawn};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Requests that a run gives up before their answer is committed: it is paused, cancelled, lost, or its worker leaves. What the
-//! provider may have counted is put on record.
+//! Requests that a run abandons before their answer is committed: it is paused, cancelled, lost, or its worker leaves.
+//! The provider's possible usage is recorded.
 
 use crate::{app::App, clock};
 use plumbline_config::Llm;

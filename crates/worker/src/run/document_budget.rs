@@ -1,8 +1,8 @@
-//! A budget of bytes for the documents that all jobs of the process take in at once.
+//! A budget of bytes for the documents that all jobs of the process import at the same time.
 //!
-//! A document is in memory from when it is read until the step that stores it is written, several times over on its way to
-//! the database: fifty jobs that begin together, each with a document of the size that is allowed, would take the machine.
-//! So each waits until there is room for its own.
+//! A document is in memory, in several copies, from reading until the step that stores it is written: fifty jobs that
+//! start together, each with a document of the maximum size, would exhaust the memory. So each waits until its document
+//! fits.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

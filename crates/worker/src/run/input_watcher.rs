@@ -1,5 +1,5 @@
-//! Files that people put into a running job's `input/`: looked for now and then, beside the job's work, and taken in before
-//! the turn that follows.
+//! Watches for files that people put into a running job's `input/`: scanned periodically, concurrently with the job's
+//! work, and imported before the next turn.
 
 use crate::app::App;
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};

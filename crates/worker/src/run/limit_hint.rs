@@ -1,4 +1,4 @@
-//! How a job goes on that is paused by one of its limits: what the user reads beside the reason.
+//! The hint of how to resume a job that one of its limits paused, shown after the reason.
 
 use crate::clock;
 use plumbline_engine::{Change, JobExit, Run};

@@ -6,7 +6,7 @@
 //!                   └── cancellation · input_watcher
 //! ```
 //!
-//! What the tools of a step see of the rows are `store_workspace`, `store_validation` and `text_index`.
+//! `store_workspace`, `store_validation` and `text_index` give the tools of a step access to the rows.
 
 mod abandoned;
 pub(crate) mod cancellation;

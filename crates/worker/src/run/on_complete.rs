@@ -1,5 +1,5 @@
-//! `on_complete`: the job that follows is enqueued in the very transaction that completes this one, so that neither
-//! exists without the other.
+//! `on_complete`: the follow-up job is enqueued in the transaction that completes this one, so that neither exists
+//! without the other.
 
 use plumbline_config::Resolved;
 use plumbline_engine::{Change, JobExit};

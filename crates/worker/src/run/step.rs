@@ -1,11 +1,11 @@
-//! The step loop of one job, to be read aloud: *next → perform → apply → commit*.
+//! The step loop of one job: *next → perform → apply → commit*.
 //!
-//! The engine decides what is next, the outside performs it, the engine takes the outcome in, one transaction writes
-//! what follows from it. No connection and no transaction is held while a model or a tool works. Between a model's
-//! answer and the results of local tools there is no commit: they land together.
+//! The engine decides the next effect, the worker performs it, the engine applies the outcome, and one transaction
+//! writes the changes. No connection and no transaction is held while a model or a tool works. There is no commit
+//! between a model's answer and the results of local tools: they are written together.
 //!
-//! A job spends nearly all of its life waiting for its model, in numbers. What it waits for otherwise is boxed, so that
-//! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
+//! A job spends nearly all of its life waiting for its model, and there are many jobs. Other futures are boxed, so that
+//! a job's future has only the size of a model call: a commit or a tool is many times as large.
 
 use crate::{
     app::App,

@@ -1,4 +1,4 @@
-//! What a step waits for before it asks its model: the limit of the endpoint, and a key that is not refused.
+//! Waits of a step before its model call: for the rate limit of the endpoint, and for a key that is not rejected.
 
 use crate::{
     limits::{self, Answered, NextRequest, is_waited_for},

@@ -1,5 +1,5 @@
-//! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As in
-//! `store_workspace`, a connection is taken for one query and given back.
+//! A validator's tools' access to rows of `requirement_cache`, claimed under the job's lease. As in `store_workspace`,
+//! a connection is taken for one query and returned.
 
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};

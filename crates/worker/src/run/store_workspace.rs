@@ -1,6 +1,6 @@
-//! What tools see of a job: its files, documents, citations and requirements, read from the rows on demand. A
-//! connection is taken for one query and given back; none is held while a tool works. What is put aside is all that is
-//! written here, under the lease.
+//! The tools' view of a job: its files, documents, citations and requirements, read from the rows on demand. A
+//! connection is taken for one query and returned; none is held while a tool works. Only staged blobs are written here,
+//! under the lease.
 
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
 use plumbline_store::backoff::retry_transient;

@@ -1,6 +1,5 @@
-//! The index of a job's texts: brought up to date when somebody searches, so that a step that writes a file pays nothing
-//! for it. It is no part of the job's state: whatever is missing from it is made again by the next search. Requirements
-//! get their embeddings in the same way.
+//! The index of a job's texts: updated on a search, so that a step that writes a file has no extra cost. It is not part
+//! of the job's state: the next search rebuilds missing parts. Requirements get their embeddings in the same way.
 
 use crate::run::store_validation::known;
 use plumbline_llm::Embedder;

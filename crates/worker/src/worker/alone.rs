@@ -4,8 +4,8 @@
 //! claimed ─▶ the others leave at their next boundary ─▶ taken down ─▶ runs ─▶ has committed, or left: claims go on
 //! ```
 //!
-//! A worker that dies takes all its jobs with it. None of them is to be failed for what another one did, so whoever met
-//! several crashes in a row gets a worker of his own: should that die too, nobody else can be to blame.
+//! A worker that dies takes all its jobs with it. No job must fail because of another one, so a job with several
+//! consecutive crashes runs alone on a worker: if that dies too, the job is the cause.
 
 use super::Worker;
 use crate::run::{

@@ -1,4 +1,4 @@
-//! This worker's row in `workers`: what others, and the sweep, know of it.
+//! This worker's row in `workers`, read by others and by the sweep.
 
 use crate::{app::App, clock, reload::Served};
 use plumbline_config::ModelEnv;

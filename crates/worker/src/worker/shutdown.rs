@@ -1,11 +1,11 @@
-//! Leaving: every job is given back, by one of the ways below, before the process ends.
+//! Shutdown: every job is released, in one of the ways below, before the process ends.
 //!
 //! ```text
 //! asked to stop ─▶ step boundaries ──grace over──▶ the effects in flight are abandoned ──▶ sign off
 //!                          └───────── asked again ─────────────────┴──────────────────────▶ at once
 //! ```
 //!
-//! Folders of jobs that have left and are not written yet are waited for within the grace, too.
+//! It also waits, within the grace period, for unwritten folders of jobs that have left.
 
 use super::Worker;
 use crate::{app::App, run::cancellation::StopLevel};

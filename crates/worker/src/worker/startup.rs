@@ -1,4 +1,4 @@
-//! The start: connecting, and the retries against a database that is restarted at just this moment.
+//! Startup: connecting, with retries for a restarting database.
 
 use super::{Shutdown, shutdown::wait_for};
 use crate::{error::Error, options::WorkerOptions};

@@ -1,5 +1,5 @@
-//! Jobs of a type that no live worker knows. They are nobody's to claim and stay `pending`; each sweep says so in their
-//! `status_reason`, and fails those that have waited as long as the operator lets them.
+//! Jobs of a type that no live worker knows. No worker can claim them, so they stay `pending`; each sweep sets their
+//! `status_reason`, and fails those that have waited longer than the operator permits.
 
 use super::Worker;
 use crate::app::App;

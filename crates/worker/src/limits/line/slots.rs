@@ -1,4 +1,4 @@
-//! The slots of an endpoint with a limit on parallel requests, as far as this process has some.
+//! This process's slots of an endpoint with a limit on parallel requests.
 
 use plumbline_store::Slots;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
-//! Reading `document_path`: a file or a folder under the import folder, and nothing outside of it.
+//! Reads `document_path`: a file or a folder, only under the import folder.
 //!
-//! The path is a user's text. It is resolved beneath the import folder by the kernel (cap-std), so neither `..` nor a
-//! link leads out, however the folder changes meanwhile.
+//! The path is untrusted. The kernel resolves it beneath the import folder (cap-std), so neither `..` nor a link can
+//! escape, even if the folder changes meanwhile.
 
 use super::{Content, Document, Refused};
 use cap_std::{ambient_authority, fs::Dir};

@@ -1,8 +1,8 @@
-//! Taking a job in: what the user gave becomes the workspace's first files.
+//! Intake: the user's input becomes the workspace's first files.
 //!
-//! Everything that can be known to be wrong is found here, before the first model call costs anything (lesson 16): an
-//! empty prompt, a missing document, a document that is not what its name says. The answer is an [`Outcome`] like any
-//! other; a refusal ends the job as `failed` with the sentence.
+//! Invalid input is detected here, before the first model call costs anything (lesson 16): an empty prompt, a missing
+//! document, a document that contradicts its name. The answer is an [`Outcome`] like any other; a refusal ends the job
+//! as `failed` with the sentence.
 //!
 //! | file | from |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The names of documents that came inline, without a file.
+//! The names of inline documents.
 
 use super::{Refused, import::DEEPEST};
 use serde_json::Value;

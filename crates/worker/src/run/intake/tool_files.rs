@@ -1,5 +1,5 @@
 //! `tools/<tool>.md`: the documentation of each tool that a job has bound. It is the same for all jobs of a
-//! configuration, so it is made once and shared.
+//! configuration, so it is generated once and shared.
 
 use plumbline_engine::{FileMeta, SharedFile, SharedFiles, ToolSpec};
 use sha2::{Digest as _, Sha256};
