@@ -1,9 +1,9 @@
-//! Whether a requirement says what its quotes say, as far as rules can tell (INTERFACE 9.2).
+//! Compares a requirement's text with its quotes, by rules.
 //!
-//! A text is held against its quotes, the leads of the lists that they stand in, the sentences next to them and the headings
-//! above. That finds the text that says something else: other words, another number, a `not` too many or too few, a permission
-//! in place of a duty. It proves nothing of a text in which all of these agree. What it finds is a tag, `needs_look`, and no
-//! refusal: a text of one's own words may be right.
+//! A text is compared with its quotes, the leads of their lists, the neighbouring sentences and the headings above.
+//! That detects a text with a different meaning: other words, another number, a missing or additional `not`, a
+//! permission instead of a duty. If all of these agree, it proves nothing. A difference is tagged `needs_look`, not
+//! refused: a paraphrase may be right.
 //!
 //! | question | module |
 //! |---|---|

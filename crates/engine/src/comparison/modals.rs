@@ -1,4 +1,4 @@
-//! Negation, permission and obligation, in English and German: one negation is as good as another.
+//! Negation, permission and obligation, in English and German: all negations are equivalent.
 
 /// Words that negate.
 const NEGATIONS: [&str; 22] = [

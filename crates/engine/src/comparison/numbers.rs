@@ -1,7 +1,7 @@
 //! The numbers of a text by their values: `10,000` is `10.000`, `ten` is `10`, `31.12.2024` is `31 December 2024`.
 //!
-//! No numbers are the marks of lists, the numbers of clauses at the beginning of a sentence, marks of footnotes, and what names
-//! another text: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
+//! Not counted: marks of lists, clause numbers at the beginning of a sentence, footnote marks, and references to other
+//! texts: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
 
 use std::collections::HashSet;
 

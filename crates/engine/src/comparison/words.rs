@@ -1,4 +1,4 @@
-//! The words of a text that say something, in English and German, and when two of them are the same.
+//! The content words of a text, in English and German, and when two of them are equal.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,6 +1,5 @@
-//! What a closed todo lets go: the tool results of its turns, which are done with (`limits.closed_todos: drop`). They are
-//! cleared at once where the configuration says so or nothing would be served from a prefix cache anyway, and before all
-//! others where the window is full.
+//! Clears the tool results of closed todos (`limits.closed_todos: drop`). They are cleared at once if configured or if
+//! there is no prefix cache anyway, and before all others if the window is full.
 
 use super::compaction::Clearable;
 use crate::{ClosedTodos, MessageKind, MessageRef, Run, tools};

@@ -1,4 +1,5 @@
-//! Texts that are too large for the conversation are shown by their ends, with the path of the whole.
+//! Excerpts: texts that are too large for the conversation are shown with their beginning and end, and the path of the
+//! whole.
 
 use crate::Run;
 

@@ -1,9 +1,9 @@
 //! The conversation of one job in memory.
 //!
-//! A worker holds a thousand conversations while their models think, and those are most of its memory. A message by
-//! itself is a handful of small allocations, each with room to spare; here all texts stand in one, one behind the other,
-//! or in a few of a good length, and a message is the places of its parts. A system prompt begins as those of all jobs with the same settings do; that
-//! is held once for all of them.
+//! A worker holds a thousand conversations while their models work, which is most of its memory. A separate message
+//! would be a handful of small allocations with unused capacity; here texts are stored back to back in one or a few
+//! larger buffers, and a message is the ranges of its parts. The common prefix of the system prompts of jobs with the
+//! same settings is stored once.
 
 use crate::{Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! One entry of the conversation, as it is stored and as the model sees it.
+//! One entry of the conversation, in its stored form and for the model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! How a conversation is held, and how it stays in bounds.
+//! Conversations in memory, and how they stay bounded.
 
 mod closed_todos;
 pub(crate) mod compaction;

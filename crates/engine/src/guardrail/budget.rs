@@ -1,5 +1,5 @@
-//! Budgets: hard limits of a job. Using one up pauses the job with the reason and keeps the work (lesson 15); raising
-//! it and resuming goes on.
+//! Budgets: hard limits of a job. A used-up budget pauses the job with the reason, without losing work (lesson 15); the
+//! job continues when the budget is raised.
 
 use crate::{JobExit, Run};
 use chrono::{DateTime, TimeDelta, Utc};

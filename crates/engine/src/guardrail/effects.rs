@@ -1,9 +1,10 @@
-//! What the work of a phase has brought about, counted from what tools produce and never from what is said of it: the
-//! evidence for the todos that the model closes, and the bound of the outer loop.
+//! The effects of a phase, counted from the products of tools and never from the model's statements: the evidence for
+//! closing todos, and the bound of the outer loop.
 //!
-//! An *effect* is a requirement recorded, changed, withdrawn or judged, a write to the graph, a passage newly read or answered,
-//! a document extracted, or a path that has content for the first time. Plans and notes are none, because a model that loops
-//! writes them as well. Effort is no effect either: a call without a result of this kind does not count.
+//! An *effect* is a requirement recorded, changed, withdrawn or judged, a write to the graph, a passage newly read or
+//! answered, a document extracted, or a path that has content for the first time. Plans and notes are not effects,
+//! because a looping model writes them as well. Effort is not an effect either: a call without such a result does not
+//! count.
 
 use crate::{
     FileWrite, Opening, PhaseKind, Product, Run, Stage, ToolCall,

@@ -1,8 +1,8 @@
-//! Another model in place of the job's own (`llm.fallback`): when it is asked, and for how long.
+//! Fallback models (`llm.fallback`): when they are used, and for how long.
 //!
-//! The operator says after how many failures of which classes. A job that has fallen back stays there to the end of the
-//! phase, for each change of the model reads the conversation anew; the next phase begins with the job's own model. Where
-//! the other one fails, too, so that the job is parked or paused, it comes back to its own.
+//! The operator configures the number and classes of failures. A job stays with the fallback to the end of the phase,
+//! because each switch makes the provider read the conversation again; the next phase begins with the job's own model.
+//! If the fallback fails too, so that the job is parked or paused, the job returns to its own model.
 
 use crate::{Failure, FailureClass, JobExit, ModelSettings, Purpose, Retry, Run, Stage};
 use chrono::{DateTime, Utc};

@@ -1,6 +1,5 @@
-//! Guardrails against an agent that wanders, all in one place. Each has a configured bound and a reaction with force:
-//! text alone is ignored (lesson 13). Remarks contain no call syntax, because a model that imitates it loops
-//! (lesson 9).
+//! Guardrails against loops. Each has a configured bound and an enforced reaction: models ignore text alone (lesson
+//! 13). Remarks contain no call syntax, because a model that imitates it loops (lesson 9).
 
 use crate::{
     PhaseKind, PhaseOutcome, Product, Run, ToolCall,

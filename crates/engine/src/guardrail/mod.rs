@@ -1,4 +1,5 @@
-//! What ends a job or a phase that makes no progress: repeated calls, placeholders, budgets; and what is done when a model fails.
+//! Guardrails that end a job or a phase without progress: repeated calls, placeholders, budgets; and the handling of
+//! model failures.
 
 pub(crate) mod budget;
 pub(crate) mod effects;

@@ -1,4 +1,4 @@
-//! Whether a file is a real deliverable or only says that there will be one (lessons 11 and 26).
+//! Detects placeholders: files that only announce a deliverable (lessons 11 and 26).
 
 /// Fewest characters of real text that a deliverable needs besides headings.
 const MIN_SUBSTANCE: usize = 20;

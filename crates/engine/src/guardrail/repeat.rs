@@ -1,4 +1,4 @@
-//! The latest calls, as the checkpoint has them.
+//! The latest calls, in the form of the checkpoint.
 //!
 //! Each step writes them anew, so that they are one short text and not an object each: `c795abc0.425f6aa8` is a call and
 //! its result by their fingerprints, and what is seldom there follows as `.3` (its count, when it is not 1),

@@ -1,5 +1,5 @@
-//! Retry, decided here and nowhere else. Short waits are served in place; longer ones park the job, which frees the
-//! worker and survives a restart.
+//! Retries of model calls, decided only here. The job waits in place for a short backoff; a longer one parks it, which
+//! frees the worker and survives a restart.
 
 use crate::{Failure, FailureClass};
 use chrono::{DateTime, TimeDelta, Utc};

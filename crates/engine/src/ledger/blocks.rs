@@ -1,8 +1,8 @@
-//! How it is known that a text was shown: by blocks of words.
+//! Detects whether a text was shown, by blocks of words.
 //!
-//! A passage's words are cut into blocks of eight. A result shows a block where the same eight words stand in it one after
-//! the other, whatever stands before and behind, however its lines are broken, and whichever file it came from. Marks that
-//! tools add (`[page 4]`, `[12]` before a sentence, the line that names a chunk's source) are no words.
+//! A passage's words are split into blocks of eight. A result shows a block if it contains the same eight words
+//! consecutively, in any context, with any line breaks, from any file. Marks added by tools (`[page 4]`, `[12]` before
+//! a sentence, the line that names a chunk's source) are ignored.
 
 use std::collections::HashSet;
 

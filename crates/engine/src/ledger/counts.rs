@@ -1,4 +1,4 @@
-//! How many passages and sentences have come how far.
+//! Counts of passages and sentences by state.
 
 use super::{AnsweredPassage, Ledger, Passage, PassageState};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Which candidates are covered: a function of the standing requirements, in the order of their numbers, and of the decisions
-//! that give a candidate to one.
+//! Which candidates are covered: a function of the active requirements, in the order of their numbers, and of the
+//! decisions that assign a candidate to one.
 //!
 //! A requirement covers at most two candidates, the first that its quotes touch. The second is *merged* while no requirement
 //! has it as its first. The lead of a list is not counted, and covered with any entry under it.

@@ -1,4 +1,4 @@
-//! Deciding passages: by what is said of each open candidate, by a reason for all that is left, by closing a todo.
+//! Decides passages: by a reason for each open candidate, by a reason for all remaining ones, by closing a todo.
 
 use super::{
     Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON, cover::begins_in,

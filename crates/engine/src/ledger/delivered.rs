@@ -1,5 +1,5 @@
-//! The candidates of a job that records no requirements: a quote in a delivered file answers for them, a citation alone says that
-//! they were seen.
+//! The candidates of a job that records no requirements: a quote in a delivered file answers them, a citation alone
+//! only marks them as seen.
 
 use super::{Candidate, Ledger, Passage, PassageState, Touched};
 

@@ -1,13 +1,14 @@
-//! The coverage ledger: which passages of the documents were shown to the model, and what came of each.
+//! The coverage ledger: which passages of the documents were shown to the model, and what answered them.
 //!
 //! A document is cut into passages, a row each. A passage is *unread* until the results of tools have shown all of its
-//! text, from whatever file and in however many parts ([`blocks()`]); then it is *read*. It is *answered*, and only after it
-//! was read, once it is decided. In a job that records requirements these decide, not quotes: a candidate sentence is *covered*
-//! by a standing requirement (`cover`), and *open* while it is neither covered nor decided by its number; a passage is decided
-//! by what is said of all its open candidates, by a reason that comes again, or by closing a todo that names it (`decide`).
-//! In a job that records none it is answered when verified quotes in delivered files touch each candidate (`delivered`), or when
-//! it has none, or when what is left was closed with a reason. An earlier job may have answered for the same text. Nothing of this is taken from what the
-//! model says: it follows from the results of tools, in the step that commits them.
+//! text, from whatever file and in however many parts ([`blocks()`]); then it is *read*. It is *answered*, and only
+//! after it was read, once it is decided. In a job that records requirements these decide, not quotes: a candidate
+//! sentence is *covered* by a standing requirement (`cover`), and *open* while it is neither covered nor decided by its
+//! number; a passage is decided by what is said of all its open candidates, by a reason that comes again, or by closing
+//! a todo that names it (`decide`). In a job that records none it is answered when verified quotes in delivered files
+//! touch each candidate (`delivered`), or when it has none, or when what is left was closed with a reason. An earlier
+//! job may have answered for the same text. None of this depends on the model's statements: it is derived from the
+//! results of tools, in the step that commits them.
 
 mod blocks;
 mod counts;

@@ -1,5 +1,4 @@
-//! The rules by which records decide (INTERFACE 9.1), written down as they are said there and as slowly as that takes: the
-//! ledger is held against this model.
+//! A reference model of the rules by which records decide, simple and slow: tests compare the ledger with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A passage, its candidate sentences, and how far it has come.
+//! A passage, its candidate sentences, and its state.
 
 use super::Block;
 use serde::{Deserialize, Serialize};

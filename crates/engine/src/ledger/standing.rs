@@ -1,4 +1,4 @@
-//! The standing requirements of a job, as the ledger looks at them: what their quotes touch.
+//! The active requirements of a job for the ledger: which sentences their quotes touch.
 
 use super::{Passage, Touched};
 use crate::Requirement;

@@ -1,4 +1,4 @@
-//! The ledger in words, for openings, refusals and the tool that shows it.
+//! Text about the ledger, for openings, refusals and the coverage tool.
 
 use super::{Ledger, Passage, PassageState};
 use std::fmt::Write;

@@ -1,5 +1,4 @@
-//! Todos and the passages that they name: what of them is open, and the todos
-//! that the system adds for passages that were left behind.
+//! Todos and their passages: which are open, and the todos that the system adds for remaining passages.
 
 use super::{Ledger, Passage, PassageState};
 use crate::{

@@ -1,4 +1,4 @@
-//! A job over new versions of documents that an earlier job worked on: what is word for word the same is carried over.
+//! A job over new versions of documents of an earlier job: passages with identical text are carried over.
 
 use super::{AnsweredPassage, Decision};
 use crate::Product;

@@ -1,4 +1,4 @@
-//! Random walks of the ledger beside the model of its rules.
+//! Random walks that compare the ledger with the reference model of its rules.
 
 use super::model::{Account as ModelAccount, Model, ModelCandidate, ModelPassage, Standing};
 use super::*;

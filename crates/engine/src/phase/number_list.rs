@@ -1,4 +1,4 @@
-//! Numbers as people list them behind a word: "phases 2-4", "chunks 7, 8 and 12", `chunks/chunk_007.md`.
+//! Lists of numbers after a word: "phases 2-4", "chunks 7, 8 and 12", `chunks/chunk_007.md`.
 
 use std::collections::BTreeSet;
 

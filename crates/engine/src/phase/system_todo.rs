@@ -1,6 +1,6 @@
-//! The todos that the system writes for strategic phases, and what answers some of them.
+//! The system's todos for strategic phases, and the conditions that answer some of them.
 //!
-//! What the rows say already costs no request: such a todo is closed by the system, with a note, as soon as it is current.
+//! A todo that the rows already answer costs no request: the system closes it, with a note, as soon as it is current.
 
 use crate::{
     OwedFile, PhaseKind, PhaseOutcome, Run, Todo, TodoStatus,

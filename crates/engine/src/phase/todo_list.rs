@@ -1,4 +1,4 @@
-//! Layer 2: the active todo list in the exact frame of the public interface (INTERFACE section 6).
+//! Layer 2: the active todo list in its fixed frame, which is part of the public interface.
 
 use crate::{Run, TodoStatus};
 use std::{

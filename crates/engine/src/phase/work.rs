@@ -1,4 +1,4 @@
-//! What work leaves behind, counted from what tools produce and never from what is said of it.
+//! Results of work, counted from the products of tools and never from the model's statements.
 
 use crate::{
     PhaseOutcome, Product,

@@ -1,4 +1,4 @@
-//! `workspace_summary.md`: generated from what is recorded, never from prose. What there is stands first.
+//! `workspace_summary.md`: generated from rows, never from prose. Existing results come first.
 
 use crate::{PhaseOutcome, Run, TodoStatus, phase::plan};
 use std::{collections::BTreeMap, fmt::Write};

@@ -1,5 +1,5 @@
-//! The calls of the answer at hand, one after another: what of them is in the checkpoint ([`CallProgress`]), and what is
-//! made of that anew when a run is loaded ([`AnswerCalls`]).
+//! The calls of the current answer: their state in the checkpoint ([`CallProgress`]), and the data derived from it when
+//! a run is loaded ([`AnswerCalls`]).
 
 use crate::{
     Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ToolSpec, ledger::ShownPassage,

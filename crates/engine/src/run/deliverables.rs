@@ -1,5 +1,5 @@
-//! What the system itself delivers, in the step that ends the job or parks it in review: of a job that records requirements lists
-//! made of its rows, of one with documents a report.
+//! The system's deliverables, in the step that ends the job or parks it in review: lists from rows for a job that
+//! records requirements, a report for one with documents.
 
 use crate::{Change, JobExit, Product, Run, Settings, Stage};
 use serde_json::Value;

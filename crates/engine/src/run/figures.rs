@@ -1,4 +1,4 @@
-//! What a job came to, as far as the run knows it: the figures of its result and of the sentence about it.
+//! The figures of a job's result and headline, as far as the run knows them.
 
 use crate::{Product, Run, Source, Verdict};
 use serde::{Deserialize, Serialize};

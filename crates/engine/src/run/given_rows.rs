@@ -1,5 +1,5 @@
-//! Requirements of other jobs that results of `next_requirement` have given and that are not judged: which of them stand in the
-//! conversation, and which a request has shown to the model. A result all of whose rows are judged leaves the conversation.
+//! Unjudged requirements of other jobs in results of `next_requirement`: which of them are in the conversation, and
+//! which a request has shown to the model. A result whose rows are all judged leaves the conversation.
 
 use crate::{Judgement, MessageKind, Product, Run};
 use serde::{Deserialize, Serialize};

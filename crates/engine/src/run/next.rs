@@ -1,5 +1,4 @@
-//! What to do next: a read. The same state gives the same answer however often it is asked, and that is all there is
-//! to crash recovery.
+//! The next effect: a read. The same state always gives the same answer; crash recovery needs nothing else.
 
 use crate::{Effect, MessageRef, OutsideCall, Run, Stage, ToolCall, ToolSpec};
 

@@ -1,4 +1,4 @@
-//! Request assembly: the layers in the order of the public interface (INTERFACE section 6).
+//! Request assembly: the layers in their documented order.
 //!
 //! system prompt with instructions and `workspace.md` (1) · tool definitions (3, in `tools`) · summary of earlier work
 //! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two

@@ -1,5 +1,5 @@
-//! A call's arguments as the type that declares them, forgiving where it is harmless, with errors that say which argument and
-//! what was expected.
+//! Parses a call's arguments into their declared type, leniently if harmless, with errors that name the argument and
+//! the expected value.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value};

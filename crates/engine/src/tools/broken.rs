@@ -1,5 +1,5 @@
-//! What is wrong with arguments that are no JSON object: a model that is told the very fault can put it right, one that is told
-//! of another repeats it.
+//! Diagnoses arguments that are not a JSON object: a model that reads the exact error can fix it, one that reads
+//! another repeats it.
 
 use serde_json::Value;
 

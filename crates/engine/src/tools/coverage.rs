@@ -1,4 +1,4 @@
-//! The ledger's tools: what is left of the documents, and closing passages whose candidate sentences are no requirements.
+//! The ledger's tools: the remaining passages, and closing passages whose candidate sentences are not requirements.
 
 use super::{Answer, OwnTool, todo_write::read_passages};
 use crate::{

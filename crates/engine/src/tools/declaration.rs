@@ -1,4 +1,5 @@
-//! What a tool's arguments say of it, as a type: the JSON Schema of a request and the documentation come from its doc comments.
+//! A tool declared by the type of its arguments: the JSON Schema of a request and the documentation come from its doc
+//! comments.
 //!
 //! The comment of the type is the documentation; in it a line `{arguments}` is where the table of arguments goes. The comment of
 //! a field is its row in the table. A heading at its beginning (`/// # …`) is what every request says of the field, and is

@@ -1,5 +1,5 @@
-//! Arguments as a tool's schema wants them. Some servers deliver lists, objects and numbers inside of arguments as strings,
-//! always or often; that is put right once, when the answer comes, for every tool alike.
+//! Converts arguments to the types of a tool's schema. Some servers send lists, objects and numbers within arguments as
+//! strings; that is fixed once, when the answer arrives, for all tools.
 
 use serde_json::{Map, Number, Value};
 

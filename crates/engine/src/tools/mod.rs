@@ -1,6 +1,5 @@
-//! The tools that decide something about the job itself: todos, plan, memory, completion. Pure functions over the run;
-//! one file a family,
-//! the arguments beside what is done with them.
+//! The tools that affect the job itself: todos, plan, memory, completion. Pure functions over the run; one file per
+//! family, with the arguments and their handling.
 
 mod arguments;
 pub(crate) mod broken;

@@ -1,4 +1,4 @@
-//! What a call's arguments say, read once: they are asked for several times in a turn, and they may be long.
+//! A call's arguments, parsed once: they are needed several times in a turn, and they may be long.
 
 use crate::{
     ToolCall,

@@ -1,8 +1,8 @@
-//! The end of a job whose requirements decide: one that recorded nothing, one that closed nearly everything, and one whose
-//! requirements say what their quotes do not.
+//! The completion gate for jobs that record requirements: without any record, with nearly everything closed, or with
+//! requirements that differ from their quotes.
 //!
-//! A model that gives a reason for each candidate by its number has looked at each; the job goes into review, and a person decides.
-//! A model that does not reads once what is not decided, and a job that asks for its end again fails.
+//! If the model gives a reason for each candidate by its number, the job goes into review, and a person decides.
+//! Otherwise the model reads once which candidates are not decided, and the job fails at the next attempt to complete.
 
 use super::todo_complete::answer_at_hand;
 use crate::{

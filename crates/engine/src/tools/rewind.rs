@@ -1,5 +1,5 @@
-//! Giving a phase up: `todo_rewind` says why and re-plans, `archive_and_reset` is the escape hatch of strategic
-//! phases. What is done stays done.
+//! Abandons a phase: `todo_rewind` records the reason and replans, `archive_and_reset` is the escape hatch of strategic
+//! phases. Finished work is kept.
 
 use super::{Answer, OwnTool};
 use crate::{Opening, Phases, Run, phase::transition::NextPhase, transition::Consequence};

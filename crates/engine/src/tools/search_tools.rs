@@ -1,7 +1,6 @@
-//! Tool discovery: deferred tools stand in the system prompt by name and one line, and are bound once the model has
-//! searched for them. They are appended behind the tools that every request has, so that the prefix of the requests
-//! moves once for each search that finds something new, and not again. A call of one that was not searched for is carried
-//! out as well.
+//! Tool discovery: the system prompt lists deferred tools by name with one line, and they are bound once the model has
+//! searched for them. They are appended after the tools of every request, so that the prefix changes once for each
+//! search that finds a new tool. A call of an unsearched one is carried out as well.
 
 use super::{Answer, OwnTool};
 use crate::{Phases, Run, ToolSpec, transition::Consequence};

@@ -1,5 +1,5 @@
-//! What the engine knows of a tool: a specification, as data. Tools that decide something about the job itself are
-//! handled in [`crate::transition`]; all others run outside and come back as [`crate::vocabulary::ToolReturn`]s.
+//! A tool's specification for the engine, as data. Tools that affect the job itself are handled in
+//! [`crate::transition`]; all others run outside and return [`crate::vocabulary::ToolReturn`]s.
 
 use crate::{PhaseKind, TokenCounter};
 use serde_json::Value;

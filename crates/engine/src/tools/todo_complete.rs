@@ -1,5 +1,5 @@
-//! Closing todos. Closing the last one ends the phase, if what must exist by then exists; if not, the refusal is the
-//! result of this very call and the todo stays open (lesson 21).
+//! Closes todos. Closing the last one ends the phase if its required results exist; if not, the refusal is the result
+//! of this call and the todo stays open (lesson 21).
 
 use super::{Answer, OwnTool, arguments::whole};
 use crate::{

@@ -1,5 +1,5 @@
-//! `undelivered` of `job_complete`: what was asked for and is not there, each with its reason. A sentence, or an object that
-//! says what is missing in a form that can be counted: passages of a document, a phase of the plan, any other item.
+//! `undelivered` of `job_complete`: requested items that are missing, each with its reason. A sentence, or an object
+//! that identifies the item in a countable form: passages of a document, a phase of the plan, any other item.
 
 use super::arguments;
 use crate::Passage;

@@ -1,4 +1,4 @@
-//! What follows once the calls of an answer are answered: the next request, the end of the phase, or of the job.
+//! Continues after the calls of an answer: with the next request, the end of the phase, or of the job.
 
 use crate::{
     Autonomy, JobError, JobExit, NextPhase, PhaseOutcome, Run, Stage,

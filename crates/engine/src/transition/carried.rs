@@ -1,4 +1,4 @@
-//! What an earlier job found is carried over, once all documents are prepared and before anybody reads them.
+//! Carries over the findings of an earlier job, after all documents are prepared and before the first request.
 
 use crate::{Carried, Run, Stage};
 use chrono::{DateTime, Utc};

@@ -1,13 +1,12 @@
-//! The witness for a server that cuts what it is sent.
+//! Detects a server that truncates its input.
 //!
-//! Ollama's window is 4,096 tokens unless the server is told otherwise, whatever the model could hold. What is longer loses
-//! its front there, the answer comes as if nothing were amiss, and only the reported count of the prompt tells
-//! (ollama#17427).
+//! Ollama's default window is 4,096 tokens, independent of the model. A longer prompt loses its beginning there, the
+//! answer looks normal, and only the reported token count of the prompt shows it (ollama#17427).
 //!
-//! But a small count is a guess at most. Gateways report the prompt without its cached part, without its tools or without its
-//! calls, and accuse a server that reads everything. So a count that is served from a cache is no sign, for the front was read;
-//! a server that tells its window is judged by that; and where no server tells, what counts is growth, not level: a cut count
-//! stands below a bound while more and more is sent, and a wrong count grows with it, or with what was added.
+//! But a small count is only an indication. Gateways report the prompt without its cached part, without its tools or
+//! without its calls, although the server reads everything. So a count with cached tokens is not a sign, because the
+//! beginning was read; a server that reports its window is judged by that; otherwise growth counts, not level: a
+//! truncated count stays below a bound while the requests grow, and a merely wrong count grows with them.
 
 use crate::{JobExit, MessageRef, Reply, RequestRecord, Run, run::state::SmallCounts};
 

@@ -1,4 +1,4 @@
-//! `error.md`: why a job failed, and how it goes on.
+//! `error.md`: why a job failed, and how to continue.
 
 use crate::{JobError, Run};
 use serde_json::Value;

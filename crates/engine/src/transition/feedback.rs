@@ -1,4 +1,4 @@
-//! A user's words: taken in word for word at the next boundary, never between a call and its result.
+//! User feedback: added verbatim at the next boundary, never between a call and its result.
 
 use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::transition::NextPhase};
 use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Files that a person put into `input/` while the job runs: taken in between two turns, like feedback.
+//! Files that a person put into `input/` while the job runs: imported between two turns, like feedback.
 
 use crate::{Intake, MessageKind, Role, Run};
 use chrono::{DateTime, Utc};

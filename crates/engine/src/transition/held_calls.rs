@@ -1,6 +1,6 @@
-//! Calls behind the one that ends a phase. Those that the phase binds are carried out in it, before its end takes effect;
-//! from the first that it does not bind on they are held, and the next phase carries them out before its first request.
-//! Either way the model reads the results behind the opening, and which calls were not carried out.
+//! Calls after the one that ends a phase. Those bound in the phase are carried out in it, before its end takes effect;
+//! from the first unbound one on they are held, and the next phase carries them out before its first request. In both
+//! cases the model reads the results after the opening, and which calls were not carried out.
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{

@@ -1,5 +1,5 @@
-//! Moving a run by an outcome: one file per outcome, one `match` over stage and outcome here. Pairs that do not belong
-//! together are [`Illegal`] and leave the run untouched.
+//! Applies an outcome to a run: one file per outcome, one `match` over stage and outcome here. An outcome that does not
+//! match the stage is [`Illegal`] and leaves the run unchanged.
 
 mod after_calls;
 mod approvals;

@@ -1,4 +1,5 @@
-//! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
+//! The model answered: its message is added to the history; calls are run or prepared, an answer without calls gets a
+//! nudge.
 
 use crate::{
     FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, ToolCall,

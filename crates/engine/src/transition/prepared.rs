@@ -1,5 +1,5 @@
-//! Documents are prepared by the system: their text is taken out and cut into passages, one document a step, before the first
-//! request, and whenever a document has come that nobody has prepared.
+//! The system prepares documents: their text is extracted and split into passages, one document per step, before the
+//! first request, and whenever a new document arrives.
 
 use crate::{
     Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Source,

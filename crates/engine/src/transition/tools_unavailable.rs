@@ -1,5 +1,5 @@
-//! A service that the next call needs is away: it waits, and the calls behind it, and they are made when the service is back.
-//! What was carried out before is kept. The model is not asked meanwhile: it could only try again, at a price.
+//! A service needed by the next call is unavailable: this call and those after it wait until the service is back.
+//! Results of earlier calls are kept. The model is not called meanwhile: it could only retry, at a cost.
 
 use crate::{
     JobError, JobExit, Outage, Retry, Run,

@@ -1,4 +1,4 @@
-//! What people decide on: single calls. A call that needs approval is asked for in a row, and made only by it.
+//! Approvals of single calls. A call that needs approval is requested by a row, and made only with it.
 
 use crate::ToolCall;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! JSON in the one form of RFC 8785, for digests; and the numbers that have no such form, because a double does not hold them.
+//! Canonical JSON by RFC 8785, for digests; and the numbers without such a form, because a double cannot represent
+//! them.
 
 use serde_json::Value;
 use std::fmt::Write;

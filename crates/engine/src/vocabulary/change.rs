@@ -1,4 +1,4 @@
-//! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
+//! All changes that an outcome can cause. A step's changes are written in one transaction, in order.
 
 use crate::{
     ApprovalChange, CutDocument, FailureClass, Message, Passage, PassageDecision, PhaseKind, PhaseOutcome,

@@ -1,5 +1,5 @@
-//! Everything the outside may be asked to do. The enum is closed on purpose: a new effect breaks every driver at
-//! compile time.
+//! All effects that the engine can request. The enum is closed on purpose: a new effect breaks every driver at compile
+//! time.
 
 use crate::{
     conversation::{MessageRef, ToolCall},

@@ -1,4 +1,4 @@
-//! The requirements that a job has recorded, and how it puts them right while nobody has taken them.
+//! The requirements recorded by a job, and their corrections while no validator has claimed them.
 
 use crate::{Product, Requirement};
 use serde::{Deserialize, Serialize};

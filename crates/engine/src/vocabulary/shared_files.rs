@@ -1,4 +1,4 @@
-//! Files that many jobs have alike.
+//! Files that many jobs share.
 
 use crate::FileMeta;
 use std::{fmt, sync::Arc};

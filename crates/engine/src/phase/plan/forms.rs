@@ -1,4 +1,4 @@
-//! Where a plan's phases begin: the forms in which plans are written, the surest first.
+//! The beginnings of a plan's phases: the common forms of plans, the most certain first.
 
 use super::{
     PlannedState,

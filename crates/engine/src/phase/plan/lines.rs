@@ -1,4 +1,4 @@
-//! The lines of a plan: what Markdown makes of each, fences and comments left out.
+//! The Markdown lines of a plan, without fences and comments.
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

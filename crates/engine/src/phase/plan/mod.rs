@@ -1,5 +1,5 @@
-//! A forgiving reader of `main_plan.md`. What it finds is shown and helps to order the work; no progress and no end is
-//! ever inferred from it (lesson 7): that takes a tool call.
+//! A lenient parser of `main_plan.md`. Its result is shown and helps to organize the work; progress and completion are
+//! never inferred from it (lesson 7): they need a tool call.
 
 mod forms;
 mod lines;

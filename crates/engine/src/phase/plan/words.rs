@@ -1,4 +1,4 @@
-//! The words by which a plan is read, in the languages that plans are written in.
+//! The keywords of plans in several languages.
 
 /// Begins the name of a part of the plan, before its number.
 const PHASES: &str = "\
