@@ -1,4 +1,4 @@
-//! What people decide on of a call: the digest of its arguments, which is of a call that would run, and that of its tool.
+//! The digests of a call for approval: of its arguments, if the call could run, and of its tool.
 
 use crate::registry::BUILT_IN;
 use crate::tool::Registry;

@@ -1,4 +1,4 @@
-//! Arguments against their schema, with errors that a model can act on (lesson 58, FAULTS F37).
+//! Validates arguments against their schema, with errors that a model can act on (lesson 58).
 
 use crate::error::ToolError;
 use crate::schemas::{BoundedSchema, SchemaBudget};

@@ -1,8 +1,8 @@
-//! What an earlier job found in earlier versions of the documents is looked up in these.
+//! Looks up the findings of an earlier job in new versions of the documents.
 //!
-//! A passage with the text of one that the earlier job has answered for is answered, and what it found there holds: each of its
-//! requirements is recorded anew, with its quotes where they stand now. Of all others the file says whether their words still
-//! stand somewhere.
+//! A passage with the text of one that the earlier job answered is answered, and its findings are valid: each of its
+//! requirements is recorded again, with its quotes at their current positions. For all others the file says whether
+//! their words still occur.
 
 use crate::documents::citation_check::{Claim, Verified, stands, verify};
 use crate::error::{BatchError, ToolError};

@@ -1,5 +1,5 @@
-//! JSON Schemas: the one place where validators are made. The program's own are trusted; those of a row are bounded in what
-//! they cost to hold and to evaluate, because rows are written by people who pay neither.
+//! JSON Schemas: the only place where validators are compiled. Built-in ones are trusted; those of a row are bounded in
+//! memory and evaluation cost, because they are foreign input.
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 

@@ -1,4 +1,4 @@
-//! The candidate sentences for people: number, place and words of each, and what it led to.
+//! The candidate sentences for people: number, place and words of each, and its result.
 
 use super::{Rows, line};
 use plumbline_engine::{Account, Candidate, Passage, PassageState};

@@ -1,4 +1,4 @@
-//! The requirements as a table for spreadsheets: RFC 4180, with a line on top that names the columns.
+//! The requirements as a table for spreadsheets: RFC 4180, with a header line.
 
 use super::{citations, page, place};
 use plumbline_engine::Requirement;

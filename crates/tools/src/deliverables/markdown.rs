@@ -1,4 +1,4 @@
-//! The requirements for people: one list by document and section, and a page each.
+//! The requirements for people: one list by document and section, and one page per requirement.
 
 use super::{citations, line, place};
 use plumbline_engine::Requirement;

@@ -1,5 +1,5 @@
-//! What the system itself delivers of recorded requirements: lists for machines and people, a page each, and the figures of
-//! the report. Made of rows alone, so that nobody has to type what they hold, and no list says anything else.
+//! The system's deliverables for recorded requirements: lists for machines and people, one page per requirement, and
+//! the figures of the report. Generated only from rows, so that they are complete and consistent.
 //!
 //! | file | what |
 //! |---|---|

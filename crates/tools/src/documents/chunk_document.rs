@@ -1,4 +1,4 @@
-//! `chunk_document`: a text cut along its headings and paragraphs into pieces that are worked on one by one.
+//! `chunk_document`: splits a text along its headings and paragraphs into pieces that are processed one by one.
 
 use crate::documents::citation_check::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;

@@ -1,7 +1,7 @@
-//! The promise behind every citation: its quote occurs in its source, on its page.
+//! The check of every citation: its quote occurs in its source, on its page.
 //!
-//! The source is always a document that the job was given, and its text the one that was extracted from it, which no
-//! tool can write. Otherwise a model could write a sentence into a file and then cite it.
+//! The source is always a document of the job, and its text is the extracted one, which no tool can write. Otherwise a
+//! model could write a sentence into a file and then cite it.
 
 use super::quote_cache::TextKey;
 use crate::documents::text_parts::{is_part_of, joint, parts_of};

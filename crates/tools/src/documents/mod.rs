@@ -1,4 +1,4 @@
-//! The tools that turn documents into text, chunks and citations, and what they share: the check of every quote.
+//! The tools that turn documents into text, chunks and citations, and their common check of every quote.
 
 pub(crate) mod chunk_document;
 pub(crate) mod citation_check;

@@ -1,5 +1,4 @@
-//! A document prepared by the system: its text taken out and cut into passages, by the code of the two tools that a model
-//! has for it.
+//! Prepares a document: extracts its text and splits it into passages, with the code of the model's two tools for it.
 
 use crate::documents::unread_pages;
 use crate::error::{BatchError, ToolError};

@@ -1,4 +1,4 @@
-//! Prepared source texts, kept between calls: a thousand citations of one document prepare it once.
+//! Caches prepared source texts between calls: a thousand citations of one document prepare it once.
 
 use plumbline_documents::quotes::SourceText;
 use std::collections::VecDeque;

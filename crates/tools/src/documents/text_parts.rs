@@ -1,5 +1,5 @@
-//! Long texts. The text of a document is a file; a long one goes on in further files, its parts, so that nobody has to
-//! hold the whole: not who writes it, nor the mirror, the search or who cites from it.
+//! Long texts. The text of a document is a file; a long one continues in further files, its parts, so that the whole is
+//! never in memory: not in the writer, the mirror, the search or the citation check.
 //!
 //! The parts of `chunks/manual.md` are called `chunks/manual.part2.md` and so on. A part begins with a page or, in a
 //! document without pages, with a paragraph.

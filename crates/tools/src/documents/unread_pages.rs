@@ -1,5 +1,5 @@
-//! Pages that show something most of which is not in their document's text: each is a passage without text, so that the ledger
-//! counts what is lost (INTERFACE 9.1).
+//! Pages whose visible content is mostly missing from the text: each is a passage without text, so that the ledger
+//! counts the loss.
 
 use crate::workspace::PassagePlace;
 use plumbline_engine::{CutDocument, Passage, Product, Source};

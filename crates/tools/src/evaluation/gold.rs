@@ -1,4 +1,4 @@
-//! The gold list: what is known to be in documents, a JSON object a line.
+//! The gold list: known content of documents, one JSON object per line.
 
 use super::Quote;
 use serde::Deserialize;

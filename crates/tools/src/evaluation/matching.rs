@@ -1,4 +1,4 @@
-//! When a quote says a line of the gold.
+//! When a quote matches a line of the gold list.
 
 use plumbline_documents::quotes;
 use std::collections::HashMap;

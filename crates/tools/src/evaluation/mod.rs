@@ -1,7 +1,8 @@
-//! How much of what is known to be in a document a run has found: its requirements held against a gold list.
+//! Recall of a run: compares its requirements with a gold list.
 //!
-//! A line of the gold is found when a requirement has a verified quote of the line's document that says it (`matching`
-//! has the rule). Each requirement serves one line, the best pair of all first, so that one long quote is not every line's.
+//! A line of the gold list is found if a requirement has a verified quote of the line's document that matches it
+//! (`matching` has the rule). Each requirement matches one line, the best pair first, so that one long quote does not
+//! match every line.
 
 mod gold;
 mod matching;

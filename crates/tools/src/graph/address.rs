@@ -1,4 +1,4 @@
-//! From the address people know to the one that is spoken to.
+//! Converts a user's graph address to the address of its HTTP API.
 
 use super::error::GraphConfigError;
 use reqwest::Url;

@@ -1,8 +1,8 @@
-//! `output/insert.cypher` and its further parts: what would be written, for `cypher-shell`, where no graph is configured.
+//! `output/insert.cypher` and its further parts: the statements for `cypher-shell`, if no graph is configured.
 //!
-//! One statement a requirement, with its values as literals, safe to run again and again: like the integration itself
-//! it finds the node by the id of its row and takes new numbers from the counter. Relations lead to the objects and
-//! messages of the names given, as far as the graph has them.
+//! One idempotent statement per requirement, with its values as literals: like the integration itself it finds the node
+//! by the id of its row and takes new numbers from the counter. Relations lead to the objects and messages with the
+//! given names, if the graph has them.
 
 use super::integration::{Link, RequirementNode, storable};
 use crate::graph::schema::CONSTRAINTS;

@@ -1,7 +1,7 @@
 //! Which object or message of the graph a name in a document means.
 //!
-//! Documents and graphs spell names differently, so a name that is not there exactly is compared with all. The names
-//! are read anew for every call, because a graph grows while a job runs.
+//! Documents and graphs spell names differently, so a name without an exact match is compared with all. The names are
+//! read for every call, because a graph grows while a job runs.
 
 use super::client::{Access, GraphClient, Statement};
 use super::error::GraphError;

@@ -1,4 +1,4 @@
-//! What can go wrong between here and the graph.
+//! Errors of the graph client.
 
 /// Why the graph did not do what was asked.
 #[derive(Debug, thiserror::Error)]

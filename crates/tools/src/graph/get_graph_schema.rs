@@ -1,4 +1,4 @@
-//! `get_graph_schema`: what is in the graph, and what integration may add.
+//! `get_graph_schema`: the content of the graph, and what integration may add.
 
 use crate::error::{Output, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, RELATIONS, Statement};

@@ -1,8 +1,8 @@
 //! One requirement, one transaction: its node, its `rid`, its relations.
 //!
-//! Safe to repeat: the node is found by the id of the row it comes from, so a second run gives the same node and the
-//! same `rid` (lesson 106). New numbers come from a counter node; where somebody else has taken a number, the unique
-//! constraint says so, the counter catches up and the transaction is run again (lesson 105).
+//! Idempotent: the node is found by the id of its row, so a second run gives the same node and the same `rid` (lesson
+//! 106). New numbers come from a counter node; if another writer has taken a number, the unique constraint fails, the
+//! counter catches up and the transaction is retried (lesson 105).
 
 use super::client::{Access, GraphClient, Statement};
 use super::error::GraphError;

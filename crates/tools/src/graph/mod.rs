@@ -1,8 +1,7 @@
 //! The graph that requirements are integrated into: Neo4j, through its HTTP Query API.
 //!
-//! There is no driver in between: a statement is a POST, a transaction is an address, so the process has one TLS, one
-//! set of time limits and no protocol version to follow. The API, with its transactions, is part of Neo4j from 5.26
-//! on, and of Aura.
+//! There is no driver: a statement is a POST, a transaction is a URL, so the process has one TLS implementation, one
+//! set of timeouts and no driver protocol. The API, with its transactions, is part of Neo4j from 5.26 on, and of Aura.
 //!
 //! ```text
 //! tool ──▶ GraphClient ──POST /db/{db}/query/v2──────────▶ read
@@ -20,8 +19,8 @@
 //! | what may the configured user do | `rights` |
 //! | what is written where no graph is configured | `cypher_export` |
 //!
-//! Everything that comes from a document or a model travels as a parameter; only names from `schema` are put into
-//! statements. The one exception is `cypher_export`, a file for people, where values are written as literals.
+//! Everything that comes from a document or a model is sent as a parameter; only names from `schema` are put into
+//! statements. The only exception is `cypher_export`, a file for people, with values as literals.
 
 mod address;
 mod client;

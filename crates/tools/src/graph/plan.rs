@@ -1,4 +1,4 @@
-//! A server's plan of a statement: what it would do, as it has read it.
+//! A server's query plan of a statement: the operations as the server parsed it.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! What the configured user may do at the server, as far as the server says so.
+//! The configured user's rights on the server, as far as the server reports them.
 
 use super::client::{Access, GraphClient, Statement};
 use super::error::GraphError;

@@ -1,4 +1,4 @@
-//! One call of a tool over HTTP: one request, no redirect, and what came back.
+//! One call of a tool over HTTP: one request without redirects, and its response.
 
 use super::settings::{HttpMethod, HttpTool};
 use crate::error::{Output, ToolError, ToolResult};

@@ -1,4 +1,4 @@
-//! From an entry to a tool of the job.
+//! Converts an entry to a tool of the job.
 
 use super::request_schema;
 use super::settings::HttpTool;

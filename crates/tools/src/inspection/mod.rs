@@ -1,5 +1,5 @@
-//! What is looked up in a job's files before it completes: whether its deliverables are the JSON that they must be, and
-//! whether there are quotes in them that occur in its documents. What is missing is the engine's to say.
+//! Checks of a job's files before completion: whether its deliverables are valid JSON, and whether their quotes occur
+//! in its documents. The engine reports missing files.
 
 mod delivered;
 pub(crate) mod owed;

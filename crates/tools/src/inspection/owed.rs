@@ -1,4 +1,4 @@
-//! What a job owes, as far as it is looked into, and what is wrong with a content.
+//! The deliverables whose content is checked, and their errors.
 
 use crate::error::Output;
 use crate::schemas::{BoundedSchema, SchemaBudget};

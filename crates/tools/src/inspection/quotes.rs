@@ -1,4 +1,4 @@
-//! Where quotes stand in what a model wrote.
+//! Finds quotes in a model's files.
 
 use plumbline_documents::quotes::SHORTEST;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Judging by rule, without a graph and before a validator's first request: what the checks find nothing of is accepted, and the rest
-//! waits for the model.
+//! Judges by rule, without a graph and before a validator's first request: requirements without findings of the checks
+//! are accepted, and the rest waits for the model.
 
 use crate::error::ToolError;
 use crate::graph::{Link, relation};

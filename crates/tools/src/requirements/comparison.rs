@@ -1,7 +1,7 @@
-//! The tags that the system sets as a requirement's text and quotes change: `needs_look` and `translated`.
+//! The tags that the system updates when a requirement's text and quotes change: `needs_look` and `translated`.
 //!
-//! They belong to each product that records or changes a requirement, whichever tool it is of, so that the runner has them set
-//! and no tool thinks of them. What a requirement says may also settle what another one with the same first sentence leaves out.
+//! They apply to each product that records or changes a requirement, from any tool, so the runner sets them and tools
+//! need not. A requirement may also complete another one with the same first sentence.
 
 use super::placement;
 use crate::tool::ToolContext;

@@ -1,8 +1,8 @@
 //! `integrate_requirement`: a requirement's node and relations in one graph transaction, and its status with it.
 //!
 //! The graph and the row cannot be written together. The graph comes first, under a key that makes writing it again
-//! harmless; the row follows with the step. A worker that dies in between leaves a row that is still held, and the call
-//! is made again.
+//! harmless; the row follows with the step. A worker that dies in between leaves a row that is still claimed, and the
+//! call is repeated.
 
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};

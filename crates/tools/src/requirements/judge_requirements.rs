@@ -1,4 +1,4 @@
-//! `judge_requirements`: the judgement of many claimed requirements in one call.
+//! `judge_requirements`: judges many claimed requirements in one call.
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::RELATIONS;

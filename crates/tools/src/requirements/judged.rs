@@ -1,5 +1,5 @@
-//! What came of the requirements of a call, in few words: `integrated 12: r1-r12 as R-0001-R-0012`. It is read back where a recorded
-//! job is done again, whose rows are not at hand.
+//! The summary of a call's judgements: `integrated 12: r1-r12 as R-0001-R-0012`. A replay, which lacks the rows, parses
+//! it.
 
 use crate::requirements::checks::word;
 use crate::requirements::ids::number;

@@ -1,4 +1,4 @@
-//! `next_requirement`: claims pending requirements and says everything that rules can say about them.
+//! `next_requirement`: claims pending requirements and returns them with the results of the checks.
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::checks::claimed_rows::check;

@@ -1,8 +1,8 @@
-//! Where a requirement stands: its page and section are those of its words. A section that it is given may name an outer heading or a
-//! clause, as long as they stand in it.
+//! The place of a requirement: page and section of its words. A section given by the model may be an outer heading or a
+//! clause that contains them.
 //!
-//! Its words are the first sentence that it quotes and that is no lead of another one: an entry stands where it begins, not where
-//! its list does.
+//! Its words are the first quoted sentence that is not a lead of another one: an entry is located at its own beginning,
+//! not that of its list.
 
 use super::add_requirement::name_from;
 use super::comparison::Texts;

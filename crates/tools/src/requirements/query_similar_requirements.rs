@@ -1,4 +1,4 @@
-//! `query_similar_requirements`: what is like a requirement, among this job's and the integrated ones.
+//! `query_similar_requirements`: finds similar requirements among this job's and the integrated ones.
 
 use crate::error::{Output, ToolResult};
 use crate::requirements::checks::duplicates::{Likeness, compare, nearest, title};

@@ -1,4 +1,4 @@
-//! What a record says where a call leaves it out: `record_defaults` of the job's configuration.
+//! Default values of a record: `record_defaults` of the job's configuration.
 
 use plumbline_documents::candidates::{PatternError, Patterns};
 

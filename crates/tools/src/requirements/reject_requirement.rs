@@ -1,4 +1,4 @@
-//! `reject_requirement`: a claimed requirement that is none, with the reason.
+//! `reject_requirement`: rejects a claimed requirement, with the reason.
 
 use crate::error::{Output, ToolResult};
 use crate::requirements::checks::claimed_rows::Checked;

@@ -1,5 +1,5 @@
-//! A claimed requirement as the model reads it, in some 130 tokens: its short id, its quotes, its text where that says something
-//! else, and what the checks found. What says nothing is left out.
+//! The model's view of a claimed requirement, in some 130 tokens: its short id, its quotes, its text if different, and
+//! the findings of the checks. Empty parts are omitted.
 
 use crate::error::ToolError;
 use crate::requirements::checks::claimed_rows::Checked;

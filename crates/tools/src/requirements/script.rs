@@ -1,4 +1,4 @@
-//! Where requirements go while there is no graph: statements for a person to run.
+//! The output without a graph: statements for a person to run.
 
 use crate::error::ToolError;
 use crate::graph::{self, Link, RequirementNode};

@@ -1,8 +1,8 @@
-//! How alike two requirements are, from 0 to 1.
+//! The similarity of two requirements, from 0 to 1.
 //!
-//! Words count, their case and punctuation do not. Two measures are averaged: the share of words that both have, which
-//! does not care for order, and the word-wise edit distance, which does. A long sentence barely changes by one word, and
-//! that word may be the point of it: texts whose numbers or negations differ are never more than 0.94 alike.
+//! Case and punctuation are ignored. Two measures are averaged: the share of common words, which ignores order, and the
+//! word-wise edit distance, which does not. One word barely changes a long sentence and may still be decisive: the
+//! similarity of texts with different numbers or negations is at most 0.94.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! The requirements that are handed over from job to job, as tools see them. The worker implements this over the store,
-//! tests over memory.
+//! The tools' interface to the validation queue. The worker implements it over the store, tests in memory.
 
 use crate::error::{Remedy, ToolError};
 use crate::graph::GraphClient;

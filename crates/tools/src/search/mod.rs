@@ -1,5 +1,5 @@
-//! Finding segments of texts by their words and by what they mean: how a text is cut into segments, and how two rankings
-//! become one. Where the segments are kept is the store's matter, and their embeddings come from [`plumbline_llm::Embedder`].
+//! Search for segments of texts by words and by meaning: splitting a text into segments, and fusing two rankings. The
+//! store keeps the segments, and their embeddings come from [`plumbline_llm::Embedder`].
 
 mod rank_fusion;
 mod segments;

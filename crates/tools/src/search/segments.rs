@@ -1,4 +1,4 @@
-//! Texts cut into segments: what a search shows, ranks and embeds as one.
+//! Splits texts into segments, the units that a search shows, ranks and embeds.
 
 /// A segment ends after the line that reaches this many bytes, even in mid-paragraph.
 const MAX_BYTES: usize = 2_000;

@@ -1,5 +1,5 @@
-//! The index of the workspace's texts, as `search_files` sees it, and of the requirements by their meaning, as
-//! `query_similar_requirements` does. The worker implements it over the store.
+//! The interface of the index of the workspace's texts, for `search_files`, and of requirements by meaning, for
+//! `query_similar_requirements`. The worker implements it over the store.
 
 use crate::requirements::validation_queue::KnownRequirement;
 use crate::workspace::{BoxFuture, WorkspaceError};

@@ -1,4 +1,4 @@
-//! An address as a model writes it, checked before anything is asked of the network.
+//! Validates an address from a model before any network access.
 
 use super::error::FetchError;
 use super::guard::Guard;

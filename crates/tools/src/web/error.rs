@@ -1,4 +1,4 @@
-//! Why the web has no answer, each case in one sentence for the model.
+//! Errors of web access, each in one sentence for the model.
 
 /// Why a page could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

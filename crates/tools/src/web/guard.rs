@@ -1,4 +1,4 @@
-//! Which machines a page may be fetched from: those of the public internet.
+//! SSRF guard: pages may be fetched only from the public internet.
 
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};

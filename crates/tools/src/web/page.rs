@@ -1,4 +1,4 @@
-//! From what a server sent to text that can be read, with the help of the parser child.
+//! Converts a server's response to readable text, with the parser child.
 
 use super::error::FetchError;
 use super::fetch::Fetched;

@@ -1,5 +1,5 @@
-//! Names to addresses, forbidden ones taken out. What the resolver gives is what is connected to, so a name that changes
-//! its address between two questions gains nothing: each answer is checked and used at once.
+//! Resolves names, without forbidden addresses. The client connects to exactly the resolved address, so a name that
+//! changes between two lookups (DNS rebinding) gains nothing: each answer is checked and used at once.
 
 use super::guard::Guard;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};

@@ -1,5 +1,5 @@
-//! `web_search`: pages about a question, from the configured service. The list is kept under `web_sources/`, so that
-//! what was found can be looked up after the conversation has moved on.
+//! `web_search`: finds pages about a question with the configured service. The list is stored under `web_sources/`, so
+//! that results can be read again later.
 
 use super::fetch_page::{now, slug};
 use crate::error::{Output, ToolError, ToolResult};

@@ -1,4 +1,4 @@
-//! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
+//! The workspace for the calls of one batch: the committed rows, overlaid with the products of earlier calls.
 
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
 use plumbline_documents::surroundings::Layout;

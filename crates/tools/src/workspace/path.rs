@@ -1,8 +1,8 @@
-//! Workspace paths: one spelling for each file, and which files a tool may write.
+//! Workspace paths: one normal form per file, and which files a tool may write.
 //!
-//! A path is relative to the job's folder, `/`-separated, without `.` and `..`. The ways in which models name that
-//! folder itself (`./`, `/workspace/`, `job_<uuid>/`) are taken off; everything else that is no such path is refused
-//! rather than guessed at. The kernel guards the mirror's folder once more; this guards the rows.
+//! A path is relative to the job's folder, `/`-separated, without `.` and `..`. Common prefixes for that folder (`./`,
+//! `/workspace/`, `job_<uuid>/`) are removed; any other invalid path is refused rather than guessed. The kernel also
+//! protects the mirror's folder; this protects the rows.
 
 use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;

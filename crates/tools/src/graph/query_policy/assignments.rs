@@ -1,5 +1,5 @@
-//! Assignments of a plan: a property that is given null is removed, and `n = {…}` removes all, so that a value must be
-//! one that cannot be null, and its target one property.
+//! Assignments of a plan: setting a property to null removes it, and `n = {…}` removes all, so the value must not be
+//! nullable, and the target must be one property.
 
 use super::Forbidden;
 use super::tokens::{Token, items};

@@ -1,9 +1,9 @@
-//! What a query of the model may do: read, or, where it is allowed, add. It never deletes, empties, changes the schema,
-//! reads files or calls procedures of its choice.
+//! Restricts queries of the model: they may read or, if allowed, add. They never delete or clear data, change the
+//! schema, read files or call arbitrary procedures.
 //!
-//! The server parses: it is asked for its plan of the query, in a session that reads, and the query runs where each
-//! operator of the plan is on a list of reading or adding ones. What is not on a list is refused by its name. Before
-//! that, the text is refused where two readers may take it for different things.
+//! The server parses: it returns its plan of the query, in a read session, and the query runs only if each operator of
+//! the plan is on a list of reading or adding ones. An unlisted operator is refused by name. Before that, an ambiguous
+//! text is refused.
 //!
 //! | question | file |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a server's plan of a query does, operator by operator.
+//! The effects of a query plan, operator by operator.
 
 use super::tokens::tokens;
 use super::{Forbidden, assignments, functions};

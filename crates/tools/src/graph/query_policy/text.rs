@@ -1,5 +1,5 @@
-//! What is refused before the server is asked: texts that one reader may take for something else than another, and
-//! functions that a server might run while it plans.
+//! Refusals before the server is asked: texts that two parsers may read differently, and functions that a server might
+//! run during planning.
 
 use super::Forbidden;
 use super::functions;

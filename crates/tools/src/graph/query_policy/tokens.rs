@@ -1,4 +1,4 @@
-//! Cypher as words and signs: no grammar, only what stands in quotes and what does not.
+//! A Cypher tokenizer: no grammar, only the distinction of quoted and unquoted text.
 
 /// A piece of a query, or of what a plan says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

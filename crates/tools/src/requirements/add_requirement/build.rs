@@ -1,4 +1,4 @@
-//! From checked arguments and verified citations to the row.
+//! Builds the row from validated arguments and verified citations.
 
 use super::{AddRequirement, Location, MAX_NAME_CHARS, MIN_TEXT_CHARS, key};
 use crate::documents::citation_check::resolve;

@@ -1,10 +1,10 @@
-//! When two requirements are the same: when their words are, and what they quote first.
+//! The identity of a requirement: its words and its first quote.
 //!
-//! A clause that a document has twice, or that two documents have, is two duties. The first requirement with a text has the
-//! text's key; one with the same words at another place has that of text and place.
+//! A clause that occurs twice, in one or two documents, is two duties. The first requirement with a text has the key of
+//! the text; one with the same words at another place has the key of text and place.
 //!
-//! White space, typographic quotation marks and dashes, ligatures and soft hyphens come and go with the parser and the
-//! model; they do not make another requirement. Case and every word do.
+//! White space, typographic quotation marks and dashes, ligatures and soft hyphens depend on the parser and the model,
+//! so they do not distinguish requirements. Case and every word do.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! What a job has recorded with the same words: at the same place it is the same requirement, and further quotes are added to it; at
+//! Records of the same words: at the same place it is the same requirement, and further quotes are added to it; at
 //! another place it is another one.
 
 use super::{build::evidence, key};

@@ -1,4 +1,4 @@
-//! A record without any quote, in a job that has sources: refused once with the sentences that are most like it.
+//! A record without any quote, in a job with sources: refused once with the most similar sentences.
 
 use crate::error::ToolError;
 use crate::tool::ToolEnv;

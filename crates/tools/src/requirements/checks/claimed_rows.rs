@@ -1,4 +1,4 @@
-//! The rows that a validator judges, with their checks, many at a time.
+//! The claimed rows of a validator with their checks, in batches.
 
 use super::Findings;
 use crate::error::ToolError;

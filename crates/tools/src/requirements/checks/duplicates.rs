@@ -1,4 +1,4 @@
-//! Is a requirement there already?
+//! Whether a requirement already exists.
 
 use crate::requirements::similarity::{similar, similarity};
 use crate::requirements::validation_queue::KnownRequirement;

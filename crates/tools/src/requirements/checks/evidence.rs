@@ -1,4 +1,4 @@
-//! The quotes of a row as whoever judges it reads them: with their pages, and with the sentences around them.
+//! The quotes of a row for the judging model: with their pages, and with the surrounding sentences.
 
 use crate::documents::text_parts::part_path;
 use crate::error::ToolError;

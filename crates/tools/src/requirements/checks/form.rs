@@ -1,4 +1,4 @@
-//! Is a row well formed, and has it evidence? Anybody may write rows, so nothing is taken for granted.
+//! Whether a row is well formed and has evidence. Others may write rows, so everything is checked.
 
 use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Is a requirement met? What the relations say of it, one line for each thing that meets it or does not, and for
-//! book-keeping which of the four criteria it is about.
+//! Whether a requirement is fulfilled, according to its relations: one line for each node that fulfils it or does not,
+//! and for book-keeping which of the four criteria it concerns.
 
 use crate::graph::Link;
 use crate::requirements::validation_queue::HeldRequirement;

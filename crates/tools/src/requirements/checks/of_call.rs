@@ -1,4 +1,4 @@
-//! What a call of the validator's tools is about: the job's hand-over, and one of the rows that the job holds.
+//! The context of a call of the validator's tools: the validation queue, and one of the job's claimed rows.
 
 use super::claimed_rows::Checked;
 use super::word;

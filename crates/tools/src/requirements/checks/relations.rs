@@ -1,5 +1,5 @@
-//! The rules of a graph of requirements, checked on what is added and on nothing else: an old flaw elsewhere must not
-//! stop a sound requirement (lesson 104).
+//! The rules of a graph of requirements, checked only on added data: an old error elsewhere must not block a correct
+//! requirement (lesson 104).
 //!
 //! That labels and relation types are known ones (A1, B1) the arguments' schema says; that ids are there and unique (A2,
 //! A3) the constraints and the counter. What is left: a relation leads to a node of its kind that exists (B2) and not

@@ -1,5 +1,5 @@
-//! Does a requirement concern what the graph is about? Advice for whoever judges it, and kept with the row; it rejects
-//! nothing by itself.
+//! The relevance of a requirement to the graph: advice for the judgement, stored with the row; it rejects nothing by
+//! itself.
 //!
 //! The scale is that of the validator whose graphs these are (lessons, section 9.1): law counts most, then the share of
 //! mentioned names that the graph knows, then whether the text speaks of the graph's things at all.

@@ -1,5 +1,5 @@
-//! `validation_result`: what is kept with a row of its validation. It has the same members whatever the verdict, so that a
-//! query over it need not know the verdict first.
+//! `validation_result`: the stored result of a row's validation. It has the same members for every verdict, so that a
+//! query need not know the verdict.
 
 use super::relevance::{self, Known};
 use super::{Findings, fulfilment, relations};

@@ -1,4 +1,4 @@
-//! One item: its sentences, its words and quotes, and the requirement or the further quotes that come of it.
+//! One item: its sentences, its words and quotes, and the resulting requirement or additional quotes.
 
 use super::numbers::Sentences;
 use super::priority::by_modal_word;

@@ -1,4 +1,5 @@
-//! `record_passage`: the requirements of one passage in one call, in few words. What the system can set it sets.
+//! `record_passage`: records the requirements of one passage in one compact call. The system sets everything that it
+//! can derive.
 //!
 //! ```text
 //! item ──numbers──▶ sentences ──entries──▶ text with its leads, quotes ──same words?──▶ a requirement, or further quotes of one

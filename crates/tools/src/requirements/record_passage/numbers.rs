@@ -1,4 +1,4 @@
-//! Sentence numbers as a model writes them: `3`, `5-6`, `3:41` (lead and entry), `5, 7`.
+//! Parses sentence numbers as models write them: `3`, `5-6`, `3:41` (lead and entry), `5, 7`.
 
 use plumbline_engine::LONGEST_QUOTE;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What becomes of the candidates of a passage that no item records.
+//! Decides the candidates of a passage that no item records.
 
 use super::numbers::Sentences;
 use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON};

@@ -1,4 +1,4 @@
-//! `list_requirements`: what this job has recorded, a line each.
+//! `list_requirements`: lists this job's records, one line each.
 
 use super::page;
 use crate::documents::citation_check::{prepared, resolve};

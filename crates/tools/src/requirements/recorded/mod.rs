@@ -1,4 +1,4 @@
-//! The requirements that this job has recorded: listed, put right, withdrawn, and named in what it delivers.
+//! The requirements recorded by this job: listing, correcting, withdrawing, and references in deliverables.
 
 pub(crate) mod list;
 pub(crate) mod named;

@@ -1,4 +1,4 @@
-//! What is looked at before `job_complete` is carried out: whether the requirements that a deliverable names are there.
+//! Checks before `job_complete` whether the requirements named in a deliverable exist.
 
 use crate::error::ToolError;
 use crate::tool::ToolEnv;

@@ -1,4 +1,4 @@
-//! `update_requirement`: a record put right, its quotes checked as when it was made.
+//! `update_requirement`: corrects a record; its quotes are checked as for a new one.
 
 use super::pending;
 use crate::arguments::decode;

@@ -1,4 +1,4 @@
-//! `withdraw_requirement`: a record that should not have been made.
+//! `withdraw_requirement`: withdraws a mistaken record.
 
 use super::pending;
 use crate::error::{Output, ToolResult};

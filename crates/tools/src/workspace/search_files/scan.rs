@@ -1,4 +1,4 @@
-//! Going through text line by line.
+//! Scans text line by line.
 
 use crate::error::ToolError;
 use plumbline_bounds::Cancellation;
