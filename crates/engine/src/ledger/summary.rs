@@ -3,7 +3,7 @@
 use super::{Ledger, Passage, PassageState};
 use std::fmt::Write;
 
-/// Passages named one by one; the rest is counted (INTERFACE 9.4).
+/// Passages named one by one; the rest is counted.
 pub(crate) const MAX_NAMED: usize = 20;
 
 /// What it is that the scan has no rules for, and what to do about it.

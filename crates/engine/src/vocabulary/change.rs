@@ -178,7 +178,7 @@ pub struct Source {
     pub pages: Option<i32>,
     /// Workspace path of its extracted, page-marked text, once extracted.
     pub text_path: Option<String>,
-    /// What of it is not in its text, one sentence each, with page and first words (INTERFACE 9.1).
+    /// What of it is not in its text, one sentence each, with page and first words.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// Its pages that show something most of which is not in its text.

@@ -1,4 +1,4 @@
-//! Requests to the letter: the order of the layers, and the active todo list's frame (INTERFACE section 6).
+//! Requests compared byte by byte: the order of the layers, and the frame of the active todo list.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{Role, TodoListPosition};

@@ -1,4 +1,4 @@
-//! What becomes of the calls of one answer: a model of the rules of INTERFACE 7, "Order", written from that page alone and
+//! The fate of the calls of one answer: a reference model of the rules of order, written from the specification alone and
 //! sharing no code with the engine.
 //!
 //! - [`call`]: the calls that the model knows, the gates of phases and job among them.

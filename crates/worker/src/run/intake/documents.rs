@@ -74,9 +74,9 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
     done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
 }
 
-/// Asks the parser of each document whether it can be opened, and how many pages it has. One that cannot is no reason to
-/// leave the others undone: the job has it as a source without text, whose passage says why (INTERFACE 9.1). Where none can,
-/// there is nothing to do.
+/// Asks the parser of each document whether it can be opened, and how many pages it has. One that cannot be opened does not
+/// stop the others: the job has it as a source without text, whose passage says why. If none can be opened, there is
+/// nothing to do.
 pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, NotBegun> {
     let (mut sources, mut unreadable) = (Vec::with_capacity(documents.len()), Vec::new());
     for document in documents {
