@@ -9,7 +9,6 @@ use crate::{
     Health, address,
     commit::CommitBatcher,
     error::{During, Error},
-    queue::claim::ResumePoints,
     workspace::shared_files::KnownSets,
 };
 use sqlx::{
@@ -33,7 +32,6 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 pub struct Store {
     pub(crate) pool: PgPool,
     pub(crate) batcher: Arc<CommitBatcher>,
-    pub(crate) resume_points: Arc<ResumePoints>,
     pub(crate) known_sets: KnownSets,
     pub(crate) limits_changed: Arc<watch::Sender<u64>>,
 }
@@ -129,13 +127,7 @@ impl Store {
 
     /// A store over an existing pool.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self {
-            pool,
-            batcher: Arc::default(),
-            resume_points: Arc::default(),
-            known_sets: KnownSets::default(),
-            limits_changed: Arc::default(),
-        }
+        Self { pool, batcher: Arc::default(), known_sets: KnownSets::default(), limits_changed: Arc::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.

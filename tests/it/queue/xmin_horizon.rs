@@ -16,13 +16,8 @@ const AIR: u64 = 120;
 
 const CLAIM: &str = include_str!("../../../crates/store/queries/queue/claim.sql");
 
-/// A claim without resume points.
-fn from_the_front() -> String {
-    (4..=8).fold(CLAIM.to_owned(), |claim, number| claim.replace(&format!("${number}::"), "NULL::"))
-}
-
 async fn claim(pool: &PgPool, worker: Uuid, limit: i64) {
-    let claim = sqlx::query(sqlx::AssertSqlSafe(from_the_front())).bind(worker).bind(limit);
+    let claim = sqlx::query(CLAIM).bind(worker).bind(limit);
     claim.bind(None::<Vec<String>>).fetch_all(pool).await.expect("a claim");
 }
 
@@ -31,7 +26,7 @@ async fn pages(pool: &PgPool, worker: Uuid) -> u64 {
     let mut connection = pool.acquire().await.expect("a connection");
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..2 {
-        lines = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("EXPLAIN (ANALYZE, BUFFERS) {}", from_the_front())))
+        lines = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("EXPLAIN (ANALYZE, BUFFERS) {CLAIM}")))
             .bind(worker)
             .bind(1_i64)
             .bind(None::<Vec<String>>)

@@ -2,18 +2,11 @@
 -- A worker whose row is gone gets nothing: its jobs would be swept at once.
 --
 -- Each lane of the worker's job types ($3; all, where it is null) with free slots is read from its front (front_of_lane), so
--- jobs that may not run cost nothing. The lanes and fronts are those of the resume points ($4 to $8), and where there are none
--- ($4 is null), those that the queue has. Where there
--- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
--- committed.
+-- jobs that may not run cost nothing. Where there are limits, claims take turns: each locks the limits before it counts, and
+-- the count sees what the one before has committed.
 WITH waiting AS MATERIALIZED (
     SELECT job_type, concurrency_key, priority, run_at, created_at
     FROM waiting_lanes(coalesce($3::text[], ARRAY(SELECT s.job_type FROM job_shelves s WHERE s.status = 'pending')))
-    WHERE $4::text[] IS NULL
-    UNION ALL
-    SELECT job_type, concurrency_key, priority, run_at, created_at
-    FROM unnest($4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
-        AS resume_points (job_type, concurrency_key, priority, run_at, created_at)
 ), limits AS MATERIALIZED (
     SELECT job_type, key, CASE WHEN key = '*' THEN max_running
                                ELSE greatest(max_running - running_in_lane(job_type, key), 0) END AS slots

@@ -109,7 +109,8 @@ async fn rivals_never_get_the_same_job(pool: PgPool) {
     assert_eq!(all.into_iter().collect::<HashSet<_>>().len(), 40);
 }
 
-/// Leaves the table as its housekeeping would, and claims.
+/// Leaves the table as its housekeeping would, claims, and says how many pages of the database that took to read and write.
+/// Twice on one connection, and the second one counts: the first has to read the definitions of what it uses.
 async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
     let mut connection = pool.acquire().await.unwrap();
     // VACUUM marks only rows whose commit has reached the disk, and a background analyze would hold a snapshot meanwhile.
@@ -119,12 +120,6 @@ async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
         sqlx::query(statement).execute(&mut *connection).await.unwrap();
     }
     drop(connection);
-    pages_from(pool, limit, None).await
-}
-
-/// Claims, from the front or from a place in the one lane, and says how many pages of the database that took to read and
-/// write. Twice on one connection, and the second one counts: the first has to read the definitions of what it uses.
-async fn pages_from(pool: &PgPool, limit: i64, place: Option<&ClaimedJob>) -> u64 {
     let mut connection = pool.acquire().await.unwrap();
     let worker = worker(&store(pool)).await;
     let mut lines: Vec<String> = Vec::new();
@@ -136,11 +131,6 @@ async fn pages_from(pool: &PgPool, limit: i64, place: Option<&ClaimedJob>) -> u6
         .bind(worker)
         .bind(limit)
         .bind(None::<Vec<String>>)
-        .bind(place.map(|job| vec![job.job_type.clone()]))
-        .bind(place.map(|job| vec![job.concurrency_key.clone()]))
-        .bind(place.map(|job| vec![job.priority]))
-        .bind(place.map(|job| vec![job.run_at]))
-        .bind(place.map(|job| vec![job.created_at]))
         .fetch_all(&mut *connection)
         .await
         .unwrap();
@@ -214,22 +204,6 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     // Parked anew, it waits anew.
     execute(&pool, "UPDATE jobs SET status = 'pending', run_at = now() + interval '1 hour'").await.unwrap();
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
-}
-
-#[sqlx::test(migrations = "../../migrations")]
-async fn under_an_old_snapshot_a_claim_goes_on_where_the_last_one_ended(pool: PgPool) {
-    let (store, mut snapshot) = (store(&pool), pool.begin().await.unwrap());
-    sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *snapshot).await.unwrap();
-    sqlx::query("SELECT count(*) FROM jobs").execute(&mut *snapshot).await.unwrap();
-    insert_many(&pool, 6000).await;
-    let worker = worker(&store).await;
-    let early = pages_from(&pool, 5, None).await;
-    let claimed = store.claim(worker, 5000, None).await.unwrap();
-    let from_mark = pages_from(&pool, 5, claimed.last()).await;
-    let from_front = pages_from(&pool, 5, None).await;
-    assert!(from_mark < early + 60, "{early} pages at first, {from_mark} from the mark of 5,000 jobs");
-    assert!(from_front > from_mark + 60, "the snapshot keeps the entries of {from_front} pages");
-    snapshot.rollback().await.unwrap();
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -1,12 +1,8 @@
 //! Taking jobs from the queue.
 
-mod resume_points;
-
 use crate::{Error, Lease, Store, error::During};
 use chrono::{DateTime, Utc};
-pub(crate) use resume_points::ResumePoints;
-use resume_points::{Columns, Found};
-use std::{cmp::Reverse, time::Instant};
+use std::cmp::Reverse;
 use uuid::Uuid;
 
 /// A job this worker has just taken. What its user wrote, [`Store::job_input`] reads.
@@ -57,8 +53,7 @@ impl Store {
     /// Takes up to `limit` runnable jobs, the most urgent first, optionally of some job types only. Jobs that another
     /// claim is just taking are skipped. Empty for a worker that is not registered.
     ///
-    /// Many jobs in a row are taken from where the last claim ended, for a moment each time (see [`ResumePoints`]); a job that
-    /// became more urgent meanwhile waits for as long. Fewer than `limit` means that the queue holds no more.
+    /// Fewer than `limit` means that the queue holds no more.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -68,20 +63,9 @@ impl Store {
         limit: i64,
         job_types: Option<&[String]>,
     ) -> Result<Vec<ClaimedJob>, Error> {
-        // Workers claim now and then for as long as they live, whether there are steps or not.
-        let Some(resume_points) = self.resume_points.in_effect(job_types, Instant::now()) else {
-            return self.take(worker_id, limit, job_types, None).await;
-        };
-        let mut claimed = self.take(worker_id, limit, job_types, Some(resume_points)).await?;
-        let missing = limit.saturating_sub_unsigned(claimed.len() as u64);
-        if missing > 0 {
-            match self.take(worker_id, missing, job_types, None).await {
-                Ok(others) => claimed.extend(others),
-                Err(error) if claimed.is_empty() => return Err(error),
-                // Those taken are the caller's; whatever is wrong meets the next claim.
-                Err(_) => {}
-            }
-        }
+        let claimed = sqlx::query_file_as!(ClaimedJob, "queries/queue/claim.sql", worker_id, limit, job_types);
+        let mut claimed = claimed.fetch_all(&self.pool).await.during("claim jobs")?;
+        claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.created_at, job.id));
         Ok(claimed)
     }
 
@@ -96,51 +80,5 @@ impl Store {
             .during("take down that the job runs alone")?
             .map(drop)
             .ok_or(Error::LeaseLost(lease.job_id))
-    }
-
-    /// Takes jobs from the resume points on, or from the queue's front.
-    async fn take(
-        &self,
-        worker_id: Uuid,
-        limit: i64,
-        job_types: Option<&[String]>,
-        resume_points: Option<Columns>,
-    ) -> Result<Vec<ClaimedJob>, Error> {
-        let (from_front, started) = (resume_points.is_none(), Instant::now());
-        let answer = self.ask_for(worker_id, limit, job_types, resume_points).await;
-        let Ok(mut claimed) = answer else {
-            self.resume_points.forget();
-            return answer;
-        };
-        claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.created_at, job.id));
-        let ended = Instant::now();
-        let found = Found { full: claimed.len() as i64 >= limit, job_types, ended };
-        self.resume_points.take_down(&found, &claimed, from_front.then(|| ended - started));
-        Ok(claimed)
-    }
-
-    async fn ask_for(
-        &self,
-        worker_id: Uuid,
-        limit: i64,
-        job_types: Option<&[String]>,
-        resume_points: Option<Columns>,
-    ) -> Result<Vec<ClaimedJob>, Error> {
-        let Columns { job_types: types, keys, priorities, times, arrivals } = resume_points.unwrap_or_default();
-        sqlx::query_file_as!(
-            ClaimedJob,
-            "queries/queue/claim.sql",
-            worker_id,
-            limit,
-            job_types,
-            types.as_deref(),
-            &keys,
-            &priorities,
-            &times,
-            &arrivals
-        )
-        .fetch_all(&self.pool)
-        .await
-        .during("claim jobs")
     }
 }
