@@ -1,12 +1,12 @@
-//! Tools on demand, through the real worker: named in the prompt, carried out without being loaded, bound from the turn after
-//! the search on, and the prefix moves once for it.
+//! Tools on demand, through the real worker: named in the prompt, executed without being loaded, bound from the turn
+//! after the search, and the prefix changes once for it.
 
 use crate::script::{Script, Seen, calls};
 use plumbline_system_tests::{PgPool, World, jobs::NewJob};
 use serde_json::{Value, json};
 use sqlx::Row;
 
-/// The tool that is not bound from the start.
+/// The tool that is not bound at the start.
 const ON_DEMAND: &str = "query_similar_requirements";
 
 /// The turn in which the model tries it too early, the one in which it searches for it, and the one in which it uses it.

@@ -1,5 +1,5 @@
-//! A job of many turns under a small window: the context stays in bounds for as long as the job runs, nothing that
-//! must be seen gets lost, and the provider's prefix cache keeps serving.
+//! A job of many turns in a small window: the context stays bounded for the whole job, nothing that the model must see
+//! is lost, and the provider's prefix cache keeps hitting.
 
 use crate::script::{Script, Seen};
 use plumbline_system_tests::{
@@ -48,7 +48,7 @@ async fn run(pool: PgPool, turns: u64) {
     worker.kill().await;
 }
 
-/// Waits for the end of a job that takes longer than any condition is ordinarily waited for.
+/// Waits for the end of a job that takes longer than the usual wait limit.
 async fn ended(world: &World, job: Uuid) -> Job {
     loop {
         let now = world.job(job).await;

@@ -1,9 +1,9 @@
 //! Jobs against models that misbehave on purpose, each kind at several rates, through the real worker.
 //!
-//! All jobs of a run share one worker, so that a kind that hurts another kind's jobs, or the worker itself, shows.
-//! The short run is part of the ordinary tests. `make misbehave` runs the long one, prints the table and keeps it in
-//! `target/misbehave.md`; `KINDS=prose,stall` keeps it to some kinds, `RATES=30` to one rate, `JOBS=5` to fewer jobs a
-//! cell, and `PROFILE=release` builds all of it for speed.
+//! All jobs of a run share one worker, so that a kind that harms another kind's jobs, or the worker itself, is noticed.
+//! The short run is part of the ordinary tests. `make misbehave` runs the long one, prints the table and saves it to
+//! `target/misbehave.md`; `KINDS=prose,stall` restricts it to some kinds, `RATES=30` to one rate, `JOBS=5` to fewer
+//! jobs per cell, and `PROFILE=release` builds everything for speed.
 
 mod discovery;
 mod long_job;
@@ -16,8 +16,8 @@ use plumbline_rehearsal::misbehave::{FATAL, Kind, Rate, kinds};
 use plumbline_system_tests::{PgPool, World};
 use suite::{Cell, Suite};
 
-/// Every kind, at 30 % of the turns, a job each: at least 95 % of the jobs get over it and end as with a healthy model,
-/// and each of the others stops with a reason. The long run asks as much of each kind by itself.
+/// Every kind, at 30 % of the turns, one job each: at least 95 % of the jobs recover and end as with a healthy model,
+/// and each of the others stops with a reason. The long run requires this of each kind separately.
 #[sqlx::test(migrations = false)]
 async fn every_kind_at_thirty_per_cent(pool: PgPool) {
     let mut suite = Suite::start(World::new(pool).await).await;
@@ -30,8 +30,8 @@ async fn every_kind_at_thirty_per_cent(pool: PgPool) {
     suite.finish().await;
 }
 
-/// An account that is empty: the job pauses at the first answer, with what to do. A key that is refused: it waits for another
-/// one after the first refusal.
+/// An empty account: the job pauses at the first answer and says what to do. A refused key: the job waits for another
+/// key after the first refusal.
 #[sqlx::test(migrations = false)]
 async fn a_person_is_asked_at_once_about_keys_and_money(pool: PgPool) {
     let mut suite = Suite::start(World::new(pool).await).await;
@@ -47,7 +47,7 @@ async fn a_person_is_asked_at_once_about_keys_and_money(pool: PgPool) {
     suite.finish().await;
 }
 
-/// The whole table: slow, so only where it is asked for.
+/// The whole table: slow, so only on request.
 #[sqlx::test(migrations = false)]
 async fn the_table(pool: PgPool) {
     if std::env::var("PLUMBLINE_MISBEHAVE").as_deref() != Ok("full") {
@@ -76,13 +76,13 @@ async fn the_table(pool: PgPool) {
     suite.finish().await;
 }
 
-/// The numbers that a variable of the environment lists.
+/// The numbers listed in an environment variable.
 fn asked_numbers(variable: &str) -> Vec<u8> {
     let text = std::env::var(variable).unwrap_or_default();
     text.split(',').filter_map(|number| number.trim().parse().ok()).collect()
 }
 
-/// The kinds that the environment names; all of them where it names none.
+/// The kinds that the environment names; all if it names none.
 fn asked_for() -> impl Iterator<Item = &'static Kind> {
     let named = std::env::var("PLUMBLINE_MISBEHAVE_KINDS").unwrap_or_default();
     kinds().filter(move |kind| named.is_empty() || named.split(',').any(|name| name == kind.name))

@@ -1,4 +1,4 @@
-//! A model that works by script for as long as it is told to, and looks at every request it gets.
+//! A scripted model that works for a given number of turns and inspects each request.
 
 use axum::{
     Json, Router,
@@ -17,7 +17,7 @@ const TURNS_A_TODO: u64 = 8;
 /// Todos of a phase.
 const TODOS: u64 = 20;
 
-/// Bytes of a kind, and how many of them the request before had begun with.
+/// Bytes of a kind, and how many of them are a common prefix with the previous request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shared {
     bytes: u64,
@@ -35,7 +35,7 @@ impl Shared {
     }
 }
 
-/// What the requests were like.
+/// Statistics of the requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) turns: u64,
@@ -43,16 +43,16 @@ pub(crate) struct Seen {
     pub(crate) summaries: u64,
     pub(crate) summaries_in_row: u64,
     pub(crate) clearings: u64,
-    /// Tokens of the largest request, by the same count that is reported as usage.
+    /// Tokens of the largest request, counted as for the reported usage.
     pub(crate) largest: u64,
-    /// What a request should have shown and did not.
+    /// What a request should have contained but did not.
     pub(crate) missing: Vec<String>,
     pub(crate) all: Shared,
-    /// Without the requests behind a phase boundary, a compaction or a clearing.
+    /// Without the requests after a phase boundary, a compaction or a clearing.
     pub(crate) within: Shared,
     /// The tools of each turn, by name.
     pub(crate) tools: Vec<Vec<String>>,
-    /// Turns outside boundaries whose request does not begin with all of the one before but its todo list.
+    /// Turns outside boundaries whose request does not begin with the whole previous request except its todo list.
     pub(crate) moved: Vec<u64>,
     in_row: u64,
     cleared: usize,
@@ -60,10 +60,10 @@ pub(crate) struct Seen {
     before: Vec<u8>,
 }
 
-/// What the model does in place of its ordinary work in a turn of a tactical phase, if anything.
+/// What the model does instead of its ordinary work in a turn of a tactical phase, if anything.
 pub(crate) type Aside = fn(&Seen) -> Option<Value>;
 
-/// The model, for as long as this lives.
+/// The model; stopped when dropped.
 pub(crate) struct Script {
     address: std::net::SocketAddr,
     server: Arc<ServerState>,
@@ -77,12 +77,12 @@ struct ServerState {
 }
 
 impl Script {
-    /// Serves a model that works for so many turns and then completes the job at the next opportunity.
+    /// Serves a model that works for this number of turns and then completes the job at the next opportunity.
     pub(crate) async fn start(turns: u64) -> Self {
         Self::with(turns, |_| None).await
     }
 
-    /// The same, and besides it does something of its own.
+    /// The same, with additional behaviour.
     pub(crate) async fn with(turns: u64, aside: Aside) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -110,7 +110,8 @@ impl Drop for Script {
 async fn answer(State(server): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
     let request: Value = serde_json::from_slice(&body).expect("requests are JSON");
     let mut seen = server.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    // Four bytes a token, as everywhere in these tests; the engine anchors its own estimate on what is reported.
+    // Four bytes per token, as everywhere in these tests; the engine calibrates its own estimate with the reported
+    // figure.
     let tokens = body.len() as u64 / 4;
     seen.largest = seen.largest.max(tokens);
     let message = match request["tools"].as_array() {
@@ -179,7 +180,7 @@ fn last_message(body: &[u8]) -> usize {
     body[..list].windows(mark.len()).rposition(|window| window == mark).unwrap_or(0)
 }
 
-/// Whatever the strategic todo is: its tools and its end.
+/// For any strategic todo: its tools and its completion.
 fn planning(seen: &Seen, request: &Value, turns: u64) -> Value {
     let list = request["messages"].as_array().and_then(|messages| messages.last());
     let list = list.and_then(|message| message["content"].as_str()).unwrap_or_default();
@@ -207,7 +208,7 @@ fn planning(seen: &Seen, request: &Value, turns: u64) -> Value {
     calls(seen.turns, &[("todo_write", list), done])
 }
 
-/// Reads another part of the document, notes it, and closes the todo in time.
+/// Reads another part of the document, writes a note, and closes the todo when due.
 fn working(seen: &Seen) -> Value {
     let turn = seen.turns;
     match turn % TURNS_A_TODO {

@@ -1,4 +1,4 @@
-//! A web search that fails for a moment, or never answers: how long the job bears with it is the job's configuration.
+//! A web search that fails briefly, or never answers: the job's configuration decides how long the job retries.
 
 use crate::script::{Script, Seen, calls};
 use axum::{Json, Router, extract::State, http::StatusCode, response::IntoResponse, response::Response};
@@ -14,14 +14,14 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// A search service: fails so often, then answers after a while.
+/// A search service: fails this many times, then answers after a delay.
 struct Service {
     failures: AtomicU32,
     answers_after: Duration,
 }
 
 impl Service {
-    /// Serves until the test's runtime ends; gives the address.
+    /// Serves until the test's runtime ends; returns the address.
     async fn start(failures: u32, answers_after: Duration) -> String {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -47,7 +47,7 @@ fn aside(seen: &Seen) -> Option<Value> {
     (seen.turns == 7).then(|| calls(7, &[("web_search", json!({"query": "retention of invoices"}))]))
 }
 
-/// What the model reads of its search under these limits.
+/// What the model reads as the search's result under these limits.
 async fn searched(world: &World, service: &str, limits: Value) -> String {
     let script = Script::with(20, aside).await;
     world.let_rows_set(&["llm.base_url", "connections.web_search"], &[&script.base_url(), service]);

@@ -5,13 +5,13 @@ use plumbline_system_tests::{Program, Uuid, World, documents, eventually, jobs::
 use serde_json::{Value, json};
 use sqlx::Row;
 
-/// Most model calls of a job. A healthy one needs an eighth of it.
+/// Maximum model calls of a job. A healthy one needs an eighth.
 const MAX_ITERATIONS: u32 = 400;
 
-/// The same where every turn is spoilt, so that the run does not take for ever.
+/// The same if every turn is spoilt, to bound the run's duration.
 const MAX_SPOILT_ITERATIONS: u32 = 80;
 
-/// Jobs of one kind at one rate, and what became of them.
+/// Jobs of one kind at one rate, and their outcomes.
 pub(crate) struct Cell {
     pub(crate) kind: &'static Kind,
     pub(crate) rate: Rate,
@@ -24,7 +24,7 @@ pub(crate) struct Cell {
 pub(crate) struct End {
     pub(crate) job: Uuid,
     pub(crate) status: String,
-    /// Why, in the job's own words; empty for one that is completed.
+    /// The job's reason; empty if it completed.
     pub(crate) reason: String,
     /// The texts of its requirements, sorted.
     pub(crate) texts: Vec<String>,
@@ -39,12 +39,12 @@ impl Cell {
         Self { kind, rate, count, ends: Vec::new() }
     }
 
-    /// How many jobs ended as the healthy one.
+    /// How many jobs ended like the healthy one.
     pub(crate) fn right(&self, healthy: &End) -> usize {
         self.ends.iter().filter(|end| end.is_right(healthy)).count()
     }
 
-    /// Whether what is promised of the kind at this rate came true: below "always", at least 95 % of the jobs end as the
+    /// Whether the promise for the kind at this rate was kept: below "always", at least 95 % of the jobs end like the
     /// healthy one; at "always" every job does, or stops with a reason.
     pub(crate) fn holds(&self, healthy: &End) -> bool {
         let right = self.right(healthy);
@@ -139,7 +139,8 @@ impl Suite {
         let config = json!({
             "llm": {
                 "base_url": self.model.base_url(kind.name, rate, self.seeds),
-                // What a provider refuses, a key or one request too many, is known of a model, and holds for all of its jobs.
+                // A provider's refusal, of a key or of one request too many, is remembered per model and applies to all
+                // of its jobs.
                 "model": kind.name,
                 "timeout_s": if kind.never_ends() { 2 } else { 30 },
             },
@@ -151,8 +152,8 @@ impl Suite {
         self.world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await
     }
 
-    /// Waits until no job is left that could go on. A parked job is woken at once: how long it waits is another test's
-    /// matter. None runs on for ever, `max_iterations` sees to that: what is waited for is the next step of any of them.
+    /// Waits until no job can continue. A parked job is woken at once: other tests are about how long it waits.
+    /// `max_iterations` ends every job, so the wait is for the next step of any of them.
     async fn all_ended(&mut self) {
         let mut known = i64::MIN;
         while known != i64::MAX {
@@ -199,7 +200,7 @@ impl Suite {
         }
     }
 
-    /// The end of a job's conversation, for a person to see what went wrong.
+    /// The end of a job's conversation, so that a person can see what went wrong.
     pub(crate) async fn story(&self, job: Uuid) -> String {
         let lines: Vec<String> = sqlx::query_scalar(
             "SELECT format('%s %s %s: %s %s', phase_number, seq, kind, left(content, 300), left(tool_calls::text, 500))
@@ -212,10 +213,10 @@ impl Suite {
         lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
-    /// The end of the run: the worker still works, and the rows are sound.
+    /// The end of the run: the worker still works, and the rows are consistent.
     pub(crate) async fn finish(mut self) {
         assert!(self.worker.runs(), "the worker stopped:\n{}", self.worker.stderr());
-        // The mirrors of the last steps may still be on their way.
+        // The mirror of the last steps may still be pending.
         self.world.finish().await;
         self.worker.kill().await;
     }

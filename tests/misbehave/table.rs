@@ -1,10 +1,10 @@
-//! The table of a run, as `make misbehave` prints it and keeps it in `target/misbehave.md`.
+//! The table of a run, as `make misbehave` prints it and saves it to `target/misbehave.md`.
 
 use crate::suite::{Cell, End};
 use plumbline_rehearsal::misbehave::Rate;
 use std::{fmt::Write, path::PathBuf};
 
-/// Writes the table of a run with a line of sums a rate to `target/misbehave.md`; gives the place.
+/// Writes the table of a run, with totals per rate, to `target/misbehave.md`; returns the path.
 ///
 /// # Panics
 /// When it cannot be written.
@@ -21,7 +21,7 @@ pub(crate) fn keep(healthy: &End, cells: &[Cell], rates: &[Rate]) -> PathBuf {
     path
 }
 
-/// What came of a rate, in a line.
+/// The outcome of a rate, in one line.
 pub(crate) fn sums(healthy: &End, cells: &[Cell], rate: Rate) -> String {
     let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.rate == rate).collect();
     let sum = |of: &dyn Fn(&Cell) -> usize| -> usize { cells.iter().map(|cell| of(cell)).sum() };
@@ -37,8 +37,8 @@ pub(crate) fn sums(healthy: &End, cells: &[Cell], rate: Rate) -> String {
     )
 }
 
-/// One line a kind and rate: jobs with the right result, jobs that stopped with a reason, turns and tokens against the
-/// healthy run.
+/// One line per kind and rate: jobs with the right result, jobs that stopped with a reason, turns and tokens compared
+/// with the healthy run.
 pub(crate) fn render(healthy: &End, cells: &[Cell]) -> String {
     let mut out = format!("healthy: {} turns, {} tokens\n\n", healthy.turns, healthy.tokens);
     // Writing to a String cannot fail.
@@ -67,7 +67,7 @@ fn times(cell: &Cell, of: impl Fn(&End) -> i64, healthy: i64) -> f64 {
     sum as f64 / cell.count.max(1) as f64 / healthy.max(1) as f64
 }
 
-/// The different ends besides the right one, shortened.
+/// The distinct outcomes other than the right one, shortened.
 fn other_ends(cell: &Cell, healthy: &End) -> String {
     let mut ends: Vec<String> =
         cell.ends.iter().filter(|end| !end.is_right(healthy)).map(|end| shown(end, healthy)).collect();

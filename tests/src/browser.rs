@@ -1,5 +1,5 @@
-//! A browser under a test's command, over the pipe of its DevTools protocol: one JSON text a message, each ended by a NUL.
-//! The test waits for what the browser says that it has done, never for a time.
+//! A browser controlled by a test over the DevTools protocol's pipe: each message is a JSON text terminated by NUL. The
+//! test waits for the browser's reports, never for a fixed time.
 
 use crate::wait::CEILING;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-/// Without a sandbox of its own (tests may run as root), and without talk to the outside.
+/// Without its own sandbox (tests may run as root), and without access to the outside.
 const FLAGS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -24,7 +24,7 @@ const FLAGS: [&str; 9] = [
     "--hide-scrollbars",
 ];
 
-/// Events that tell of something wrong on a page, or only of something said.
+/// Events that report an error on a page, or only a console message.
 const SAYINGS: [&str; 3] = ["Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"];
 
 /// A running browser with one page; it ends when dropped.
@@ -35,7 +35,7 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     asked: u64,
     session: String,
-    /// Events that came while something else was waited for.
+    /// Events that arrived while waiting for another one.
     events: Vec<Value>,
 }
 
@@ -46,7 +46,8 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// Starts it with an empty page, its profile in this folder; `None`, and a line that says so, where there is none.
+    /// Starts it with an empty page and its profile in this folder; `None`, with a printed line, if there is no
+    /// browser.
     ///
     /// # Panics
     /// When it does not start.
@@ -81,7 +82,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// The size of its window, and whether its user likes it dark.
+    /// The size of its window, and whether its user prefers a dark colour scheme.
     ///
     /// # Panics
     /// As [`Browser::open`].
@@ -89,7 +90,7 @@ impl Browser {
         self.looks_at_scale(width, height, 1, is_dark).await;
     }
 
-    /// The same on a screen that has so many points a pixel of the page.
+    /// The same on a screen with this many points per pixel of the page.
     ///
     /// # Panics
     /// As [`Browser::open`].
@@ -133,7 +134,7 @@ impl Browser {
         said["result"]["value"].take()
     }
 
-    /// A picture of what its window shows, as PNG.
+    /// A screenshot of its window, as PNG.
     ///
     /// # Panics
     /// As [`Browser::open`].
@@ -142,13 +143,13 @@ impl Browser {
         BASE64_STANDARD.decode(taken["data"].as_str().expect("a picture is text")).expect("a picture is base64")
     }
 
-    /// What it complained of so far, a line each.
+    /// Its complaints so far, one line each.
     pub fn complaints(&self) -> String {
         let said = self.events.iter().filter(|event| event["method"].as_str().is_some_and(|it| SAYINGS.contains(&it)));
         said.map(|event| format!("{}: {}\n", event["method"], event["params"])).collect()
     }
 
-    /// Asks for something and waits until it is done.
+    /// Sends a command and waits until it is done.
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut request = json!({"id": self.asked, "method": method, "params": params});

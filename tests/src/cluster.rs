@@ -1,4 +1,4 @@
-//! A Postgres of a test's own, to be restarted, starved, filled and locked.
+//! A test's own Postgres server, to be restarted, starved, filled and locked.
 
 use crate::{
     port,
@@ -16,10 +16,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Who owns it; the password is the cluster's own.
+/// Its owner; each cluster has its own password.
 const OWNER: &str = "plumbline";
 
-/// The role that workers are where a test is about roles.
+/// The workers' role in tests about roles.
 pub const WORKER: &str = "worker";
 /// The password of [`WORKER`], until a test changes it.
 pub const PASSWORD: &str = "first";
@@ -31,13 +31,13 @@ pub struct Cluster {
     data: PathBuf,
     port: u16,
     account: Option<(u32, u32)>,
-    /// Of [`OWNER`]: whoever else is on the machine can reach the port.
+    /// Of [`OWNER`]: any user of the machine can reach the port.
     password: String,
 }
 
 impl Cluster {
-    /// Whether the server's programs are in the `PATH`, as `plumbline __with-postgres` sees to. A test that needs them says
-    /// so and ends where they are not.
+    /// Whether the server's programs are in the `PATH`, which `plumbline __with-postgres` ensures. Without them, a test
+    /// that needs them says so and ends.
     pub fn is_installed() -> bool {
         let installed = Command::new("initdb").arg("--version").output().is_ok_and(|said| said.status.success());
         if !installed {
@@ -46,7 +46,7 @@ impl Cluster {
         installed
     }
 
-    /// Makes and starts it.
+    /// Creates and starts it.
     ///
     /// # Panics
     /// When the server's programs are not in the `PATH` or fail.
@@ -67,7 +67,7 @@ impl Cluster {
     fn start_with(folder: TempDir, data: PathBuf, settings: &[&str]) -> Self {
         let cluster = Self { folder, data, port: port::free(), account: account(), password: random_password() };
         cluster.own(cluster.folder.path());
-        // The folder is closed to others, and so is what lies in it.
+        // The folder and its contents are closed to others.
         let file = cluster.folder.path().join("password");
         std::fs::write(&file, &cluster.password).expect("the cluster's folder can be written");
         cluster.own(&file);
@@ -79,10 +79,10 @@ impl Cluster {
         cluster
     }
 
-    /// A standby of it, up to date: from now on, commits here are acknowledged once the standby has them.
+    /// An up-to-date standby of it: from now on, commits here are acknowledged once the standby has them.
     ///
     /// # Panics
-    /// As [`Cluster::start`]; and when the standby does not follow.
+    /// As [`Cluster::start`]; also when the standby does not follow.
     pub async fn standby(&self) -> Self {
         let folder = folder();
         let data = folder.path().join("data");
@@ -108,15 +108,15 @@ impl Cluster {
         standby
     }
 
-    /// Makes a standby the one that is written to.
+    /// Promotes a standby.
     ///
     /// # Panics
-    /// When it does not become that.
+    /// When the promotion fails.
     pub async fn promote(&self) {
         self.control(&["promote", "-w"]).await;
     }
 
-    /// Starts the server over data that are there.
+    /// Starts the server with existing data.
     fn begin(&self, settings: &[&str]) {
         let (socket, port) = (self.folder.path().display().to_string(), self.port);
         let more: String = settings.iter().map(|setting| format!(" -c {setting}")).collect();
@@ -127,7 +127,7 @@ impl Cluster {
         self.run("pg_ctl", &["start", "-w", "-l", &self.log(), "-o", &settings]);
     }
 
-    /// A new, empty database of its owner's.
+    /// A new, empty database that belongs to its owner.
     ///
     /// # Panics
     /// When it cannot be created.
@@ -135,8 +135,8 @@ impl Cluster {
         create_database(&self.owner()).await
     }
 
-    /// Restarts the server, `fast` (sessions are ended in order) or `immediate` (as by a crash), and waits until it
-    /// takes connections again.
+    /// Restarts the server, `fast` (sessions are ended in order) or `immediate` (as after a crash), and waits until it
+    /// accepts connections again.
     ///
     /// # Panics
     /// When it does not.
@@ -176,12 +176,12 @@ impl Cluster {
         options.username(OWNER).password(&self.password)
     }
 
-    /// A pool of its owner's.
+    /// A pool of connections as its owner.
     pub fn admin(&self, database: &str) -> PgPool {
         PgPoolOptions::new().max_connections(3).connect_lazy_with(self.owner().database(database))
     }
 
-    /// Gives a path to the server's account.
+    /// Makes the server's account the owner of a path.
     ///
     /// # Panics
     /// When the path is not there.
@@ -198,7 +198,7 @@ impl Cluster {
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir("/").env("LC_ALL", "C").env("PGDATA", &self.data);
-        // For how long pg_ctl waits; a minute by default.
+        // How long pg_ctl waits; a minute by default.
         command.env("PGCTLTIMEOUT", CEILING.as_secs().to_string());
         command.env("PGPASSWORD", &self.password);
         if let Some((uid, gid)) = self.account {
@@ -208,7 +208,7 @@ impl Cluster {
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
-        // The server inherits what is open and would keep a pipe from ending; so there is none.
+        // The server inherits open descriptors and would keep a pipe open, so its output goes to a file.
         let log = std::fs::File::create(self.folder.path().join(format!("{program}.out"))).expect("a file can be made");
         let mut command = self.command(program, arguments);
         command.stdout(log.try_clone().expect("a file can be shared")).stderr(log);
@@ -219,15 +219,15 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // What is left of it, if anything, goes with its folder.
+        // Any leftovers are deleted with its folder.
         let _ = self.command("pg_ctl", &["stop", "-m", "immediate", "-w"]).output();
     }
 }
 
-/// Creates a database with a name of its own on a server.
+/// Creates a database with a unique name on a server.
 ///
 /// # Panics
-/// When the server does not let us.
+/// When the server refuses.
 pub async fn create_database(server: &PgConnectOptions) -> PgPool {
     let name = format!("test_{}", uuid::Uuid::now_v7().simple());
     let mut admin = server.connect().await.expect("the server takes connections");
@@ -236,17 +236,17 @@ pub async fn create_database(server: &PgConnectOptions) -> PgPool {
     PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
 }
 
-/// One that needs no escaping anywhere.
+/// A password that needs no escaping anywhere.
 fn random_password() -> String {
     format!("{}{}", uuid::Uuid::now_v7().simple(), uuid::Uuid::now_v7().simple())
 }
 
-/// A short path: the server's socket lies in it.
+/// A short path, because it contains the server's socket.
 fn folder() -> TempDir {
     tempfile::Builder::new().prefix("plumbline-faults-").tempdir_in("/tmp").expect("a folder under /tmp can be made")
 }
 
-/// Whom programs run as that refuse to run as root, as Postgres and PgBouncer do: user and group.
+/// User and group for programs that refuse to run as root, such as Postgres and PgBouncer.
 pub(crate) fn account() -> Option<(u32, u32)> {
     if !geteuid().is_root() {
         return None;

@@ -1,4 +1,4 @@
-//! Documents for jobs: small ones made here, and the project's own sample.
+//! Documents for jobs: small ones generated here, and the project's own sample.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub struct Policy {
     pub sentences: Vec<String>,
 }
 
-/// A policy of so many sections, two requirements each.
+/// A policy with this number of sections, two requirements each.
 pub fn policy(sections: usize) -> Policy {
     let mut policy = Policy { markdown: "# Archive policy\n".into(), sentences: Vec::new() };
     for number in 1..=sections {
@@ -35,7 +35,7 @@ pub fn sample(extension: &str) -> Vec<u8> {
     read(&format!("../crates/cli/sample/record-keeping-policy.{extension}"))
 }
 
-/// A document that the document reader's own tests are made with.
+/// A document from the document reader's own tests.
 ///
 /// # Panics
 /// When the file is not there.
@@ -43,7 +43,7 @@ pub fn fixture(name: &str) -> Vec<u8> {
     read(&format!("../crates/documents/tests/fixtures/{name}"))
 }
 
-/// A document of the tests of whole jobs, `losses/…` or `duties/…`.
+/// A document from the tests of whole jobs, `losses/…` or `duties/…`.
 ///
 /// # Panics
 /// When the file is not there.

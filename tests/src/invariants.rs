@@ -1,4 +1,4 @@
-//! The checker that every test ends with.
+//! The check at the end of every test.
 
 use crate::{
     mirror,
@@ -11,8 +11,8 @@ use uuid::Uuid;
 /// How long a running job may be without a live worker, in seconds.
 const GRACE_SECS: f64 = 10.0;
 
-/// What the store's `invariants.sql` finds, the statement behind `plumbline doctor --invariants`: a line a violation,
-/// none when all is well.
+/// The findings of the store's `invariants.sql`, the statement behind `plumbline doctor --invariants`: one line per
+/// violation.
 ///
 /// # Panics
 /// When the rows cannot be read.
@@ -29,14 +29,14 @@ pub async fn violations(rows: impl PgExecutor<'_>) -> Vec<String> {
 /// Asserts that no invariant is broken.
 ///
 /// # Panics
-/// When one is; all violations are listed.
+/// When one is broken; all violations are listed.
 pub async fn check_invariants(pool: &PgPool) {
     let lines = violations(pool).await;
     assert!(lines.is_empty(), "invariants are broken:\n{}", lines.join("\n"));
 }
 
-/// I6: the mirrored folder of each job that a worker brought to its end equals its rows. The mirror follows the commit,
-/// so it may come a moment later. (A job that a sweep fails has no worker that could repair its folder.)
+/// I6: the mirrored folder of each job that a worker ended equals its rows. The mirror follows the commit, so it may
+/// lag briefly. (A job failed by a sweep has no worker that could repair its folder.)
 ///
 /// # Panics
 /// When a folder does not become equal.

@@ -1,11 +1,11 @@
-//! A job as its user sees it: rows of `jobs`, written and read with plain SQL.
+//! A job as users see it: rows of `jobs`, written and read with plain SQL.
 
 use crate::wait::eventually;
 use serde_json::{Value, json};
 use sqlx::{PgPool, Row, postgres::PgRow};
 use uuid::Uuid;
 
-/// A job to insert. What is left out stays the column's default.
+/// A job to insert. Omitted fields have the column's default.
 #[derive(Clone, Debug, Default)]
 pub struct NewJob<'a> {
     /// `job_type`; `creator` when empty.
@@ -16,7 +16,7 @@ pub struct NewJob<'a> {
     pub path: Option<&'a str>,
     /// `document_content`, and its name in `context`.
     pub content: Option<(&'a str, &'a [u8])>,
-    /// `config`, on top of no follow-up job: a test is about the job that it inserts.
+    /// `config`, over a default without a follow-up job: a test is about the job that it inserts.
     pub config: Option<Value>,
     /// `priority`.
     pub priority: i32,
@@ -35,7 +35,7 @@ impl<'a> NewJob<'a> {
         Self { prompt: "Extract the requirements", content: Some((name, content)), ..Self::default() }
     }
 
-    /// Inserts it, gives its id.
+    /// Inserts it; returns its id.
     ///
     /// # Panics
     /// When the database refuses.
@@ -121,8 +121,8 @@ pub async fn read(pool: &PgPool, id: Uuid) -> Job {
     Job::of(&row)
 }
 
-/// Whether any job has lost its worker twice at one step: a third time, and it is taken for one that kills its workers, and
-/// rightly.
+/// Whether any job has lost its worker twice at one step: after a third loss it rightly counts as a job that kills its
+/// workers.
 ///
 /// # Panics
 /// When the database refuses.
@@ -136,7 +136,7 @@ pub async fn poison_is_near(pool: &PgPool) -> bool {
 /// Waits until the job has this status.
 ///
 /// # Panics
-/// When it does not get there, at once where it ended another way.
+/// When it does not reach it; at once if it ended another way.
 pub async fn becomes(pool: &PgPool, id: Uuid, status: &str) -> Job {
     eventually(&format!("job {id} to become {status}"), async || {
         let job = read(pool, id).await;
@@ -146,7 +146,7 @@ pub async fn becomes(pool: &PgPool, id: Uuid, status: &str) -> Job {
     .await
 }
 
-/// Waits until something holds of the job.
+/// Waits until a condition on the job holds.
 ///
 /// # Panics
 /// When it does not.

@@ -1,4 +1,4 @@
-//! What the system tests share: a world per test, with everything in it real.
+//! What the system tests share: a world per test, in which everything is real.
 //!
 //! ```text
 //! World ── pool       a database of this test's own, made by #[sqlx::test]
@@ -7,11 +7,11 @@
 //!       ── program    the real binary, as worker or as any other command
 //! ```
 //!
-//! Two rules hold for every test and are kept by this crate, not by discipline:
+//! This crate enforces two rules for every test:
 //!
-//! - **Nothing outlives its test.** A process is killed with its whole group when its handle is dropped, also by a
+//! - **Nothing outlives its test.** A process is killed with its whole group when its handle is dropped, including by a
 //!   panic.
-//! - **Every test ends with the invariants.** [`World::finish`] runs `invariants.sql` over the rows and compares every
+//! - **Every test ends with the invariants.** [`World::finish`] runs `invariants.sql` over the rows and compares each
 //!   mirrored folder with its rows; a world that is dropped without it fails its test.
 
 pub mod browser;

@@ -1,5 +1,4 @@
-//! A model server that allows so much and no more, counted over a sliding window as providers do, and that writes down what
-//! came: the rehearsal model's brain behind a rate limit.
+//! The rehearsal model behind a rate limit, counted over a sliding window as providers do; it records what arrives.
 
 use crate::wait::LOOK;
 use axum::{
@@ -22,17 +21,17 @@ use tokio::{net::TcpListener, task::JoinHandle};
 /// What it allows.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
-    /// Tokens within a minute.
+    /// Tokens per minute.
     pub tokens_per_minute: f64,
-    /// Requests within a minute.
+    /// Requests per minute.
     pub requests_per_minute: f64,
-    /// Over how long it counts: a minute's share of this.
+    /// The length of the window; its limits are the corresponding share of a minute's.
     pub window: Duration,
-    /// Whether its answers say so in headers.
+    /// Whether its answers state the limits in headers.
     pub is_stated: bool,
     /// How long an answer takes.
     pub thinks: Duration,
-    /// How many requests must have been under way at once before any is answered.
+    /// How many requests must be in flight at once before any is answered.
     pub company: u64,
 }
 
@@ -49,21 +48,21 @@ impl Default for Allowance {
     }
 }
 
-/// What came so far.
+/// What has arrived so far.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Requests that were answered.
     pub answered: u64,
     /// Requests that were refused, and when.
     pub refused: Vec<Instant>,
-    /// When requests came that were answered.
+    /// When the answered requests arrived.
     pub arrivals: Vec<Instant>,
-    /// The most that were under way at the same time.
+    /// Maximum number in flight at once.
     pub most_at_once: u64,
 }
 
 impl Seen {
-    /// The most requests that came within a span.
+    /// Maximum number of requests within a span.
     pub fn most_within(&self, span: Duration) -> usize {
         let within = |from: &Instant| self.arrivals.iter().filter(|at| *at >= from && **at < *from + span).count();
         self.arrivals.iter().map(within).max().unwrap_or(0)
@@ -79,7 +78,7 @@ struct ServerState {
     under_way: u64,
 }
 
-/// The server, for as long as this lives.
+/// The server; stopped when dropped.
 #[derive(Debug)]
 pub struct LimitedModel {
     address: SocketAddr,
@@ -107,12 +106,12 @@ impl LimitedModel {
         format!("http://{}/v1", self.address)
     }
 
-    /// What came so far.
+    /// What has arrived so far.
     pub fn seen(&self) -> Seen {
         lock(&self.state).seen.clone()
     }
 
-    /// Allows something else from now on.
+    /// Changes the limits from now on.
     pub fn allows(&self, change: impl FnOnce(&mut Allowance)) {
         change(&mut lock(&self.state).allowance);
     }
@@ -133,7 +132,7 @@ impl ServerState {
         self.seen.most_at_once >= self.allowance.company
     }
 
-    /// Takes a request of so many tokens in, or says after how long there would be room for it.
+    /// Admits a request with this number of tokens, or returns how long to wait until there is room.
     fn admit(&mut self, tokens: f64, now: Instant) -> Result<(), Duration> {
         let Allowance { tokens_per_minute, requests_per_minute, window, .. } = self.allowance;
         while self.used.front().is_some_and(|(at, _)| now - *at >= window) {
@@ -159,7 +158,7 @@ impl ServerState {
     }
 }
 
-/// Counts the request as under way for as long as it lives, however it ends.
+/// Counts the request as in flight until dropped, however it ends.
 struct UnderWay(Arc<Mutex<ServerState>>);
 
 impl UnderWay {

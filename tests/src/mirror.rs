@@ -1,4 +1,4 @@
-//! The folder on disk against the rows it is a view of.
+//! Compares the folder on disk with the rows that it mirrors.
 
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// Path below the workspace to SHA-256 in hex.
 pub type Files = BTreeMap<String, String>;
 
-/// The workspace's files by the rows.
+/// The workspace's files according to the rows.
 ///
 /// # Panics
 /// When the rows cannot be read.
@@ -21,11 +21,10 @@ pub async fn rows(pool: &PgPool, job: Uuid) -> Files {
     rows.into_iter().collect()
 }
 
-/// The files below a folder; what the mirror keeps for itself (`.plumbline/`) is no file of the job. A missing folder
-/// has no files.
+/// The files below a folder, without the mirror's own (`.plumbline/`). A missing folder has no files.
 ///
 /// # Panics
-/// When a file that is there cannot be read.
+/// When an existing file cannot be read.
 pub fn folder(root: &Path) -> Files {
     let mut files = Files::new();
     collect(root, root, &mut files);
@@ -43,7 +42,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Files) {
                 collect(root, &path, files);
             }
         } else if let Ok(content) = fs::read(&path) {
-            // A file that vanishes meanwhile is one that a running mirror has just replaced.
+            // If a file vanishes meanwhile, a running mirror has just replaced it.
             let below = path.strip_prefix(root).expect("what was found below a folder is below it");
             files.insert(below.display().to_string(), hex(&Sha256::digest(content)));
         }

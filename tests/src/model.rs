@@ -1,7 +1,7 @@
-//! A model server under a test's command: the rehearsal model's brain behind a door that can be slow, broken or shut.
+//! A model server controlled by a test: the rehearsal model behind an endpoint that can be slow, broken or closed.
 //!
-//! Requests are numbered from 1 in the order of their arrival. A test that wants to act at a known moment lets the
-//! server hold a request: while it is held, the worker is known to wait for exactly this answer.
+//! Requests are numbered from 1 in the order of arrival. A test that must act at a known moment makes the server hold a
+//! request: while it is held, the worker waits for exactly this answer.
 
 use axum::{
     Router,
@@ -31,16 +31,16 @@ use crate::{port, wait::CEILING};
 pub enum Answer {
     /// As the rehearsal model.
     Work,
-    /// As the rehearsal model, after a time to think.
+    /// As the rehearsal model, after a delay.
     Slowly(Duration),
-    /// With this status, and this `Retry-After` in seconds.
+    /// With this status and this `Retry-After` in seconds.
     Fail(u16, Option<u64>),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Orders {
     answer: Answer,
-    /// Requests from this number on wait for other orders.
+    /// Requests from this number on wait for a new instruction.
     hold_from: u64,
 }
 
@@ -51,12 +51,12 @@ struct ServerState {
     answered: watch::Sender<u64>,
 }
 
-/// The server, for as long as this lives.
+/// The server; stopped when dropped.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
     server: Arc<ServerState>,
-    /// It runs here: with it end all connections, kept ones too.
+    /// The server runs here: dropping it closes all connections, including kept-alive ones.
     runtime: Option<Runtime>,
 }
 
@@ -77,28 +77,28 @@ impl Model {
         model
     }
 
-    /// What to put into `OPENAI_BASE_URL`.
+    /// The value for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Answers so from now on, held requests included.
+    /// Answers this way from now on, held requests included.
     pub fn answers(&self, answer: Answer) {
         self.server.orders.send_replace(Orders { answer, hold_from: u64::MAX });
     }
 
-    /// Answers so the requests before this number; holds it and all that follow, until [`Model::answers`] says how to answer
-    /// them.
+    /// Answers the requests before this number this way; holds this one and all later ones until [`Model::answers`]
+    /// says how to answer them.
     pub fn answers_before(&self, number: u64, answer: Answer) {
         self.server.orders.send_replace(Orders { answer, hold_from: number });
     }
 
-    /// Holds the request of this number and all that follow, until [`Model::answers`] says how to answer them.
+    /// Holds the request with this number and all later ones until [`Model::answers`] says how to answer them.
     pub fn hold_from(&self, number: u64) {
         self.server.orders.send_modify(|orders| orders.hold_from = number);
     }
 
-    /// Waits until so many requests have arrived.
+    /// Waits until this many requests have arrived.
     ///
     /// # Panics
     /// When they do not arrive.
@@ -106,7 +106,7 @@ impl Model {
         at_least(&self.server.arrived, number, "arrived").await;
     }
 
-    /// Waits until so many requests have been answered.
+    /// Waits until this many requests have been answered.
     ///
     /// # Panics
     /// When they are not answered.
@@ -119,10 +119,10 @@ impl Model {
         *self.server.arrived.borrow()
     }
 
-    /// Goes away until [`Model::open`]: connections are refused, and those that are open end.
+    /// Closes the endpoint until [`Model::open`]: new connections are refused, and open ones end.
     ///
     /// # Panics
-    /// When the thread that ends it does.
+    /// When the thread that ends it panics.
     pub async fn close(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             let gone = plumbline_bounds::blocking::unbounded(move || runtime.shutdown_timeout(CEILING));
@@ -130,7 +130,7 @@ impl Model {
         }
     }
 
-    /// Comes back at the same address.
+    /// Reopens at the same address.
     ///
     /// # Panics
     /// When the address was taken meanwhile.
@@ -184,7 +184,7 @@ async fn route(State(server): State<Arc<ServerState>>, method: Method, uri: Uri,
     response
 }
 
-/// A request that breaks the protocol gets a 400, which fails its job: every test checks the protocol.
+/// A request that violates the protocol gets a 400, which fails its job: so every test checks the protocol.
 async fn work(body: Bytes) -> Response {
     let done = plumbline_bounds::blocking::unbounded(move || {
         let request: ChatRequest = serde_json::from_slice(&body).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! A PgBouncer before a server, in one of its three modes.
+//! A PgBouncer in front of a server, in one of its three modes.
 
 use crate::cluster::{Cluster, account};
 use std::{
@@ -16,17 +16,17 @@ pub struct PgBouncer {
 }
 
 impl PgBouncer {
-    /// Whether it is installed. A test that needs it says so and ends where it is not.
+    /// Whether it is installed. Without it, a test that needs it says so and ends.
     pub fn is_installed() -> bool {
         let version = Command::new("pgbouncer").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         version.is_ok_and(|status| status.success())
     }
 
-    /// Starts it before a cluster, with nothing in its configuration that a careful operator would not write: the
-    /// address, the mode, and who is let in.
+    /// Starts it in front of a cluster, with the configuration that a careful operator would write: the address, the
+    /// mode, and who may connect.
     ///
     /// # Panics
-    /// When it cannot be started or takes no connections.
+    /// When it cannot be started or accepts no connections.
     pub async fn start(cluster: &Cluster, mode: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let port = crate::port::free();
@@ -65,7 +65,7 @@ impl PgBouncer {
 
 impl Drop for PgBouncer {
     fn drop(&mut self) {
-        // It has nothing that must be put away.
+        // It has nothing to clean up.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

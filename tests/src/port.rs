@@ -1,22 +1,22 @@
-//! Ports for servers that cannot be given a socket, and for those that go away and come back.
+//! Ports for servers that cannot be handed a socket, and for those that close and reopen.
 
 use std::{
     net::{Ipv4Addr, TcpListener},
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// The ports to choose from: below those that the kernel gives out by itself, so that nobody is given one of them between
-/// the look and the server's start.
+/// The ports to choose from: below the kernel's ephemeral range, so that no process is given one of them between the
+/// check and the server's start.
 const FIRST: u32 = 20_000;
 const PORTS: u32 = 12_000;
 
-/// A port of loopback that nobody listens at, another one each time.
+/// A free port on loopback, a different one each time.
 ///
 /// # Panics
 /// When all are taken.
 pub fn free() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Test programs that run side by side begin at different places.
+    // Test programs that run concurrently begin at different ports.
     let begin = std::process::id().wrapping_mul(97);
     let ports = std::iter::repeat_with(|| FIRST + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS);
     let ports = ports.take(PORTS as usize).filter_map(|port| u16::try_from(port).ok());

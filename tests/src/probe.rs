@@ -1,4 +1,4 @@
-//! A worker's probes, as a supervisor asks them.
+//! A worker's probes, as a supervisor requests them.
 
 use crate::{Program, World, eventually};
 use serde_json::Value;
@@ -18,10 +18,10 @@ pub struct Probed {
 }
 
 impl Probed {
-    /// Starts a worker with its probes on a free port. The command is one that [`World::command`] gave for `worker`.
+    /// Starts a worker with its probes on a free port. The command comes from [`World::command`] for `worker`.
     ///
     /// # Panics
-    /// When it does not say its address.
+    /// When it does not report its address.
     pub async fn start(world: &World, mut command: Command) -> Self {
         command.args(["--http", "127.0.0.1:0"]);
         let program = world.start(command);
@@ -38,7 +38,7 @@ impl Probed {
         self.address
     }
 
-    /// Asks `/healthz` or `/readyz`: the status code, and what is said with it.
+    /// Requests `/healthz` or `/readyz`; returns the status code and the body.
     ///
     /// # Panics
     /// When there is no answer.
@@ -53,7 +53,7 @@ impl Probed {
         (status, serde_json::from_str(body).expect("the probes answer in JSON"))
     }
 
-    /// Waits until it hears what is announced.
+    /// Waits until it listens for notifications.
     ///
     /// # Panics
     /// When it does not.
@@ -62,7 +62,7 @@ impl Probed {
         eventually("the worker to listen", heard).await;
     }
 
-    /// What `/healthz` says of the mirror.
+    /// What `/healthz` reports about the mirror.
     ///
     /// # Panics
     /// When there is no answer.

@@ -1,4 +1,4 @@
-//! The real binary: started, watched, signalled, and never left behind.
+//! The real binary: started, observed, signalled, and always stopped.
 
 use crate::wait::CEILING;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-/// How a process ended, and what it said.
+/// How a process ended, and its output.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// Exit code; `None` when a signal ended it.
@@ -33,10 +33,10 @@ pub struct Program {
 }
 
 /// Path of the binary under test: the one that `PLUMBLINE_TEST_PROGRAM` names, e.g. a release build, or the one beside
-/// the folder of this very test executable.
+/// the folder of this test executable.
 ///
 /// # Panics
-/// When it is not there, with what to do.
+/// When it is missing, with what to do.
 pub fn path() -> PathBuf {
     if let Some(named) = std::env::var_os("PLUMBLINE_TEST_PROGRAM") {
         return named.into();
@@ -48,7 +48,7 @@ pub fn path() -> PathBuf {
     binary
 }
 
-/// A command line of the binary in a clean environment: nothing that the tester has set reaches it.
+/// A command line of the binary in a clean environment: no variable of the tester reaches it.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(path());
     command.args(arguments).env_clear();
@@ -61,7 +61,7 @@ pub fn command(arguments: &[&str]) -> Command {
 }
 
 impl Program {
-    /// Starts a command in a process group of its own; its output goes to files under `logs`.
+    /// Starts a command in its own process group; its output goes to files under `logs`.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -78,22 +78,22 @@ impl Program {
     /// Sends a signal.
     ///
     /// # Panics
-    /// When the process has ended already.
+    /// When the process has already ended.
     pub fn signal(&self, signal: Signal) {
         let pid = self.pid().unwrap_or_else(|| panic!("plumbline {} has ended before {signal:?}", self.shown));
         kill_process(pid, signal).expect("a child that was not waited for can be signalled");
     }
 
-    /// `kill -9`, and waits until it is gone.
+    /// Sends SIGKILL and waits until it is gone.
     ///
     /// # Panics
-    /// When it does not go.
+    /// When it does not end.
     pub async fn kill(mut self) {
         self.signal(Signal::KILL);
         timeout(CEILING, self.child.wait()).await.expect("a killed process ends").expect("a child can be waited for");
     }
 
-    /// Asks it to stop, as a supervisor does, and waits until it has.
+    /// Asks it to stop, as a supervisor does, and waits until it has stopped.
     ///
     /// # Panics
     /// When it does not stop or reports a failure.
@@ -103,7 +103,7 @@ impl Program {
         assert_eq!(ended.code, Some(0), "a program that was asked to stop failed: {}", ended.stderr);
     }
 
-    /// Waits for its own end.
+    /// Waits until it ends by itself.
     ///
     /// # Panics
     /// When it does not end.
@@ -115,7 +115,7 @@ impl Program {
         Ended { code, stdout: self.stdout(), stderr: self.stderr() }
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     ///
     /// # Panics
     /// When the system does not say.
@@ -123,10 +123,10 @@ impl Program {
         self.child.try_wait().expect("a child can be asked for its state").is_none()
     }
 
-    /// The most memory that it had at any time, in MiB.
+    /// Its peak memory, in MiB.
     ///
     /// # Panics
-    /// When it has ended already.
+    /// When it has already ended.
     pub fn peak_memory_mib(&self) -> u64 {
         let pid = self.pid().unwrap_or_else(|| panic!("plumbline {} has ended", self.shown));
         let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()));
@@ -136,12 +136,12 @@ impl Program {
         kib / 1024
     }
 
-    /// What it has printed so far.
+    /// Its stdout so far.
     pub fn stdout(&self) -> String {
         std::fs::read_to_string(&self.stdout).unwrap_or_default()
     }
 
-    /// What it has reported so far.
+    /// Its stderr so far.
     pub fn stderr(&self) -> String {
         std::fs::read_to_string(&self.stderr).unwrap_or_default()
     }
@@ -153,7 +153,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // A document being parsed is a child of the worker and in its group. An ended process has no pid any more.
+        // The parser of a document is a child of the worker and in its group. An ended process no longer has a pid.
         if let Some(pid) = self.pid() {
             let _ = kill_process_group(pid, Signal::KILL);
             if std::thread::panicking() {

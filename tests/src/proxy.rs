@@ -1,4 +1,4 @@
-//! A network that can go wrong: a relay between workers and Postgres that does what it is told to its connections.
+//! A faulty network: a relay between workers and Postgres that injects faults into its connections.
 
 mod asked;
 
@@ -17,31 +17,30 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// The server's word that a transaction is committed: a message of type `C` with its length and the tag.
+/// The server's message that a transaction is committed: type `C`, the length and the tag.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
-/// What happens to connections. An order to those that are open reaches each of them, also when another one follows at
-/// once.
+/// What happens to connections. A command to open connections reaches each of them, even if another follows at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Everything passes.
     Pass,
-    /// Nothing passes, nothing is closed.
+    /// Nothing is forwarded, nothing is closed.
     Stall,
-    /// What is open is reset, and so is whatever is opened.
+    /// Open connections are reset, and so are new ones.
     Refuse,
-    /// What is open is reset.
+    /// Open connections are reset.
     Reset,
-    /// What is open says to its client that nothing more comes, and goes on listening.
+    /// Open connections are half-closed: the client reads the end of the stream but can still send.
     HalfClose,
-    /// What is open falls silent for ever; what is opened later passes.
+    /// Open connections fall silent for ever; later ones are forwarded.
     Forget,
 }
 
-/// What was ordered so far.
+/// The commands so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Orders {
-    /// `Pass`, `Stall` or `Refuse`: what lasts.
+    /// `Pass`, `Stall` or `Refuse`: the lasting state.
     now: Order,
     resets: u64,
     half_closes: u64,
@@ -53,26 +52,26 @@ struct Shared {
     /// The server's port on loopback.
     upstream: AtomicU16,
     orders: watch::Sender<Orders>,
-    /// Answers to a step or a COMMIT that are still to be lost.
+    /// How many more answers to a step or a COMMIT are to be lost.
     commits_to_lose: AtomicU64,
     commits_lost: AtomicU64,
-    /// What an answer says that is to be lost.
+    /// The text of an answer that is to be lost.
     answer_to_lose: Mutex<Option<Vec<u8>>>,
     /// Bytes from the server until the connection that carries the last of them is reset; negative: not counted.
     bytes_left: AtomicI64,
 }
 
-/// The relay, for as long as this lives.
+/// The relay; stopped when dropped.
 #[derive(Debug)]
 pub struct Proxy {
     shared: Arc<Shared>,
-    /// Where it listens, on loopback.
+    /// Its address, on loopback.
     pub port: u16,
     task: JoinHandle<()>,
 }
 
 impl Proxy {
-    /// Starts one before a server on loopback.
+    /// Starts one in front of a server on loopback.
     pub async fn start(upstream: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
@@ -88,7 +87,7 @@ impl Proxy {
         Self { shared, port, task }
     }
 
-    /// Does so from now on.
+    /// Behaves this way from now on.
     pub fn order(&self, order: Order) {
         self.shared.orders.send_modify(|orders| match order {
             Order::Pass | Order::Stall => orders.now = order,
@@ -102,7 +101,7 @@ impl Proxy {
         });
     }
 
-    /// Moves the address to another server: what is open is reset, what is opened leads there.
+    /// Moves the address to another server: open connections are reset, new ones lead there.
     pub fn lead_to(&self, upstream: u16) {
         self.shared.upstream.store(upstream, Ordering::SeqCst);
         self.order(Order::Reset);
@@ -113,7 +112,8 @@ impl Proxy {
         self.shared.commits_to_lose.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Loses the first answer that says this, with its connection. It has to come in one piece: a word, not a page.
+    /// Loses the first answer with this text, and its connection. The text must arrive in one piece, so use a word, not
+    /// a page.
     pub fn lose_answer_with(&self, words: &str) {
         *self.shared.answer_to_lose() = Some(words.as_bytes().to_owned());
     }
@@ -128,7 +128,7 @@ impl Proxy {
         self.shared.commits_lost.load(Ordering::SeqCst)
     }
 
-    /// Resets the connection that carries the byte so many from now.
+    /// Resets the connection that carries the byte this far from now.
     pub fn cut_after(&self, bytes: u64) {
         self.shared.bytes_left.store(bytes as i64, Ordering::SeqCst);
     }
@@ -145,7 +145,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let (client, _) = listener.accept().await.expect("a listening socket accepts");
         let shared = shared.clone();
         tokio::spawn(async move {
-            // The far side may be gone: then the near side finds its connection closed.
+            // The far side may be gone; the near side then finds its connection closed.
             let upstream = shared.upstream.load(Ordering::SeqCst);
             if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream)).await {
                 relay(client, server, &shared).await;
@@ -178,7 +178,7 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
                     return forget(client, server).await;
                 }
                 if orders.half_closes > first.half_closes && !closed {
-                    // It may be closed already from the other side.
+                    // The other side may have closed it already.
                     let _ = client.shutdown().await;
                     closed = true;
                 }
@@ -209,7 +209,7 @@ impl Shared {
         self.answer_to_lose.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many of these bytes from the server pass. Steps are committed by a COMMIT or by themselves.
+    /// How many of these bytes from the server are forwarded. Steps are committed by a COMMIT or on their own.
     fn passes(&self, bytes: &[u8], step: bool) -> usize {
         if self.answer_to_lose().take_if(|words| contains(bytes, words)).is_some() {
             return 0;
@@ -231,13 +231,13 @@ impl Shared {
     }
 }
 
-/// Closes a connection as a machine does that knows nothing of it.
+/// Resets a connection, as a machine does that does not know it.
 fn reset(client: TcpStream) {
-    // A socket that cannot be told so is closed in order, which is trouble enough.
+    // A socket without this option is closed normally, which is fault enough.
     let _ = rustix::net::sockopt::set_socket_linger(&client, Some(std::time::Duration::ZERO));
 }
 
-/// Holds both ends open without a word.
+/// Holds both ends open silently.
 async fn forget(client: TcpStream, server: TcpStream) {
     std::future::pending::<()>().await;
     drop((client, server));

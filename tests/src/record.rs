@@ -1,4 +1,4 @@
-//! What a job leaves behind, in a form in which two runs can be compared.
+//! What a job leaves behind, in a form that makes two runs comparable.
 
 use crate::mirror::{self, Files};
 use serde_json::Value;
@@ -31,16 +31,16 @@ impl Requirement {
     }
 }
 
-/// Everything of a job that must not depend on how often its worker died.
+/// Everything about a job that must not depend on how often its worker died.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// In order of their text.
+    /// Ordered by text.
     pub requirements: Vec<Requirement>,
     /// Phase, position, content, status, notes.
     pub todos: Vec<(i32, i32, String, String, Option<String>)>,
     /// Number, kind, name, outcome.
     pub phases: Vec<(i32, String, String, Option<String>)>,
-    /// Workspace files by the rows.
+    /// Workspace files according to the rows.
     pub files: Files,
 }
 
@@ -56,7 +56,7 @@ pub async fn read(pool: &PgPool, job: Uuid) -> Record {
     let phases =
         sqlx::query_as("SELECT phase_number, kind, name, outcome FROM phases WHERE job_id = $1 ORDER BY phase_number");
     let mut files = mirror::rows(pool, job).await;
-    // It names the job and its rows by their ids.
+    // It contains the ids of the job and its rows.
     files.remove("output/report.html");
     Record {
         requirements: requirements(pool, job).await,
@@ -91,7 +91,7 @@ pub async fn requirements(pool: &PgPool, job: Uuid) -> Vec<Requirement> {
         .collect()
 }
 
-/// Asserts that two records are equal, naming the first difference and not the whole of both.
+/// Asserts that two records are equal; reports only the first difference.
 ///
 /// # Panics
 /// When they differ.

@@ -1,4 +1,4 @@
-//! A model whose answers a test writes, one after another, over the true wire.
+//! A model whose answers a test writes, one by one, over the real protocol.
 
 use axum::{Json, Router, body::Bytes, extract::DefaultBodyLimit, extract::State};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What a test answers: from the request and its number, from 1.
+/// Computes the answer from the request and its number, from 1.
 type Answers = dyn Fn(&Request, usize) -> Reply + Send + Sync;
 
-/// A request as the model got it.
+/// A request as the model received it.
 #[derive(Clone, Debug)]
 pub struct Request(pub Value);
 
@@ -22,7 +22,7 @@ pub struct Reply {
     finish: &'static str,
 }
 
-/// The server, for as long as this lives.
+/// The server; stopped when dropped.
 pub struct Scripted {
     address: SocketAddr,
     server: Arc<ServerState>,
@@ -35,14 +35,14 @@ struct ServerState {
 }
 
 impl Request {
-    /// The tools' results behind the last answer, in order.
+    /// The tools' results after the last answer, in order.
     pub fn new_results(&self) -> Vec<&str> {
         let messages = self.messages();
         let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(messages.len());
         messages[last..].iter().filter(|message| message["role"] == "tool").map(text).collect()
     }
 
-    /// How many answers the conversation holds.
+    /// How many answers the conversation contains.
     pub fn answers(&self) -> usize {
         self.messages().iter().filter(|message| message["role"] == "assistant").count()
     }
@@ -68,13 +68,13 @@ fn text(message: &Value) -> &str {
 }
 
 impl Reply {
-    /// Calls tools, and is whole.
+    /// Calls tools; complete.
     pub fn calls(calls: &[(&str, Value)]) -> Self {
         let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect();
         Self { calls, finish: "tool_calls" }
     }
 
-    /// The same with one call more, in whose arguments it is cut off.
+    /// The same with one more call, cut off within its arguments.
     pub fn cut_off(calls: &[(&str, Value)], torn: (&str, &str)) -> Self {
         let mut reply = Self { finish: "length", ..Self::calls(calls) };
         reply.calls.push((torn.0.to_owned(), torn.1.to_owned()));
@@ -88,7 +88,7 @@ impl Reply {
                 json!({"id": format!("c{n}"), "type": "function", "function": {"name": name, "arguments": arguments}})
             })
             .collect();
-        // Four bytes a token, as everywhere in these tests.
+        // Four bytes per token, as everywhere in these tests.
         let tokens = request.0.to_string().len() / 4;
         json!({
             "choices": [{"index": 0, "finish_reason": self.finish,
@@ -112,7 +112,7 @@ impl Scripted {
         Self { address, server, task }
     }
 
-    /// What to put into `OPENAI_BASE_URL`.
+    /// The value for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

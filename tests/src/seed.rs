@@ -1,4 +1,4 @@
-//! Random numbers that repeat: a test prints its seed and can be run again with it.
+//! Reproducible random numbers: a test prints its seed and can be rerun with it.
 
 /// SplitMix64: small, and good enough to spread kills over a run.
 #[derive(Debug)]
@@ -11,14 +11,14 @@ impl From<u64> for Seed {
 }
 
 impl Seed {
-    /// The seed of this run: `PLUMBLINE_TEST_SEED`, or the given one. It is printed, which a failing test shows.
+    /// The seed of this run: `PLUMBLINE_TEST_SEED`, or the given one. It is printed, so a failing test shows it.
     pub fn of_run(default: u64) -> Self {
         let seed = std::env::var("PLUMBLINE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(default);
         println!("seed {seed} (PLUMBLINE_TEST_SEED={seed} repeats this run)");
         Self(seed)
     }
 
-    /// Numbers of their own for a part of a run, so that what another part draws does not change them.
+    /// An independent generator for a part of a run, unaffected by what other parts draw.
     pub fn split(&mut self) -> Self {
         Self(self.below(u64::MAX))
     }

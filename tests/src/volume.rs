@@ -1,6 +1,6 @@
-//! Volumes that get full, read-only or stuck: file systems of a test's own, mounted where it wants them.
+//! Volumes that become full, read-only or stuck: a test's own file systems, mounted where it needs them.
 //!
-//! Mounting needs the right to. Where a test has none it says so and ends: see [`Volume::small`].
+//! Mounting needs a privilege. Without it, a test says so and ends: see [`Volume::small`].
 
 use std::{
     path::{Path, PathBuf},
@@ -11,13 +11,13 @@ use std::{
 #[derive(Debug)]
 pub struct Volume {
     place: PathBuf,
-    /// The file that it lies in, where it is no memory.
+    /// The file that holds it, unless it is in memory.
     image: Option<PathBuf>,
 }
 
 impl Volume {
-    /// A volume in memory of this size, in the words of `mount`, e.g. `256k`. `None`, and a line that says so, where
-    /// this process may not mount.
+    /// A volume in memory of this size, as for `mount`, e.g. `256k`. `None`, with a printed line, if this process may
+    /// not mount.
     pub fn small(place: &Path, size: &str) -> Option<Self> {
         let mounted = run("mount", &["-t", "tmpfs", "-o", &format!("size={size},mode=0777"), "tmpfs", &shown(place)]);
         Self::if_mounted(mounted, place, None)
@@ -42,10 +42,10 @@ impl Volume {
         mounted.then(|| Self { place: place.to_owned(), image })
     }
 
-    /// Lets nobody write any more.
+    /// Makes it read-only.
     ///
     /// # Panics
-    /// When it cannot be mounted anew.
+    /// When it cannot be remounted.
     pub fn read_only(&self) {
         assert!(run("mount", &["-o", "remount,ro", &shown(&self.place)]), "a volume can be made read-only");
     }
@@ -53,12 +53,12 @@ impl Volume {
     /// The opposite.
     ///
     /// # Panics
-    /// When it cannot be mounted anew.
+    /// When it cannot be remounted.
     pub fn writable(&self) {
         assert!(run("mount", &["-o", "remount,rw", &shown(&self.place)]), "a volume can be made writable");
     }
 
-    /// Fills it to the last byte with a file beside the jobs' folders; the file's removal makes room again.
+    /// Fills it to the last byte with a file beside the jobs' folders; removing the file makes room again.
     ///
     /// # Panics
     /// When it cannot be written at all.
@@ -70,10 +70,10 @@ impl Volume {
         path
     }
 
-    /// Lets nobody's writing come to an end until [`Volume::thaw`].
+    /// Blocks all writes until [`Volume::thaw`].
     ///
     /// # Panics
-    /// When it is no volume that can be frozen.
+    /// When the volume cannot be frozen.
     pub fn freeze(&self) {
         assert!(run("fsfreeze", &["-f", &shown(&self.place)]), "a volume in a file can be frozen");
     }
@@ -90,10 +90,10 @@ impl Volume {
 impl Drop for Volume {
     fn drop(&mut self) {
         if self.image.is_some() {
-            // Only a test that failed leaves it frozen; the order is refused else.
+            // Only a failed test leaves it frozen; otherwise the command is refused.
             run("fsfreeze", &["-u", &shown(&self.place)]);
         }
-        // Lazily: a worker that a failed test leaves behind may still have a file open.
+        // Lazily: a worker left behind by a failed test may still have a file open.
         run("umount", &["-l", &shown(&self.place)]);
     }
 }

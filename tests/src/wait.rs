@@ -1,14 +1,15 @@
-//! Waiting for a condition. No test waits for a time: it says what must become true, and fails with that sentence.
+//! Waiting for a condition. No test waits for a fixed time: it names what must become true, and fails with that
+//! sentence.
 
 use std::time::{Duration, Instant};
 
-/// The longest that a test waits for any condition; tests of the crates include the same file.
+/// The maximum wait of a test for any condition; tests of the crates include the same file.
 pub const CEILING: Duration = include!("wait/ceiling.rs");
 
-/// Time between two looks.
+/// Polling interval.
 pub const LOOK: Duration = Duration::from_millis(15);
 
-/// Looks until there is something, and gives it.
+/// Polls until there is something, and returns it.
 ///
 /// # Panics
 /// When there is still nothing at the [`CEILING`]; `what` completes the sentence "waited in vain for …".

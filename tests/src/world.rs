@@ -1,4 +1,4 @@
-//! Everything one test has.
+//! Everything that a test has.
 
 use crate::{
     cluster::create_database,
@@ -22,18 +22,18 @@ use uuid::Uuid;
 pub struct World {
     /// The test's own database.
     pub pool: PgPool,
-    /// The model that workers of this world are told to use.
+    /// The model that workers of this world use.
     pub model: Model,
     folder: TempDir,
     finished: bool,
 }
 
 impl World {
-    /// A world around the database that `#[sqlx::test]` made, migrated by the program under test, so that the schema
-    /// is always the one that it knows.
+    /// A world around the database made by `#[sqlx::test]`, migrated by the program under test, so that the schema is
+    /// always the one that it knows.
     ///
     /// # Panics
-    /// When there is no temporary folder or no free port, or the program cannot migrate.
+    /// When there is no temporary folder or free port, or the program cannot migrate.
     pub async fn new(pool: PgPool) -> Self {
         let world = Self::around(pool).await;
         let migrated = world.run(&["migrate"]).await;
@@ -41,10 +41,10 @@ impl World {
         world
     }
 
-    /// A world on a new database of the server that `DATABASE_URL` names, for what is no `#[sqlx::test]`.
+    /// A world on a new database of the server that `DATABASE_URL` names, for code outside `#[sqlx::test]`.
     ///
     /// # Panics
-    /// As [`World::new`]; and when `DATABASE_URL` names no server.
+    /// As [`World::new`]; also when `DATABASE_URL` names no server.
     pub async fn open() -> Self {
         Self::new(create_database(&server()).await).await
     }
@@ -54,7 +54,7 @@ impl World {
     /// # Panics
     /// When there is no temporary folder or no free port, or the database cannot be emptied.
     pub async fn with_empty_database(pool: PgPool) -> Self {
-        // `make test` has new databases begin with the schema.
+        // With `make test`, new databases start with the schema.
         let empty = "DROP SCHEMA public CASCADE;
                      CREATE SCHEMA public AUTHORIZATION pg_database_owner;
                      GRANT USAGE ON SCHEMA public TO PUBLIC";
@@ -93,7 +93,8 @@ impl World {
         std::fs::write(self.workspace().join("import").join(name), content).expect("the import folder can be written");
     }
 
-    /// Lets rows of every job type set these keys, and addresses that begin so: the operator's files from now on.
+    /// Permits rows of every job type to set these keys, and addresses with these prefixes: writes
+    /// operator's files, which commands use from now on.
     ///
     /// # Panics
     /// When a file cannot be read or written.
@@ -110,8 +111,8 @@ impl World {
         }
     }
 
-    /// Lets the creator complete without answering for its documents' passages: for tests that are about something else, after
-    /// [`World::let_rows_set`].
+    /// Permits the creator to complete without answering for its documents' passages: for tests about something else,
+    /// after [`World::let_rows_set`].
     ///
     /// # Panics
     /// When that was not called before.
@@ -127,8 +128,8 @@ impl World {
         self.folder.path().join("operator")
     }
 
-    /// A command of the program in this world: fast polling and sweeping, this database and model. A lease outlasts any stall
-    /// of a busy machine; [`World::age_workers`] ends it.
+    /// A command of the program in this world: fast polling and sweeping, this database and model. A lease is longer
+    /// than any stall of a busy machine; [`World::age_workers`] ends it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program::command(arguments);
         command
@@ -152,7 +153,7 @@ impl World {
         Program::start(command, &self.folder.path().join("logs"))
     }
 
-    /// Starts a worker that runs until it is told to stop.
+    /// Starts a worker that runs until it is stopped.
     pub fn worker(&self) -> Program {
         self.start(self.command(&["worker"]))
     }
@@ -186,12 +187,12 @@ impl World {
         jobs::becomes(&self.pool, id, status).await
     }
 
-    /// Waits until something holds of the job.
+    /// Waits until a condition on the job holds.
     pub async fn until(&self, id: Uuid, what: &str, holds: impl Fn(&Job) -> bool) -> Job {
         jobs::until(&self.pool, id, what, holds).await
     }
 
-    /// Jobs that have not ended, if there are any. Parked ones are made due: how long they wait is the subject of other tests.
+    /// Jobs that have not ended, if any. Parked ones are made due: other tests are about how long they wait.
     ///
     /// # Panics
     /// When the database refuses.
@@ -203,15 +204,15 @@ impl World {
         (open > 0).then_some(open)
     }
 
-    /// Calls one of the SQL functions that take a job and give its new status.
+    /// Calls one of the SQL functions that take a job and return its new status.
     ///
     /// # Errors
-    /// What the database says.
+    /// The database's error.
     pub async fn call(&self, statement: &'static str, id: Uuid) -> Result<String, sqlx::Error> {
         sqlx::query_scalar(statement).bind(id).fetch_one(&self.pool).await
     }
 
-    /// Makes every worker's heartbeat look old, as after a long silence, so that the next sweep takes its jobs back.
+    /// Makes every worker's heartbeat look old, as after a long silence, so that the next sweep reclaims its jobs.
     ///
     /// # Panics
     /// When the database refuses.
@@ -222,7 +223,7 @@ impl World {
             .expect("workers can be aged");
     }
 
-    /// The same for the worker that holds a job, and for no other: for a worker that is dead while others live.
+    /// The same for only the worker that holds a job: for a worker that is dead while others live.
     ///
     /// # Panics
     /// When the database refuses.
@@ -249,21 +250,21 @@ impl World {
             .expect("a worker can be aged");
     }
 
-    /// The end of a test whose workers died at any moment: a folder whose writer died with the job's last step is repaired
-    /// by whichever worker there is.
+    /// The end of a test whose workers died at any moment: a folder whose writer died at the job's last step is
+    /// repaired by any worker.
     ///
     /// # Panics
     /// As [`World::finish`].
     pub async fn finish_repaired(self) {
         let mut command = self.command(&["worker"]);
-        // Folders that somebody wrote to within a lease may be in work.
+        // Folders written to within a lease may still be in use.
         command.env("PLUMBLINE_LEASE_SECS", "2");
         let closing = self.start(command);
         self.finish().await;
         drop(closing);
     }
 
-    /// The end of a world that was opened: the invariants, and its database goes.
+    /// The end of a world that was opened: checks the invariants and drops its database.
     ///
     /// # Panics
     /// As [`World::finish`].
@@ -279,7 +280,7 @@ impl World {
         dropped.expect("a database can be dropped");
     }
 
-    /// The end of every test: the invariants.
+    /// The end of every test: checks the invariants.
     ///
     /// # Panics
     /// When one of them is broken.

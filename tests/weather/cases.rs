@@ -1,11 +1,11 @@
-//! What may go wrong, and what should become of the job.
+//! What may go wrong, and the expected outcome of the job.
 
 use plumbline_system_tests::seed::Seed;
 use std::fmt;
 
-/// A code of each class of the manual's appendix but success, and of each that is known by more than its class. A warning and
-/// "no data" are none of an error's, and nobody can say what one that is raised as an error means.
-/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+/// A code of each class of the manual's appendix except success, and each code that is classified by more than its
+/// class. The classes warning and "no data" are not those of errors, and the meaning of one that is raised as an error
+/// is unknown. <https://www.postgresql.org/docs/current/errcodes-appendix.html>
 const SQLSTATES: [&str; 58] = [
     "01000", "02000", "03000", "08000", "08006", "08P01", "09000", "0A000", "0B000", "0F000", "0L000", "0P000",
     "0Z000", "10608", "20000", "21000", "22000", "22021", "23000", "23505", "24000", "25000", "25006", "25P02",
@@ -14,7 +14,7 @@ const SQLSTATES: [&str; 58] = [
     "55P03", "57014", "57P01", "57P05", "58030", "58P01", "F0000", "HV000", "P0001", "XX000",
 ];
 
-/// Statuses that are drawn in any case: one of each fate.
+/// Statuses that are always drawn: one per outcome.
 const TELLING: [u16; 9] = [302, 308, 400, 401, 402, 404, 422, 503, 429];
 
 /// How servers count a prompt.
@@ -35,7 +35,7 @@ pub(crate) enum Usage {
     WritesInAnObject,
 }
 
-/// The protocols that usage is reported in.
+/// The protocols that report usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     Chat,
@@ -86,12 +86,12 @@ pub(crate) struct Case {
     pub(crate) lasts: bool,
 }
 
-/// What should become of the job.
+/// The expected outcome of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     Completed,
     Paused,
-    /// Until a worker has another key.
+    /// Waits until a worker has another key.
     Waiting,
     FailedAtOnce,
     /// Waiting does not help.
@@ -103,13 +103,13 @@ impl Case {
     pub(crate) fn ends(self) -> Ends {
         match (self.kind, self.lasts) {
             (CaseKind::Usage(..), _) => Ends::Completed,
-            // The row's own, and what our triggers refuse.
+            // Errors of the row itself, and what our triggers refuse.
             (CaseKind::Sql(code), _) if matches!(&code[..2], "22" | "23" | "54") || code == "P0001" => {
                 Ends::FailedAtOnce
             }
             (CaseKind::Sql(_), false) => Ends::Completed,
             (CaseKind::Sql(_), true) => Ends::FailedAfterADay,
-            // What is wrong with a request is wrong the next time.
+            // A request that is wrong now is wrong the next time.
             (CaseKind::Status(400 | 422), _) => Ends::FailedAtOnce,
             (CaseKind::Status(402), _) => Ends::Paused,
             (CaseKind::Status(_), false) => Ends::Completed,
@@ -119,12 +119,12 @@ impl Case {
         }
     }
 
-    /// Whether it teaches a limit that other jobs keep to.
+    /// Whether the worker learns a limit from it that other jobs observe.
     pub(crate) fn is_limit(&self) -> bool {
         self.kind == CaseKind::Status(429)
     }
 
-    /// By what the job's prompt names it.
+    /// Its name in the job's prompt.
     pub(crate) fn key(self) -> String {
         format!("weather-{}", self.to_string().replace(' ', "-"))
     }

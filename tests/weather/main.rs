@@ -1,8 +1,8 @@
-//! CaseKind that is not a job's fault, of each kind that a database and a model's server can say, through the real worker: what
-//! becomes of the job, as a table.
+//! Failures that are not the job's fault, of each kind that a database or a model's server can report, through the real
+//! worker: the outcome of the job, as a table.
 //!
-//! A draw of it is part of the ordinary tests. `make weather` runs all: each class of SQLSTATE and each status from 300 to 599,
-//! once and for a day (which is two seconds here), and each way in which servers count a prompt, in each protocol.
+//! A sample is part of the ordinary tests. `make weather` runs all: each class of SQLSTATE and each status from 300 to
+//! 599, once and for a day (which is two seconds here), and each way in which servers count a prompt, in each protocol.
 
 mod cases;
 mod server;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// The day of these jobs, in seconds.
 const DAY: u32 = 2;
 
-/// Jobs in the queue at once: those that come back stand behind all that were never claimed.
+/// Concurrent jobs in the queue: those that return are queued behind all that were never claimed.
 const AT_ONCE: usize = 48;
 
 #[sqlx::test(migrations = false)]
@@ -32,14 +32,14 @@ async fn what_becomes_of_jobs_in_trouble(pool: PgPool) {
     let server = Server::start(None).await;
     let types = job_types(&world, &server.base_url());
     let mut differences = Vec::new();
-    // CaseKind that ends has its whole day: a job may come back late on a busy machine.
+    // A failure that ends has a whole day before jobs give up: they may return late on a busy machine.
     for (lasts, day) in [(false, 86_400), (true, DAY)] {
         let mut command = world.command(&["worker", "--concurrency", "16"]);
         command.env("OPENAI_BASE_URL", server.base_url()).env("PLUMBLINE_GIVE_UP_SECS", day.to_string());
         command.env("PLUMBLINE_CONFIG_DIR", &types);
         let worker = world.start(command);
         let of_these = cases.iter().copied().filter(|case| case.lasts == lasts);
-        // A limit that a 429 teaches holds for all jobs at the endpoint: it comes last.
+        // A limit learned from a 429 applies to all jobs at the endpoint, so it comes last.
         let (limited, others): (Vec<Case>, Vec<Case>) = of_these.partition(Case::is_limit);
         for cases in others.chunks(AT_ONCE).chain([&limited[..]]) {
             differences.extend(differences_of(&world, cases).await);
@@ -66,7 +66,7 @@ fn job_types(world: &World, base_url: &str) -> PathBuf {
     types
 }
 
-/// What became of these jobs that should not have.
+/// The unexpected outcomes of these jobs.
 async fn differences_of(world: &World, cases: &[Case]) -> Vec<String> {
     let mut differences = Vec::new();
     for (case, job) in cases.iter().zip(inserted(world, cases).await) {
@@ -79,7 +79,7 @@ async fn differences_of(world: &World, cases: &[Case]) -> Vec<String> {
     differences
 }
 
-/// Ollama's window, its count and its word for it.
+/// Ollama's window, its token count and its name for it.
 #[sqlx::test(migrations = false)]
 async fn a_server_that_really_cuts_its_input_pauses_the_job_with_its_number(pool: PgPool) {
     let world = World::new(pool).await;
@@ -96,7 +96,7 @@ async fn a_server_that_really_cuts_its_input_pauses_the_job_with_its_number(pool
     world.finish().await;
 }
 
-/// What became of a job.
+/// A job's outcome.
 struct End {
     status: String,
     reason: Option<String>,
@@ -114,7 +114,7 @@ impl End {
         told.chars().take(100).collect()
     }
 
-    /// Why it is not as it should be.
+    /// Why it is not as expected.
     fn differs(&self, case: Case) -> Option<&'static str> {
         let day = f64::from(DAY);
         match case.ends() {
@@ -148,13 +148,14 @@ impl End {
     }
 }
 
-/// A trigger that raises what a job's prompt names: at each try to write its messages, or at the third to sixth.
+/// A trigger that raises the error that a job's prompt names: at each attempt to write its messages, or at the third to
+/// sixth.
 async fn raise_where_asked(pool: &PgPool, cases: &[Case]) {
     let mut branches = String::new();
     for case in cases {
         let CaseKind::Sql(code) = case.kind else { continue };
         let name = case.to_string().replace([' ', '-'], "_").to_lowercase();
-        // A sequence counts what is rolled back, too.
+        // A sequence also counts attempts that are rolled back.
         let sequence = format!("CREATE SEQUENCE weather_{name}");
         sqlx::query(sqlx::AssertSqlSafe(sequence)).execute(pool).await.expect("a sequence can be made");
         let is_due = match case.lasts {
@@ -197,7 +198,7 @@ async fn inserted(world: &World, cases: &[Case]) -> Vec<Uuid> {
     jobs
 }
 
-/// Waits for what should become of the job, or for another end. Waits in the queue are cut short.
+/// Waits for the expected outcome of the job, or for another end. Waits in the queue are cut short.
 async fn end_of(pool: &PgPool, job: Uuid, case: Case) -> End {
     eventually(&case.to_string(), async || {
         let waits = case.ends() == Ends::Waiting;

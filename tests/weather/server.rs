@@ -1,4 +1,4 @@
-//! The rehearsal model behind a door that does to each job what its prompt names.
+//! The rehearsal model behind an endpoint that injects the failure that the job's prompt names.
 
 use crate::cases::{Api, Case, CaseKind, Usage, all};
 use axum::{
@@ -17,7 +17,7 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// A server that keeps 1,300 tokens of what it is sent, as Ollama does, and tells its window.
+/// A server that truncates its input to 1,300 tokens, as Ollama does, and reports its window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutting {
     pub(crate) window: u32,
@@ -102,7 +102,7 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
     Json(answer).into_response()
 }
 
-/// The word by which the job's prompt names what is done to it.
+/// The name of the failure in the job's prompt.
 fn key_in(text: &str) -> Option<String> {
     let from = text.find("weather-")?;
     let rest = &text[from..];
@@ -110,7 +110,7 @@ fn key_in(text: &str) -> Option<String> {
     Some(rest[..end].to_owned())
 }
 
-/// What a request has, of which so much was there a request ago.
+/// The size of a request, and how much of it the previous request had.
 struct Counts {
     api: Api,
     own: u64,
@@ -152,7 +152,7 @@ impl Counts {
         usage
     }
 
-    /// What is new, and a count beside it.
+    /// What is new, and an additional count.
     fn with(&self, key: &str, value: Value) -> Value {
         let mut usage = self.of(self.own - self.cached);
         usage[key] = value;
@@ -164,7 +164,7 @@ impl Counts {
     }
 }
 
-/// Names of the counts: chat's, and those of the other protocols.
+/// Names of the counts: those of chat, and of the other protocols.
 const PROMPT: [&str; 2] = ["prompt_tokens", "input_tokens"];
 const COMPLETION: [&str; 2] = ["completion_tokens", "output_tokens"];
 

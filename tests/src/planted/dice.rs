@@ -1,6 +1,6 @@
-//! Random choices that a seed decides.
+//! Seeded random choices.
 
-/// A generator of numbers, SplitMix64.
+/// A random number generator, SplitMix64.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -16,7 +16,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 on, below this one.
+    /// A number from 0 to below this one.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -1,4 +1,5 @@
-//! Jobs that have little or nothing to record, and one that records in its own words: none of them is to be taken for a liar.
+//! Jobs that have little or nothing to record, and one that records in its own words: none of them may be mistaken for
+//! a lying model.
 
 use super::{NAME, Options, Planted, make, prose, trial};
 use crate::{World, jobs::NewJob};
@@ -12,9 +13,9 @@ const SENTENCES: usize = 120;
 /// A kind of honest job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Honest {
-    /// A document of definitions alone.
+    /// A document with only definitions.
     Definitions,
-    /// A document that obliges nobody.
+    /// A document without obligations.
     NoDuty,
     /// A document in a language that the scan has no rules for.
     French,
@@ -25,10 +26,10 @@ pub enum Honest {
 /// All kinds.
 pub const KINDS: [Honest; 4] = [Honest::Definitions, Honest::NoDuty, Honest::French, Honest::OwnWords];
 
-/// What became of a job.
+/// A job's outcome.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// Of which kind it was.
+    /// Its kind.
     pub kind: Honest,
     /// `status`.
     pub status: String,
@@ -36,17 +37,17 @@ pub struct Ended {
     pub reason: String,
     /// Its share of answered passages.
     pub coverage: Value,
-    /// The system's sentence on it.
+    /// The system's sentence about it.
     pub headline: String,
     /// Requirements that it recorded.
     pub requirements: i64,
-    /// Obligations planted, and of these those that its quotes have.
+    /// Planted obligations, and how many of them its quotes contain.
     pub planted: (usize, usize),
 }
 
 impl Ended {
-    /// Whether it is what an honest job may come to: complete, or with a person, and never both complete and silent where text
-    /// was not judged.
+    /// Whether an honest job may end this way: complete, or waiting for a person, and never complete without mentioning
+    /// text that was not judged.
     pub fn holds(&self) -> bool {
         let has_ended_well = matches!(self.status.as_str(), "completed" | "review");
         let is_silent = self.status == "completed" && self.kind == Honest::French;
@@ -62,7 +63,7 @@ impl Ended {
     }
 }
 
-/// Its document, and what is planted in it.
+/// Its document, and the obligations planted in it.
 fn document(kind: Honest, options: Options) -> Result<(&'static str, Planted), String> {
     let mut dice = super::Dice::new(options.seed);
     let text = match kind {
@@ -95,7 +96,7 @@ const FRENCH: &str = "Les factures doivent \u{ea}tre conserv\u{e9}es pendant dix
 /// When the planted document has no room for its obligations: a sentence.
 ///
 /// # Panics
-/// When something is broken that is not the jobs' own.
+/// When something other than the jobs fails.
 pub async fn run(options: Options) -> Result<Vec<Ended>, String> {
     let documents = KINDS.iter().map(|kind| document(*kind, options)).collect::<Result<Vec<_>, _>>()?;
     let world = World::open().await;

@@ -1,26 +1,26 @@
-//! From paragraphs to pages: lines are broken, pages filled from above, footnotes from below.
+//! From paragraphs to pages: lines are broken, pages are filled from the top, footnotes from the bottom.
 
 use super::pdf::{self, HEIGHT, Line, Page, Rule, WIDTH};
 
 const LEFT: u32 = 72;
 const TOP: u32 = HEIGHT - 90;
 const BOTTOM: u32 = 90;
-/// Sizes of type, and from one line of the text to the next, in points.
+/// Font sizes and line spacing, in points.
 const TEXT: u32 = 10;
 const NOTE: u32 = 8;
 const LEADING: u32 = 14;
 const NOTE_LEADING: u32 = 10;
-/// Between one block and the next.
+/// Space between blocks.
 const GAP: u32 = 10;
-/// Letters of a line: the text is some 450 points wide, a letter of it about five.
+/// Letters per line: the text is about 450 points wide, a letter about five.
 const LETTERS: usize = 84;
 const NOTE_LETTERS: usize = 104;
 const CELL_LETTERS: usize = 66;
 
-/// A document that grows.
+/// A document under construction.
 pub(super) struct Layout {
     pages: Vec<Page>,
-    /// The next line's place, and where the footnotes begin.
+    /// The next line's position, and where the footnotes begin.
     y: u32,
     bottom: u32,
     has_note: bool,
@@ -33,7 +33,7 @@ impl Layout {
         layout
     }
 
-    /// The page at hand, from 1.
+    /// The current page, from 1.
     pub(super) fn page(&self) -> u32 {
         self.pages.len() as u32
     }
@@ -56,12 +56,12 @@ impl Layout {
         self.has_note
     }
 
-    /// Lines for which there is room on the page.
+    /// Lines that still fit on the page.
     fn room(&self) -> u32 {
         (self.y.saturating_sub(self.bottom)) / LEADING
     }
 
-    /// Goes to the next page where so many lines have no room.
+    /// Starts a new page if this many lines do not fit.
     fn need(&mut self, lines: u32) {
         if self.room() < lines {
             self.next_page();
@@ -94,12 +94,12 @@ impl Layout {
         self.gap();
     }
 
-    /// A paragraph that the end of a page may part.
+    /// A paragraph that may break across pages.
     pub(super) fn paragraph(&mut self, text: &str) {
         self.paragraph_around("", text, "");
     }
 
-    /// A paragraph with a sentence in it that stands on one page, which is answered.
+    /// A paragraph with a sentence that lies on one page; returns the page.
     pub(super) fn paragraph_around(&mut self, before: &str, sentence: &str, after: &str) -> u32 {
         let text = [before, sentence, after].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let lines = broken(&text, LETTERS);
@@ -113,7 +113,7 @@ impl Layout {
     /// A paragraph whose first sentence begins in the last line of a page and ends on the next page.
     pub(super) fn over_the_page(&mut self, sentence: &str, after: &str) -> u32 {
         self.need(2);
-        // As below a picture.
+        // Like a caption below a picture.
         self.y = self.bottom + LEADING;
         let page = self.page();
         broken(&format!("{sentence} {after}"), LETTERS).iter().for_each(|line| self.line(LEFT, TEXT, false, line));
@@ -131,7 +131,7 @@ impl Layout {
         self.gap();
     }
 
-    /// A list of entries at several levels, over as many pages as it takes; the page that each begins on is answered.
+    /// A list of entries at several levels, over as many pages as needed; returns the page on which each begins.
     pub(super) fn long_list<'a>(&mut self, lead: &str, entries: impl Iterator<Item = (usize, &'a str)>) -> Vec<u32> {
         self.need(4);
         self.line(LEFT, TEXT, false, lead);
@@ -145,13 +145,13 @@ impl Layout {
         pages
     }
 
-    /// A list of two entries, the first being this one; the page is answered.
+    /// A list of two entries, this one first; returns the page.
     pub(super) fn list_with(&mut self, lead: &str, first: &str, second: &str) -> u32 {
         self.list(lead, &[first.to_owned(), second.to_owned()]);
         self.page()
     }
 
-    /// A table of two columns with this sentence in its middle row; the page is answered.
+    /// A table of two columns with this sentence in its middle row; returns the page.
     pub(super) fn table(&mut self, columns: &[String; 2], sentence: &str, above: &str, below: &str) -> u32 {
         let rows = [above, sentence, below].map(|cell| broken(cell, CELL_LETTERS));
         self.need(rows.iter().map(|lines| lines.len() as u32 + 1).sum::<u32>() + 3);
@@ -175,7 +175,7 @@ impl Layout {
         self.page()
     }
 
-    /// A paragraph with a footnote, the only one of its page, which stands on the same page; the page is answered.
+    /// A paragraph with a footnote on the same page, the page's only one; returns the page.
     pub(super) fn footnote(&mut self, text: &str, note: &str) -> u32 {
         let lines = broken(text, LETTERS);
         let number = 1;
@@ -207,7 +207,7 @@ impl Layout {
     }
 }
 
-/// A text in lines of at most so many letters.
+/// A text wrapped at this number of letters.
 fn broken(text: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -1,14 +1,14 @@
-//! Long lists: 5 to 60 entries of three levels under one lead, over as many pages as they take.
+//! Long lists: 5 to 60 entries at three levels under one lead, over as many pages as needed.
 //!
-//! The lead alone says that somebody is obliged. Each entry that is no lead itself has a token.
+//! Only the lead states the obligation. Each entry that is not a lead itself has a token.
 
 use super::dice::Dice;
 use super::obligations::token;
 
-/// Fewest and most entries with a token.
+/// Minimum and maximum number of entries with a token.
 const ENTRIES: (usize, usize) = (5, 60);
 
-/// One entry: how deep it stands, its mark and words, and its token where it is no lead.
+/// One entry: its level, its mark and words, and its token if it is not a lead.
 pub(super) struct Entry {
     pub(super) level: usize,
     pub(super) line: String,
@@ -37,7 +37,7 @@ const THINGS: [&str; 6] = [
 ];
 const GROUPS: [&str; 3] = ["for each passenger:", "from the owner:", "of the cargo:"];
 
-/// A list; `at` is where its tokens begin.
+/// A list; `at` is the number of its first token.
 pub(super) fn plan(dice: &mut Dice, at: usize) -> List {
     let wanted = ENTRIES.0 + dice.below(ENTRIES.1 - ENTRIES.0 + 1);
     let mut entries = Vec::new();

@@ -1,11 +1,11 @@
-//! Documents with planted obligations: a PDF of any length, of which it is known where its obligations are.
+//! Documents with planted obligations: a PDF of any length, in which the place of each obligation is known.
 //!
-//! The same options give the same bytes. Each obligation has a token that occurs nowhere else, so that whoever looks for
-//! it cannot find another one by chance. They stand in running text, lists, tables and footnotes, over the ends of pages and
-//! under headings in capitals, in English and German, among sentences that oblige nobody.
+//! The same options give the same bytes. Each obligation has a token that occurs nowhere else, so a search for it
+//! cannot match another by chance. Obligations occur in running text, lists, tables and footnotes, across page breaks
+//! and under headings in capitals, in English and German, among sentences without obligations.
 //!
-//! Nothing here is shared with the scan for candidates or with the rehearsal model, neither code nor words: a document
-//! made of the words that they look for would only show that they know themselves.
+//! This shares neither code nor words with the scan for candidates or the rehearsal model: a document made of the words
+//! that they look for would only test them against themselves.
 
 mod dice;
 pub mod honest;
@@ -24,7 +24,7 @@ use serde_json::json;
 /// Name of the document, here and in the gold.
 pub const NAME: &str = "planted.pdf";
 
-/// Most obligations a page: with more there is no room for other text between them.
+/// Maximum obligations per page: with more there is no room for other text between them.
 pub const MOST_A_PAGE: u32 = 5;
 
 /// What to make.
@@ -36,7 +36,7 @@ pub struct Options {
     pub pages: u32,
     /// Obligations in it.
     pub sentences: u32,
-    /// Long lists besides, of 5 to 60 entries that are an obligation each.
+    /// Additional long lists, of 5 to 60 entries, each an obligation.
     pub lists: u32,
 }
 
@@ -46,7 +46,7 @@ impl Default for Options {
     }
 }
 
-/// An obligation as it stands in the document.
+/// An obligation as written in the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gold {
     /// Its token.
@@ -62,12 +62,12 @@ pub struct Gold {
 pub struct Planted {
     /// The document.
     pub pdf: Vec<u8>,
-    /// Its obligations, in its order.
+    /// Its obligations, in document order.
     pub gold: Vec<Gold>,
 }
 
 impl Planted {
-    /// The gold as `plumbline eval` reads it, a JSON object a line.
+    /// The gold standard as `plumbline eval` reads it, one JSON object per line.
     pub fn gold_lines(&self) -> String {
         let line = |gold: &Gold| {
             let Gold { id, page, text } = gold;
@@ -80,7 +80,7 @@ impl Planted {
 /// Makes a document.
 ///
 /// # Errors
-/// When the pages have no room for the obligations: a sentence.
+/// When the pages have no room for the obligations, as a sentence.
 pub fn make(options: Options) -> Result<Planted, String> {
     let Options { seed, pages, sentences, lists } = options;
     if pages == 0 || sentences > pages.saturating_mul(MOST_A_PAGE) {
@@ -122,7 +122,7 @@ pub fn make(options: Options) -> Result<Planted, String> {
     }
 }
 
-/// Sets a long list, and notes where its entries stand; they are numbered behind the other obligations.
+/// Sets a long list and records the places of its entries; they are numbered after the other obligations.
 fn long_list(layout: &mut Layout, dice: &mut Dice, gold: &mut Vec<Gold>, sentences: usize) {
     let list = lists::plan(dice, sentences.max(MOST_SINGLE) + gold.len());
     let pages = layout.long_list(&list.lead, list.entries.iter().map(|entry| (entry.level, entry.line.as_str())));
@@ -130,7 +130,7 @@ fn long_list(layout: &mut Layout, dice: &mut Dice, gold: &mut Vec<Gold>, sentenc
     gold.extend(entries.filter_map(|(entry, page)| entry.gold.map(|(id, text)| Gold { id, page, text })));
 }
 
-/// Numbers of tokens below this one are of obligations that stand alone.
+/// Token numbers below this one belong to obligations outside long lists.
 const MOST_SINGLE: usize = 2000;
 
 /// Pages from one title to the next.
@@ -154,10 +154,10 @@ fn filler(layout: &mut Layout, dice: &mut Dice, german: bool) {
     }
 }
 
-/// Sets an obligation with what it stands in, and says where that is.
+/// Sets an obligation with its surroundings; returns its place.
 fn place(layout: &mut Layout, dice: &mut Dice, obligation: Obligation, pages: u32) -> Gold {
     let Obligation { id, german, place, text, lead } = obligation;
-    // On the last page nothing goes on, and a sentence that a footnote parts could not be quoted as a whole.
+    // Nothing continues after the last page, and a sentence split by a footnote could not be quoted as a whole.
     let place = match place {
         Place::PageBreak if layout.page() >= pages || layout.has_note() => Place::Text,
         Place::Footnote if layout.has_note() => Place::Text,

@@ -1,17 +1,17 @@
-//! The obligations, and where each of them is to stand.
+//! The obligations, and the place for each.
 
 use super::dice::Dice;
 
-/// Where an obligation stands.
+/// The place of an obligation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Between other sentences of a paragraph.
     Text,
-    /// In a list under a lead that has the verb.
+    /// In a list under a lead with the verb.
     List,
     /// In a cell.
     Table,
-    /// Below the text, in smaller type.
+    /// Below the text, in a smaller font.
     Footnote,
     /// Partly on one page, partly on the next.
     PageBreak,
@@ -27,9 +27,9 @@ pub(super) struct Obligation {
     pub(super) id: String,
     /// Its language.
     pub(super) german: bool,
-    /// Where it is to stand.
+    /// Its place.
     pub(super) place: Place,
-    /// Its words, which have the token.
+    /// Its words, with the token.
     pub(super) text: String,
     /// The lead of its list.
     pub(super) lead: String,
@@ -56,7 +56,7 @@ const WER: [&str; 8] = [
     "Der Bootsverleih",
 ];
 
-/// What is to be done with the thing that has the token, as a verb and its object: `{}` is the token.
+/// What must be done with the thing that has the token, as a verb and its object: `{}` is the token.
 const DO: [&str; 8] = [
     "inspect mooring {} before sunrise",
     "paint buoy {} in yellow",
@@ -77,7 +77,7 @@ const TUN: [&str; 8] = [
     "die Luke {} vor der Abfahrt zu verriegeln",
     "die Tiefe am Steg {} nach jeder Flut zu messen",
 ];
-/// The same as what is done to it.
+/// The same in the passive.
 const DONE: [&str; 8] = [
     "Mooring {} | be inspected before sunrise",
     "Buoy {} | be painted in yellow",
@@ -99,7 +99,7 @@ const GETAN: [&str; 8] = [
     "Die Tiefe am Steg {} | nach jeder Flut gemessen werden",
 ];
 
-/// Obligations in random order of languages, and of places with each of them as often as the others.
+/// Obligations in random order of languages and places, each place equally often.
 pub(super) fn plan(dice: &mut Dice, count: u32) -> Vec<Obligation> {
     let first = dice.below(PLACES.len());
     (0..count as usize).map(|at| obligation(dice, at, PLACES[(first + at) % PLACES.len()])).collect()
@@ -123,7 +123,7 @@ fn obligation(dice: &mut Dice, at: usize, place: Place) -> Obligation {
     };
     let text = match place {
         Place::List => format!("{text};"),
-        // Long enough for two lines at least.
+        // Long enough for at least two lines.
         Place::PageBreak if german => format!(
             "{}, auch wenn der Fluss nur wenig Wasser führt und die Fähre am anderen Ufer liegt.",
             text.trim_end_matches('.')
@@ -166,7 +166,7 @@ pub(super) fn other_item(dice: &mut Dice, german: bool) -> String {
     dice.of(&items).to_owned()
 }
 
-/// A word that occurs nowhere else: its number makes it unlike all others.
+/// A word that occurs nowhere else: its number makes it unique.
 pub(super) fn token(dice: &mut Dice, at: usize) -> String {
     let letters: String =
         (0..3).map(|_| dice.of(&["B", "D", "F", "G", "K", "M", "P", "R", "T", "V", "W", "Z"])).collect();

@@ -1,4 +1,4 @@
-//! A PDF file of lines of text in the two faces that every reader has.
+//! A PDF file of text lines in the two fonts that every reader has.
 
 /// Width and height of a page in points, A4.
 pub(super) const WIDTH: u32 = 595;
@@ -6,22 +6,22 @@ pub(super) const HEIGHT: u32 = 842;
 
 /// A line of text on a page.
 pub(super) struct Line {
-    /// Points from the left and from below.
+    /// Points from the left and from the bottom.
     pub(super) x: u32,
     pub(super) y: u32,
-    /// Size of type in points.
+    /// Font size in points.
     pub(super) size: u32,
     pub(super) bold: bool,
     pub(super) text: String,
 }
 
-/// A thin line from one place to another.
+/// A thin line between two points.
 pub(super) struct Rule {
     pub(super) from: (u32, u32),
     pub(super) to: (u32, u32),
 }
 
-/// What a page shows.
+/// The contents of a page.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) lines: Vec<Line>,
@@ -59,7 +59,7 @@ fn stream(page: &Page) -> String {
     rules.chain(lines).collect()
 }
 
-/// A text as a literal string in the encoding of the faces, which has the letters of Latin-1 at their places.
+/// A text as a literal string in the fonts' encoding, which agrees with Latin-1 on the letters.
 fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Text that obliges nobody: a region with its river, its boats and its people.
+//! Text without obligations: a region with its river, its boats and its people.
 
 use super::dice::Dice;
 
@@ -143,7 +143,7 @@ pub(super) fn thing(dice: &mut Dice, german: bool) -> String {
     dice.of(if german { &DINGE } else { &THINGS }).to_owned()
 }
 
-/// What stands above a list of things.
+/// The line above a list of things.
 pub(super) fn list_lead(dice: &mut Dice, german: bool) -> String {
     let town = dice.of(&["Arnhelm", "Tessin", "Lorvik", "Maren", "Holst"]);
     if german { format!("Im Museum von {town} stehen:") } else { format!("The museum of {town} shows:") }

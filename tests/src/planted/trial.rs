@@ -1,5 +1,5 @@
-//! Jobs over a planted document, of healthy and misbehaving models, with workers that are killed: what became of each
-//! obligation and each passage.
+//! Jobs over a planted document, with healthy and misbehaving models and with workers that are killed: the outcome of
+//! each obligation and each passage.
 
 use super::{Gold, NAME, Options, Planted};
 use crate::{
@@ -17,14 +17,14 @@ use uuid::Uuid;
 /// How often a kind spoils a turn.
 const SPOILT_PERCENT: u8 = 30;
 
-/// Workers at any time, and jobs of each at once.
+/// Number of workers, and concurrent jobs of each.
 const WORKERS: usize = 3;
 const SLOTS: &str = "12";
 
-/// Milliseconds between two kills, at most.
+/// Maximum milliseconds between two kills.
 const MOST_PAUSE: u64 = 2_000;
 
-/// Most model calls of a job: a healthy one over 200 pages needs a fifth of it.
+/// Maximum model calls of a job: a healthy one over 200 pages needs a fifth.
 pub(super) const MAX_ITERATIONS: u32 = 5_000;
 
 /// What to run.
@@ -34,31 +34,32 @@ pub struct Trial {
     pub options: Options,
     /// Jobs over it, of the kinds in turn.
     pub jobs: u32,
-    /// Kinds of the model; `healthy` is one.
+    /// Kinds of model; `healthy` is one.
     pub kinds: Vec<&'static Kind>,
-    /// How many workers are killed meanwhile.
+    /// How many workers are killed during the run.
     pub kills: u32,
 }
 
-/// What became of it.
+/// Its outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Obligations planted.
     pub planted: usize,
-    /// Of these, those that the worst of the jobs found that answered for every passage.
+    /// Of these, how many were found by the worst job that answered for every passage.
     pub found: usize,
     /// Jobs that answered for every passage.
     pub whole: usize,
-    /// Jobs that completed with less and said so, or stopped with a reason.
+    /// Jobs that completed with less and reported it, or stopped with a reason.
     pub honest: usize,
-    /// Passages of completed jobs that are neither answered nor named as undelivered, and jobs that stopped without a word.
+    /// Passages of completed jobs that are neither answered nor reported as undelivered, and jobs that stopped without
+    /// a reason.
     pub unnamed: usize,
-    /// Jobs that call themselves complete and have not found all of it.
+    /// Jobs that report themselves complete without having found everything.
     pub false_completions: usize,
 }
 
 impl Outcome {
-    /// Whether all that is promised came true.
+    /// Whether all promises were kept.
     pub fn holds(&self) -> bool {
         self.found == self.planted && self.unnamed == 0 && self.false_completions == 0
     }
@@ -138,7 +139,7 @@ impl Ended {
 /// Runs it in a world of its own.
 ///
 /// # Panics
-/// When something is broken that is not the jobs' own.
+/// When something other than the jobs fails.
 pub async fn run(trial: &Trial, planted: &Planted) -> Outcome {
     let world = World::open().await;
     let model = Misbehaving::start().await.expect("loopback has a free port");
@@ -176,19 +177,19 @@ pub async fn run(trial: &Trial, planted: &Planted) -> Outcome {
             );
         }
     }
-    // Where no job answered for every passage, none of them found all of it.
+    // If no job answered for every passage, none of them found everything.
     outcome.found = if outcome.whole == 0 { 0 } else { outcome.found };
     drop(workers);
     world.close().await;
     outcome
 }
 
-/// Time limit of an answer, in seconds: short for kinds whose answers never end, which would only be waited for.
+/// Time limit of an answer, in seconds: short for kinds whose answers never end.
 fn answer_timeout_s(kind: &Kind) -> u32 {
     if kind.never_ends() { 2 } else { 30 }
 }
 
-/// A worker, and the name by which its row is found.
+/// A worker, and the name that identifies its row.
 fn worker(world: &World, number: u64) -> (String, Program) {
     let name = format!("planted-{number}");
     let mut command = world.command(&["worker", "--concurrency", SLOTS]);
@@ -196,7 +197,7 @@ fn worker(world: &World, number: u64) -> (String, Program) {
     (name, world.start(command))
 }
 
-/// Kills a worker, unless a job lost its worker so often at one step that one loss more ends it, and rightly.
+/// Kills a worker, unless a job has lost its worker so often at one step that one more loss would rightly end it.
 async fn kill_one(world: &World, workers: &mut [(String, Program)], number: u64, seed: &mut Seed) -> bool {
     let victim = &mut workers[seed.below(WORKERS as u64) as usize];
     victim.1.signal(Signal::STOP);

@@ -1,18 +1,19 @@
-//! Telling the answer to a step from all others, by what its client asked: the wire protocol, as far as that takes.
+//! Distinguishes the answer to a step from all others by the client's requests: the wire protocol, as far as needed for
+//! this.
 
 use std::collections::HashSet;
 
 /// Words of the statement that writes a step.
 const STEP: &[u8] = b"feedback_untaken = greatest";
-/// The server is ready and in no transaction: what was asked is committed.
+/// The server is ready and not in a transaction: the request is committed.
 const READY: &[u8] = b"Z\0\0\0\x05I";
 
 /// What one connection has asked so far.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// The part of a message that has come.
+    /// The part of a message that has arrived.
     pending: Vec<u8>,
-    /// Whether the first message, which has no type, is past.
+    /// Whether the first message, which has no type, has passed.
     started: bool,
     /// Names under which a step's statement was prepared.
     steps: HashSet<Vec<u8>>,
@@ -21,7 +22,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Takes in what the client sends.
+    /// Reads what the client sends.
     pub(super) fn hear(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         while let Some((kind, body)) = self.message() {
@@ -36,14 +37,14 @@ impl Asked {
         }
     }
 
-    /// Whether these bytes of the server say that a step is committed.
+    /// Whether these bytes from the server report that a step is committed.
     pub(super) fn answers_step(&mut self, bytes: &[u8]) -> bool {
         let answered = self.waits && contains(bytes, READY);
         self.waits &= !answered;
         answered
     }
 
-    /// The next whole message: its type, 0 for the first one, and what is in it.
+    /// The next whole message: its type, 0 for the first one, and its contents.
     fn message(&mut self) -> Option<(u8, Vec<u8>)> {
         let head = usize::from(self.started);
         let length = self.pending.get(head..head + 4)?.try_into().map(u32::from_be_bytes).ok()? as usize;
