@@ -1,4 +1,4 @@
-"""Holds docker/compose.yaml against the files around it: what is mounted exists, what is depended on is defined, every
+"""Checks docker/compose.yaml against the files around it: mounted paths exist, dependencies are defined, every
 port is published on loopback only, no secret has a default, workers are not the owner of the tables, and Plumbline's services neither run as root nor write to their root file system."""
 
 import pathlib
@@ -22,7 +22,7 @@ def mounts(service):
 
 
 def secrets(text):
-    """Every use of a secret asks for it, and the example has its name and no value."""
+    """Every use of a secret requires it to be set, and the example has its name without a value."""
     example = (HERE / ".env.example").read_text().splitlines()
     used = re.findall(r"\$\{([A-Z_0-9]*(?:PASSWORD|TOKEN|SECRET)[A-Z_0-9]*)(:?[-?+]?)", text)
     assert {"POSTGRES_PASSWORD", "WORKER_PASSWORD"} <= {name for name, _ in used}, used

@@ -1,5 +1,5 @@
 """Prints the dashboard's expressions as recording rules, so that promtool can read them. Grafana's variables are
-replaced by what they stand for."""
+replaced by their values."""
 
 import json
 import pathlib

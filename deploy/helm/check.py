@@ -13,9 +13,9 @@ import yaml
 HERE = pathlib.Path(__file__).parent
 CHART = HERE / "plumbline"
 KUBERNETES = "1.33.0"
-# Of custom resources Kubernetes has no schemas; what is checked of them is below.
+# Kubernetes has no schemas for custom resources; the checks on them are below.
 CUSTOM = {"TriggerAuthentication", "ScaledObject", "ServiceMonitor", "PrometheusRule"}
-# From the chart's side: a drain of so many seconds is followed by the farewell to the database and to a collector.
+# As in the chart: after the drain the worker signs off from the database and a collector.
 FAREWELL_SECONDS = 5 + 4
 REFUSED = {
     "an unknown key": {"replcias": 3},
@@ -79,7 +79,7 @@ def keeps_its_promises(manifests, values):
     for pod in [spec] + [job["spec"]["template"]["spec"] for job in of_kind(manifests, "Job")]:
         is_hardened(pod)
     for job in of_kind(manifests, "Job"):
-        # A Pod of the migration that the Service picked up would be asked for the dashboard.
+        # If the Service selected a Pod of the migration, it would be sent requests for the dashboard.
         service = of_kind(manifests, "Service")[0]["spec"]["selector"]
         assert not service.items() <= job["spec"]["template"]["metadata"]["labels"].items()
     for scaled in of_kind(manifests, "ScaledObject"):

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # build.sh real|BINARY: the worker's image from SRC's docker/Dockerfile. `real` compiles in the build stage, as a user would
-# (a quarter of an hour on 2 cores). With a finished BINARY, made on Debian bookworm, the final stage alone is built, from the
+# (a quarter of an hour on 2 cores). With a finished BINARY, made on Debian bookworm, only the final stage is built, from the
 # Dockerfile's own lines, with the binary where the build stage would have put it.
 set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 . "$HERE/settings.sh"
 what=${1:?real, or the path of a binary}
 image=${WORKER_IMAGE:-plumbline-check}
-# The line makes the builder ask for an image of its own before anything else, which cannot be had without a registry.
+# The syntax line makes the builder first request its frontend image, which is unavailable without a registry.
 sed '/^# syntax=/d' "$SRC/docker/Dockerfile" >"$CT/Dockerfile"
 if [ "$what" = real ]; then
     cp "$SRC/docker/Dockerfile.dockerignore" "$CT/Dockerfile.dockerignore"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds Plumbline's image and plays every scene of its compose file: a line a scene, and `N ok, M failed, K skipped`. Where no
-# registry is reached and no engine runs: an engine of its own, and base images made of Debian's packages. What is done before
-# the scenes is in CT/log.
+# Builds Plumbline's image and runs every scene of its compose file: one line per scene, and `N ok, M failed, K skipped`. Without
+# a registry and a running engine, it starts its own engine and makes base images from Debian's packages. The log of what is done
+# before the scenes is CT/log.
 #
-#   check.sh [SCENE…]            around the debug build of this checkout
+#   check.sh [SCENE…]            with the debug build of this checkout
 #   BUILD=real check.sh          all of the Dockerfile, compiled in its build stage
-#   BUILD=PATH check.sh          around a binary that is there
+#   BUILD=PATH check.sh          with an existing binary
 #   ENGINE=unix://… check.sh     on another engine, which is left running
 set -uo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)

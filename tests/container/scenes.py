@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs docker/compose.yaml of a checkout for real, scene by scene: a line each, and a last line `N ok, M failed, K skipped`.
+"""Runs docker/compose.yaml of a checkout for real, scene by scene: one line each, and a last line `N ok, M failed, K skipped`.
 Needs the images (images.sh, build.sh), an engine with networks (engine.sh) and the compose plugin (tools.sh); check.sh brings
 them. Environment: SRC the checkout, CT the folder of settings.sh, WORKER_IMAGE the worker's image; WORKER_PORTS and
-POSTGRES_PORT go to compose.yaml. Arguments: names of scenes; all of them without. `--skip REASON`: runs none and says why."""
+POSTGRES_PORT go to compose.yaml. Arguments: names of scenes; default: all. `--skip REASON`: runs none and says why."""
 
 import os
 import pathlib
@@ -24,25 +24,25 @@ ENV = os.environ | {
     "WORKER_IMAGE": os.environ.get("WORKER_IMAGE", "plumbline"),
     "COMPOSE_ANSI": "never",
     "COMPOSE_PROGRESS": "quiet",
-    # Not the name of a deployment that somebody may have here: the scenes delete its volumes.
+    # Not the name of a deployment that may exist here: the scenes delete its volumes.
     "COMPOSE_PROJECT_NAME": PROJECT,
     "WORKER_PORTS": os.environ.get("WORKER_PORTS", "18080"),
     "POSTGRES_PORT": os.environ.get("POSTGRES_PORT", "15432"),
-    # What docker/.env would hold; what stands in the environment wins over it.
+    # What docker/.env would contain; the environment overrides it.
     "POSTGRES_PASSWORD": PASSWORD,
     "WORKER_PASSWORD": PASSWORD,
     "PLUMBLINE_HTTP_TOKEN": TOKEN,
     "NEO4J_PASSWORD": PASSWORD,
 }
-# A range, which several workers need.
+# A range, because several workers need it.
 PORTS = "18080-18089"
-# A job of the sample asks about 90 times (validator included): with 0.3 s an answer it is at work for about half a minute.
+# A job of the sample sends about 90 requests (validator included): at 0.3 s per answer it runs for about half a minute.
 SLOW = CT / "slow.yaml"
 SLOW.write_text('services: {model: {command: [rehearse, --listen, "0.0.0.0:8900", --delay-ms, "300"]}}\n')
 
 
 class Skipped(Exception):
-    """A scene that this machine cannot play, with the reason."""
+    """A scene that this machine cannot run, with the reason."""
 
 
 def run(*command, check=True, timeout=300, **more):
@@ -66,7 +66,7 @@ def sql(statement, check=True):
 
 
 def insert():
-    # As docker/README.md has it.
+    # As in docker/README.md.
     sql("INSERT INTO jobs (prompt, document_path) VALUES ('Extract the requirements', 'record-keeping-policy.pdf')")
 
 
@@ -113,7 +113,7 @@ def http(path, token=True, port=None):
 
 
 def in_order(number):
-    # Each job has the same document, so each has found the same, none of it twice.
+    # All jobs have the same document, so each has found the same, without duplicates.
     found = sql("SELECT count(*) FROM requirement_cache")
     texts = int(sql("SELECT count(DISTINCT text) FROM requirement_cache"))
     assert texts > 50 and int(found) == number * texts, f"{found} requirements of {number} jobs, {texts} different ones"
@@ -155,7 +155,7 @@ def cold_start():
 
 @scene
 def logs():
-    """A worker says something when it starts, and when its database goes."""
+    """A worker logs when it starts, and when it loses its database."""
     fresh()
     time.sleep(2)
     lines = compose("logs", "--no-log-prefix", "worker").stdout.strip().splitlines()
@@ -191,7 +191,7 @@ def address():
 
 @scene
 def volume():
-    """Who owns the volume, and whether the host gets at the files."""
+    """Who owns the volume, and whether the host can read the files."""
     fresh()
     insert()
     wait("the job", lambda: all_done(1))
@@ -259,7 +259,7 @@ def killed():
 
 @scene
 def killed_by_docker():
-    """`docker kill` counts as asked for: the engine does not start the container again; another worker takes the job."""
+    """`docker kill` counts as intended: the engine does not start the container again; another worker takes the job."""
     fresh(slow=True, scale=2, WORKER_PORTS=PORTS)
     insert()
     wait("the start", lambda: int(sql("SELECT count(*) FROM llm_requests")) > 10)
@@ -287,7 +287,7 @@ def database_away():
 
 @scene
 def stopped():
-    """`compose stop`: drained within the grace period, exit code 0, the job given back; then `start`."""
+    """`compose stop`: drained within the grace period, exit code 0, the job released; then `start`."""
     fresh(slow=True)
     insert()
     wait("the start", lambda: int(sql("SELECT count(*) FROM llm_requests")) > 10)
@@ -311,7 +311,7 @@ def stopped():
 
 @scene
 def stop_at_once():
-    """`compose stop` of everything at once in the middle of a job: in which order, and does the worker still reach Postgres?"""
+    """`compose stop` of everything at once in the middle of a job: in which order, and can the worker still reach Postgres?"""
     fresh(slow=True)
     insert()
     wait("the start", lambda: int(sql("SELECT count(*) FROM llm_requests")) > 10)
@@ -328,7 +328,7 @@ def stop_at_once():
 
 @scene
 def down_and_up():
-    """`down` keeps the volumes: the job goes on."""
+    """`down` keeps the volumes: the job continues."""
     fresh(slow=True)
     insert()
     wait("the start", lambda: int(sql("SELECT count(*) FROM llm_requests")) > 10)
@@ -359,7 +359,7 @@ def leftovers():
 
 @scene
 def long_answer():
-    """`compose stop` while the model thinks for longer than the drain and the grace take."""
+    """`compose stop` while the model's answer takes longer than the drain and the grace period."""
     fresh()
     SLOW.write_text(SLOW.read_text().replace('"300"', '"40000"'))
     try:
@@ -383,7 +383,7 @@ def long_answer():
 
 @scene
 def stopped_without_database():
-    """`compose stop worker` while Postgres is away: the grace must do, and the job must go on later."""
+    """`compose stop worker` while Postgres is down: the grace period must suffice, and the job must continue later."""
     fresh(slow=True)
     insert()
     wait("the start", lambda: int(sql("SELECT count(*) FROM llm_requests")) > 10)
@@ -401,7 +401,7 @@ def stopped_without_database():
 
 @scene
 def least_rights():
-    """The worker as a user in the role plumbline_work (deploy/roles.sql), as it is to be beyond one machine."""
+    """The worker as a user in the role plumbline_work (deploy/roles.sql), as it should be beyond one machine."""
     clean()
     compose("up", "-d", "postgres")
     compose("run", "--rm", "migrate")
@@ -415,7 +415,7 @@ def least_rights():
     insert()
     wait("the job", lambda: all_done(1))
     first = in_order(1)
-    # An upgrade brings a table that roles.sql has not given yet.
+    # An upgrade adds a table that roles.sql has not granted yet.
     sql("REVOKE ALL ON job_settings FROM plumbline_work")
     run("docker", "compose", "-f", str(SRC / "docker/compose.yaml"), "-f", str(other), "restart", "worker")
     insert()
@@ -428,7 +428,7 @@ def least_rights():
 
 @scene
 def wait_flag():
-    """`up -d --wait`, which scripts use: it must not take migrate's end for a failure."""
+    """`up -d --wait`, which scripts use: it must not mistake migrate's end for a failure."""
     clean()
     started = time.monotonic()
     done = compose("up", "-d", "--wait", check=False)
@@ -439,7 +439,7 @@ def wait_flag():
 
 @scene
 def folder_of_ones_own():
-    """WORKER_DOCUMENTS is a folder of the user's that others may not read (mode 0700), as home folders are."""
+    """WORKER_DOCUMENTS is a folder of the user that others may not read (mode 0700), as home folders are."""
     folder = CT / "documents"
     folder.mkdir(exist_ok=True)
     run("cp", str(SRC / "crates/cli/sample/record-keeping-policy.pdf"), str(folder))
@@ -458,7 +458,7 @@ def folder_of_ones_own():
 
 @scene
 def odd_password():
-    """POSTGRES_PASSWORD of random characters, as password generators make them."""
+    """POSTGRES_PASSWORD of random characters, as from a password generator."""
     clean()
     odd = {"POSTGRES_PASSWORD": "p@ss/w#rd?1%", "WORKER_PASSWORD": "w:@/?#&%41'"}
     done = compose("up", "-d", check=False, **odd)
@@ -471,7 +471,7 @@ def odd_password():
 
 @scene
 def fifty():
-    """50 jobs at once under `mem_limit` of 256 MiB, which deploy/README.md calls roomy."""
+    """50 jobs at once under `mem_limit` of 256 MiB, which deploy/README.md calls ample."""
     clean()
     compose("up", "-d", slow=True, WORKER_MEMORY="256m")
     sql("INSERT INTO jobs (prompt, document_path) SELECT 'Extract the requirements', 'record-keeping-policy.pdf' FROM generate_series(1, 50)")

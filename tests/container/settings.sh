@@ -1,4 +1,4 @@
-# Sourced by the other scripts: where everything lies, and how the engine and its client are called.
+# Sourced by the other scripts: paths, and how to call the engine and its client.
 CT=${CT:-${TMPDIR:-/tmp}/plumbline-container}
 export CT
 SRC=${SRC:?the checkout of Plumbline that is tried}

@@ -1,5 +1,5 @@
-// Keeps a page fresh: on an event of the server, the same page is fetched and its live parts replace the old ones.
-// Without this script the page is whole; it is only as old as it is.
+// Keeps a page up to date: on a server event, the same page is fetched and its live parts replace the old ones.
+// Without this script the page is complete but is not updated.
 (() => {
   "use strict";
   const source = document.body.dataset.events;
@@ -12,14 +12,14 @@
     if (light.textContent !== text) light.textContent = text;
   };
 
-  // What a person opened stays open, and what they are on stays focused.
+  // Opened elements stay open, and the focused element keeps the focus.
   const keep = (from, to) => {
     for (const open of from.querySelectorAll("details[id]")) {
       const same = to.querySelector(`#${CSS.escape(open.id)}`);
       if (same) same.open = open.open;
     }
   };
-  // By which an element is known again when others have come before it.
+  // Identifies an element after others were inserted before it.
   const nameOf = (element) => {
     const within = element.closest("details[id]")?.id ?? "";
     return [within, element.tagName, element.getAttribute("href"), element.getAttribute("aria-label")].join(" ");
@@ -48,7 +48,7 @@
       const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
       if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
     } catch {
-      // The stream says when the worker is away; the next event asks again.
+      // The stream reports when the worker is down; the next event retries.
     }
     setTimeout(() => { busy = false; if (again) { again = false; refresh(); } }, 1000);
   };
