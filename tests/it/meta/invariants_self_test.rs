@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 
 /// A rule's beginning, and a statement that breaks it for a completed job.
-const SABOTAGE: [(&str, &str); 20] = [
+const SABOTAGE: [(&str, &str); 27] = [
     ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
     ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
     ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
@@ -21,8 +21,26 @@ const SABOTAGE: [(&str, &str); 20] = [
         "INSERT INTO requirement_cache (job_id, text, step, content_key)
          SELECT job_id, text || ' ', step, 'another' FROM requirement_cache LIMIT 1",
     ),
+    ("I4: a number is of one requirement", "UPDATE requirement_cache SET number = 1"),
     ("I4: a requirement is of a step", "UPDATE requirement_cache SET step = 100000"),
     ("a passage without text", "UPDATE passages SET chunk_path = NULL"),
+    (
+        "a carried passage says",
+        "UPDATE passages SET answered_by = 'carried', carried_from = NULL WHERE state = 'answered'",
+    ),
+    ("a passage is decided as", "UPDATE passages SET decided_step = decided_step - 1"),
+    (
+        "a decision is of a candidate",
+        "UPDATE passages SET decisions = '[{\"s\": 999, \"why\": \"a heading\", \"step\": 1}]'",
+    ),
+    (
+        "a recorded passage has nothing open",
+        "UPDATE passages SET answered_by = 'recorded', decisions = '[]', candidates_cited = 0,
+                sentences = (SELECT jsonb_agg(s.value - 'cited_step') FROM jsonb_array_elements(sentences) s)
+         WHERE candidates > 0",
+    ),
+    ("an empty passage", "UPDATE passages SET answered_by = 'empty' WHERE candidates > 0"),
+    ("sentences that are not judged", "UPDATE passages SET n_not_judged = n_sentences + 1"),
     ("a page that is not in the text", "UPDATE sources SET unread_pages = '{1}'"),
     ("I8: requests, tokens", "UPDATE jobs SET total_tokens_used = total_tokens_used + 1"),
     ("phases without a gap", "UPDATE phases SET outcome = NULL, ended_at = NULL WHERE phase_number = 2"),

@@ -95,6 +95,35 @@ SELECT 'a passage is carried over from a job that is named', p.job_id, format('p
 FROM passages p JOIN jobs j ON j.id = p.job_id
 WHERE p.answered_by = 'carried' AND NOT coalesce(j.context ? 'previous_job_id', false)
 UNION ALL
+SELECT 'a carried passage says what answered it', p.job_id, format('passage %s', p.passage)
+FROM passages p WHERE p.answered_by = 'carried' AND p.carried_from IS NULL
+UNION ALL
+SELECT 'a passage is decided as it is answered', p.job_id, format('passage %s, decided in %s, answered in %s', p.passage,
+                                                                 p.decided_step, p.answered_step)
+FROM passages p JOIN jobs j ON j.id = p.job_id
+WHERE p.decided_step <> p.answered_step OR p.asked_step > j.step
+UNION ALL
+SELECT 'a decision is of a candidate', p.job_id, format('passage %s, sentence %s', p.passage, d.value ->> 's')
+FROM passages p
+JOIN jobs j ON j.id = p.job_id
+CROSS JOIN LATERAL jsonb_array_elements(p.decisions) AS d
+WHERE (d.value ? 'why') = (d.value ? 'in') OR (d.value ->> 'step')::bigint > j.step
+   OR NOT EXISTS (SELECT FROM jsonb_array_elements(p.sentences) s WHERE s.value -> 'sentence' = d.value -> 's')
+UNION ALL
+SELECT 'a recorded passage has nothing open', p.job_id, format('passage %s, sentence %s', p.passage, s.value ->> 'sentence')
+FROM passages p
+CROSS JOIN LATERAL jsonb_array_elements(p.sentences) AS s
+WHERE p.answered_by = 'recorded' AND s.value ->> 'cited_step' IS NULL
+  AND NOT EXISTS (SELECT FROM jsonb_array_elements(p.decisions) d
+                  WHERE d.value -> 's' = s.value -> 'sentence' AND d.value ? 'why')
+UNION ALL
+SELECT 'an empty passage has no candidates', p.job_id, format('passage %s has %s', p.passage, p.candidates)
+FROM passages p WHERE p.answered_by = 'empty' AND p.candidates > 0
+UNION ALL
+SELECT 'sentences that are not judged are sentences', p.job_id, format('passage %s, %s of %s', p.passage, p.n_not_judged,
+                                                                       p.n_sentences)
+FROM passages p WHERE p.n_not_judged < 0 OR p.n_not_judged > p.n_sentences
+UNION ALL
 SELECT 'a passage without text says why', p.job_id, format('passage %s', p.passage)
 FROM passages p WHERE p.chunk_path IS NULL AND coalesce(p.reason, '') = ''
 UNION ALL
@@ -167,6 +196,9 @@ FROM (
     GROUP BY 1, 2
 ) AS one
 WHERE one.rows > greatest(one.places, 1)
+UNION ALL
+SELECT 'I4: a number is of one requirement', job_id, format('r%s of %s', number, count(*))
+FROM requirement_cache WHERE number IS NOT NULL GROUP BY job_id, number HAVING count(*) > 1
 UNION ALL
 SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.step, j.step)
 FROM requirement_cache r JOIN jobs j ON j.id = r.job_id
