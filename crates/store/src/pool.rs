@@ -1,9 +1,9 @@
-//! The connections. Callers never hold one: every method takes one of the pool's and gives it back.
+//! The connection pool. Callers never hold a connection: every method takes one and returns it.
 //!
-//! Connections go bad in two ways. Those that break say so: the call fails with a transient error and its caller tries
-//! again. Those that fall silent, behind a router that forgot them or a server that was frozen, say nothing for hours.
-//! So a connection that has been idle for a while is asked for a sign of life before it is used, one that is given back
-//! is asked within a bound, and the server is told to give up what takes too long.
+//! Connections fail in two ways. A broken one is noticed: the call fails with a transient error and the caller retries.
+//! A silent one, behind a router that forgot it or a frozen server, is not noticed for hours. So a connection that has
+//! been idle for a while is pinged before use, a returned one is pinged within a timeout, and the server has a
+//! statement timeout.
 
 use crate::{
     Health, address,
