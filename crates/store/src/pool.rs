@@ -2,8 +2,8 @@
 //!
 //! Connections fail in two ways. A broken one is noticed: the call fails with a transient error and the caller retries.
 //! A silent one, behind a router that forgot it or a frozen server, is not noticed for hours. So a connection that has
-//! been idle for a while is pinged before use, a returned one is pinged within a timeout, and the server has a
-//! statement timeout.
+//! been idle for a while is pinged before use, a returned one is pinged within a timeout, and the server has
+//! timeouts for statements and idle transactions.
 
 use crate::{
     Health, address,

@@ -68,8 +68,8 @@ pub struct ProfileKeys {
     /// job is not paused for a server that seems to truncate its input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports_whole_prompt: Option<bool>,
-    /// Whether the server serves the beginning of a prompt that it has read before from a cache, which is assumed where nobody
-    /// says. Where it does not, the results of a closed todo's turns leave the conversation at once (`limits.closed_todos`).
+    /// Whether the server serves the beginning of a prompt that it has read before from a cache; assumed when absent.
+    /// If it does not, the results of a closed todo's turns leave the conversation at once (`limits.closed_todos`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix_cache: Option<bool>,
     /// The model's context window, in tokens, if `llm.context_window` is not set.
@@ -81,7 +81,7 @@ pub struct ProfileKeys {
     pub prices: Option<Prices>,
 }
 
-/// Keys that `llm` has, too, and that hold there where nobody says otherwise.
+/// Keys that `llm` also has, and that apply there as defaults.
 const OF_LLM: [&str; 3] = ["output_cap", "context_window", "prices"];
 
 impl ProfileKeys {
