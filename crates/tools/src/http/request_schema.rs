@@ -1,6 +1,6 @@
-//! The schema of a foreign tool as requests have it. Providers refuse what JSON Schema allows: references, alternatives at the
-//! top, formats and patterns that their grammars do not know. It is rewritten for the request alone; arguments are held against
-//! the tool's own.
+//! The schema of a foreign tool in requests. Providers refuse some of what JSON Schema permits: references,
+//! alternatives at the top level, formats and patterns that their grammars do not support. The schema is rewritten only
+//! for the request; arguments are validated against the original.
 
 use crate::schemas::{DESCENDING, PASSED_OVER};
 use serde_json::{Map, Value, json};

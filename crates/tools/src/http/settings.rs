@@ -1,4 +1,4 @@
-//! An entry of `connections.http_tools`, everything in it decided.
+//! An entry of `connections.http_tools`, with its defaults filled in.
 
 use crate::web::is_public;
 use plumbline_engine::{Phases, Replay};
