@@ -4,4 +4,3 @@ mod clocks;
 mod documentation;
 mod fault_table;
 mod invariants_self_test;
-mod old_words;
