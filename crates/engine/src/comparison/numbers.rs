@@ -3,6 +3,7 @@
 //! Not counted: marks of lists, clause numbers at the beginning of a sentence, footnote marks, and references to other
 //! texts: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
 
+use super::CELLS;
 use std::collections::HashSet;
 
 /// A number.
@@ -39,6 +40,9 @@ impl Numbers {
             // What seems to be a name is good enough where a number is looked for.
             let said = all(text).into_iter().filter(|number| number.purpose != Purpose::Mark);
             values.extend(said.flat_map(|number| number.readings).flatten());
+            // A row's number marks it; a text that repeats the row behind words of its own has it as well.
+            let of_row = text.split_once(CELLS).map(|(cell, _)| cell.trim());
+            values.extend(of_row.filter(|cell| cell.bytes().all(|sign| sign.is_ascii_digit())).map(str::to_owned));
             let words = || text.split(|sign: char| !sign.is_alphabetic());
             let months = words().filter_map(month);
             values.extend(

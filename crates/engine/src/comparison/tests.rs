@@ -174,6 +174,9 @@ fn of_the_row_of_a_table_only_cells_count_that_the_text_takes_words_from() {
         ("The system shall lock an account.", "R-2 | The system shall lock an account | No | June", ""),
         ("Backups must be kept at a second place.", "2 | Backups must be kept at a second place | 7 days", ""),
         ("Backups must be kept.", "2 | Backups must be kept for 7 days | Storage", "o"),
+        ("The operator keeps to this: 2 | Backups must be kept | Storage", "2 | Backups must be kept | Storage", ""),
+        ("Backups must be kept for 2 days.", "2 | Backups must be kept for 7 days | Storage", "o"),
+        ("Backups must be kept for 3 days.", "2 | Backups must be kept for 7 days | Storage", "n"),
         ("Backups must be printed.", "Backups must not be printed | Storage | No", "+"),
         ("Die Sicherung muss erfolgen.", "3 | Die Sicherung muss erfolgen | 90 Tage", ""),
     ]);
