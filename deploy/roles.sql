@@ -171,7 +171,7 @@ GRANT SELECT, INSERT ON jobs TO plumbline_work;
 GRANT UPDATE (status, status_reason, run_at, scheduled, attempt, crash_count, worker_id, lease_epoch, feedback_untaken, step,
               phase_number, phase, phase_name, phases_done, phases_total, todos_done, todos_total, current_todo,
               total_requests, total_tokens_used, cached_tokens, cost_usd, result, error_message, error_details,
-              started_at, updated_at)
+              started_at, updated_at, untrusted_step)
     ON jobs TO plumbline_work;
 GRANT SELECT, UPDATE (run_at) ON runnable_jobs TO plumbline_work;
 GRANT SELECT ON job_shelves TO plumbline_work;

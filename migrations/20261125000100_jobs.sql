@@ -45,6 +45,8 @@ CREATE TABLE jobs (
     -- Time in review and paused, which is no time of the job's own, and since when it has been in one of them.
     waited_s          bigint NOT NULL DEFAULT 0,
     waits_since       timestamptz,
+    -- From when on the job holds text of others; never taken back.
+    untrusted_step    bigint,
     -- What job_documents has of this job: counted here, on one row, so that sessions which do not see each other's rows
     -- conflict.
     documents_count   int NOT NULL DEFAULT 0,
@@ -104,6 +106,8 @@ COMMENT ON COLUMN jobs.created_by IS 'The login that inserted the row, of a foll
 COMMENT ON COLUMN jobs.waited_s IS
     'Seconds in review and paused since the job began, up to the last time that it went on; they do not count for deadline_s.';
 COMMENT ON COLUMN jobs.waits_since IS 'Since when it is in review or paused.';
+COMMENT ON COLUMN jobs.untrusted_step IS
+    'The step of the first request that held text of a document, a page or a foreign tool, or of rows made of such; 0: from the start, as in what follows such a job. Never taken back.';
 COMMENT ON COLUMN jobs.documents_count IS 'How many documents the job has in job_documents; counted by the server.';
 COMMENT ON COLUMN jobs.documents_bytes IS 'Their size together, in bytes.';
 COMMENT ON COLUMN jobs.step IS 'The last committed step.';

@@ -56,6 +56,30 @@ CREATE TRIGGER jobs_are_somebodys BEFORE INSERT ON jobs
           OR NEW.job_type = 'validator')
     EXECUTE FUNCTION jobs_are_somebodys();
 
+-- A job that follows one which has read text of others, or works on a later version of its documents, begins with what was made
+-- of that. fork_job says it of a fork, by its step.
+CREATE FUNCTION jobs_follow_untrusted() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM jobs j
+               WHERE j.untrusted_step IS NOT NULL
+                 AND (j.id = NEW.parent_job_id
+                      OR j.id::text = ANY (ARRAY[NEW.context ->> 'previous_job_id', NEW.context ->> 'parent_job_id']))) THEN
+        NEW.untrusted_step := 0;
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER jobs_follow_untrusted BEFORE INSERT ON jobs
+    FOR EACH ROW
+    WHEN (NEW.untrusted_step IS NULL AND NEW.forked_step IS NULL
+          AND (NEW.parent_job_id IS NOT NULL OR NEW.context ?| '{parent_job_id,previous_job_id}'))
+    EXECUTE FUNCTION jobs_follow_untrusted();
+
+CREATE TRIGGER jobs_untrusted_is_not_taken_back BEFORE UPDATE OF untrusted_step ON jobs
+    FOR EACH ROW WHEN (OLD.untrusted_step IS NOT NULL AND NEW.untrusted_step IS NULL)
+    EXECUTE FUNCTION jobs_refuse();
+
 CREATE TRIGGER jobs_created_by_is_not_changed BEFORE UPDATE OF created_by ON jobs
     FOR EACH ROW WHEN (NEW.created_by IS DISTINCT FROM OLD.created_by) EXECUTE FUNCTION jobs_refuse();
 

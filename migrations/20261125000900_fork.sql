@@ -214,11 +214,13 @@ BEGIN
     END IF;
 
     INSERT INTO jobs (id, job_type, prompt, document_path, document_content, context, config, priority, max_attempts,
-                      parent_job_id, forked_step, status_reason, step, phase_number, phase, phase_name)
+                      parent_job_id, forked_step, status_reason, step, phase_number, phase, phase_name,
+                      untrusted_step)
     VALUES (target, origin.job_type, origin.prompt, origin.document_path, origin.document_content, origin.context,
             origin.config, origin.priority, origin.max_attempts, origin.id, at_checkpoint.step,
             format('forked from job %s at step %s', origin.id, at_checkpoint.step), at_checkpoint.step,
-            at_checkpoint.phase_number, at_checkpoint.phase, at_checkpoint.state #>> '{phase,name}');
+            at_checkpoint.phase_number, at_checkpoint.phase, at_checkpoint.state #>> '{phase,name}',
+            CASE WHEN origin.untrusted_step <= at_checkpoint.step THEN at_checkpoint.step END);
     INSERT INTO job_settings (job_id, resolved)
     SELECT target, s.resolved FROM job_settings s WHERE s.job_id = origin.id;
     PERFORM fork_plan(origin.id, at_checkpoint.step, at_checkpoint.state, target);

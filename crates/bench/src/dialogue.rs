@@ -57,6 +57,7 @@ pub fn settings() -> Settings {
         prepare: plumbline_engine::Prepare::Start,
         count_tokens: Arc::new(plumbline_tokens::count),
         approval: plumbline_engine::ApprovalRules::default(),
+        untrusted: plumbline_engine::UntrustedRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }
@@ -122,6 +123,7 @@ fn started(settings: Settings) -> Run {
         feedback: Vec::new(),
         approvals: Vec::new(),
         waited_s: 0,
+        untrusted_step: None,
         new_claim: true,
     };
     let mut run = Run::load(snapshot).expect("a job without rows is well-formed");

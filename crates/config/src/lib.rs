@@ -44,6 +44,7 @@ mod token_cache;
 
 pub use engine_settings::catalog;
 pub use error::{ConfigError, OVERRIDES, Problem};
+pub use keys::approval::CallRules;
 pub use keys::connections::{Connections, Embeddings, Neo4j, WebSearch};
 pub use keys::coverage::{Coverage, CoverageSettings, Documents};
 pub use keys::deliverables::{Deliverable, DescribedDeliverable};
@@ -55,6 +56,7 @@ pub use keys::llm::{Llm, LlmByPurpose, LlmLimits, OutputCap};
 pub use keys::prices::{PriceTable, Prices};
 pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
 pub use keys::record_defaults::RecordDefaults;
+pub use keys::untrusted::WebAccess;
 pub use layers::env::ModelEnv;
 pub use layers::origin::Origin;
 pub use prompts::PromptSources;

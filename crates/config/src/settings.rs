@@ -27,7 +27,7 @@ impl Resolved {
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
         let names = deferred.iter().map(|tool| tool.name.clone()).collect();
         tools.extend(deferred);
-        let approval = self.approval(&tools, foreign);
+        let (approval, untrusted) = (self.approval(&tools, foreign), self.untrusted(&tools));
         Ok(Settings {
             prompts,
             tools: Arc::new(tools.into()),
@@ -42,6 +42,7 @@ impl Resolved {
             fallbacks: self.engine_fallbacks(),
             autonomy: self.config.autonomy,
             approval,
+            untrusted,
             owed: self.owed(),
             coverage: self.coverage(),
             prepare: self.config.documents.prepare,

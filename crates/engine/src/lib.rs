@@ -77,9 +77,9 @@ pub use vocabulary::{
     Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
     Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits,
     LookedInto, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall,
-    Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose,
+    Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose, Reach,
     RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings,
     SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn,
-    Usage, Verdict, WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements, nearest, nearest_by, path,
-    visible,
+    Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements,
+    nearest, nearest_by, path, visible,
 };

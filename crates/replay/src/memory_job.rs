@@ -27,6 +27,8 @@ impl MemoryJob {
         let decisions = job.approvals.iter().map(|row| row.approval.clone()).collect();
         let mut rows = JobRows::new(facts);
         rows.waited_s = job.waited_s;
+        // What it read itself, it reads again.
+        rows.untrusted_step = job.untrusted_step.filter(|step| *step == 0);
         Self { job: rows, lease_epoch: 0, decisions }
     }
 

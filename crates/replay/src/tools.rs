@@ -130,7 +130,16 @@ impl ReplayContext<'_> {
         }
         let names = if call.name == NEXT_REQUIREMENT { given_in(&content) } else { Vec::new() };
         let gives = names.iter().map(|name| GivenRow { id: row_of_name(name), whole: true }).collect();
-        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, taken_again: false, products, gives }
+        ToolReturn {
+            call_id: call.id.clone(),
+            content,
+            is_error,
+            gave_up: false,
+            taken_again: false,
+            products,
+            gives,
+            untrusted: true,
+        }
     }
 
     /// The step's files that neither the engine nor a tool that is really run writes: the call's own.

@@ -54,7 +54,7 @@ pub use documents::part_path;
 pub use error::BatchError;
 pub use inspection::{Inspection, OwedContent};
 use plumbline_bounds::run_blocking;
-pub use registry::catalog;
+pub use registry::{catalog, reaches_out};
 pub use requirements::{
     Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, accept_by_rule,
     content_key, given_in, judged_in, place_of, row_of_name,

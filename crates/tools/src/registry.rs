@@ -50,6 +50,12 @@ pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     ])
 });
 
+/// Whether a call of a tool of the program reaches beyond its job, to another host than these. The engine's own tools do not.
+pub fn reaches_out(name: &str, arguments: &str, hosts: &[String]) -> bool {
+    let Some(tool) = BUILT_IN.get(name) else { return false };
+    (tool.reaches_out)(&serde_json::from_str(arguments).unwrap_or_default(), hosts)
+}
+
 /// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
 pub fn catalog() -> Vec<ToolSpec> {
     BUILT_IN.specs()

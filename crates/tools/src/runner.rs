@@ -66,6 +66,7 @@ impl ToolRunner {
                 call_id: &call.id,
                 again: call.again,
             };
+            let untrusted = shows_untrusted(call, &env);
             let done = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(mut output) => {
                     overlay.apply(&output.products);
@@ -100,7 +101,7 @@ impl ToolRunner {
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
             };
-            returns.push(done);
+            returns.push(ToolReturn { untrusted, ..done });
         }
         Ok(returns)
     }
@@ -140,6 +141,16 @@ impl ToolRunner {
             None => Ok(done),
         }
     }
+}
+
+/// Whether what a call gives may hold words of others. What the outside looks at for the engine are the job's own files and rows,
+/// which are made of its documents where it has any.
+fn shows_untrusted(call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> bool {
+    let Some(tool) = tool_of(call, env.ctx).filter(|_| call.check.is_none()) else {
+        return !env.overlay.sources().is_empty();
+    };
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    (tool.shows_untrusted)(&arguments, env)
 }
 
 /// The tool that a call is for: one of the program, or one of the job's own.

@@ -59,6 +59,17 @@ pub(crate) trait Declared: JsonSchema + DeserializeOwned + Send + 'static {
     /// How many times the ordinary time limit it may take.
     const TIMEOUT_FACTOR: u32 = 1;
 
+    /// Whether the text of a call's result, or of its refusal, may hold words of others: of documents, pages, foreign tools, or rows
+    /// made of such.
+    fn shows_untrusted(_arguments: &Value, _env: &ToolEnv<'_>) -> bool {
+        true
+    }
+
+    /// Whether a call reaches beyond the job, to another host than these.
+    fn reaches_out(_arguments: &Value, _hosts: &[String]) -> bool {
+        false
+    }
+
     /// What requests carry of the schema that calls are held against: less, where another tool's definition has it already.
     fn shown(schema: Value) -> Value {
         schema
@@ -87,6 +98,10 @@ pub(crate) struct Tool {
     pub(crate) schema: ArgumentsSchema,
     /// How long a call may take.
     pub(crate) time_limit: TimeLimit,
+    /// See [`Declared::shows_untrusted`].
+    pub(crate) shows_untrusted: fn(&Value, &ToolEnv<'_>) -> bool,
+    /// See [`Declared::reaches_out`].
+    pub(crate) reaches_out: fn(&Value, &[String]) -> bool,
     /// Of a tool that is known only at run time: the digest of what it is.
     pub(crate) digest: Option<Digest>,
     pub(crate) carrier: Box<dyn Run>,
@@ -128,7 +143,15 @@ impl Tool {
         };
         let carrier = Box::new(OfType::<T>(PhantomData));
         let time_limit = TimeLimit::Times(T::TIMEOUT_FACTOR);
-        Self { spec, schema: ArgumentsSchema::new(parameters), time_limit, digest: None, carrier }
+        Self {
+            spec,
+            schema: ArgumentsSchema::new(parameters),
+            time_limit,
+            shows_untrusted: T::shows_untrusted,
+            reaches_out: T::reaches_out,
+            digest: None,
+            carrier,
+        }
     }
 
     /// One that is known only at run time. `address` is whom it asks.
@@ -140,7 +163,15 @@ impl Tool {
         carrier: Box<dyn Run>,
     ) -> Self {
         let digest = Some(digest_of(&spec.name, &spec.description, schema.value(), address));
-        Self { spec, schema, time_limit: TimeLimit::EachTry(each_try), digest, carrier }
+        Self {
+            spec,
+            schema,
+            time_limit: TimeLimit::EachTry(each_try),
+            shows_untrusted: |_, _| true,
+            reaches_out: |_, _| true,
+            digest,
+            carrier,
+        }
     }
 }
 

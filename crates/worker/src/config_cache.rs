@@ -4,7 +4,7 @@
 //! conversation. So the first job with a configuration makes a [`ResolvedConfig`] of it, and the others borrow that.
 
 use crate::run::intake;
-use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
+use plumbline_config::{CallRules, ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
@@ -160,7 +160,7 @@ impl ConfigCache {
     }
 
     /// The configuration of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
-    /// its row has now, with `raised` over them, and with what `approval` says now, where the files say anything.
+    /// its row has now, with `raised` over them, and with what the files say now of the calls that it may make, where they say anything.
     ///
     /// # Errors
     /// As [`Self::resolve`].
@@ -169,18 +169,18 @@ impl ConfigCache {
         stored: Value,
         overrides: &Value,
         raised: &Raised,
-        approval: Option<Option<Vec<String>>>,
+        rules: Option<CallRules>,
         env: &ModelEnv,
     ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let limits = overrides.get("limits").unwrap_or(&Value::Null).to_string();
         let (raised_limits, ceiling) = (raised.limits.to_string(), raised.ceiling.to_string());
-        let known = ["stored", &stored.to_string(), &limits, &raised_limits, &ceiling, &json!(approval).to_string()];
+        let known = ["stored", &stored.to_string(), &limits, &raised_limits, &ceiling, &json!(rules).to_string()];
         self.of(key(&known), || {
             let resolved = Resolved::from_stored(&stored)
                 .map(|resolved| resolved.with_endpoint_of(env))
                 .and_then(|resolved| resolved.with_limits_of(overrides))?;
-            let resolved = match approval {
-                Some(approval) => resolved.with_approval(approval),
+            let resolved = match rules {
+                Some(rules) => resolved.with_call_rules(rules),
                 None => resolved,
             };
             Ok(ResolvedConfig::new(raised.over(resolved)?, &stored)?)

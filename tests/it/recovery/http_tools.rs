@@ -74,7 +74,7 @@ fn pay(amount: i64) -> (&'static str, Value) {
 }
 
 /// One phase of work with the answers of the test, then the end.
-fn work(request: &Request, answers: &[Vec<(&str, Value)>]) -> Reply {
+pub(super) fn work(request: &Request, answers: &[Vec<(&str, Value)>]) -> Reply {
     let has = |text: &str| request.texts().any(|line| line.contains(text));
     match (request.is_strategic(), has("Phase 1: Reading")) {
         (true, false) => reads(),

@@ -11,4 +11,5 @@ mod kill;
 mod lost_answers;
 mod order;
 mod postgres_trouble;
+mod untrusted;
 mod volumes;

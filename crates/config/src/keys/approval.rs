@@ -1,15 +1,16 @@
 //! `approval`: which calls people decide on.
 
-use super::{http_tools, job::JobConfig};
+use super::{http_tools, job::JobConfig, untrusted::WebAccess};
 use crate::{
     Resolved, catalog,
     rules::{nearest::advice, validate::RuleViolation},
 };
-use plumbline_engine::{ApprovalRules, Handler, ToolSpec};
+use plumbline_engine::{ApprovalRules, Handler, ToolSpec, Untrusted};
 use plumbline_tools::{
     Registry,
     approval::{digest_of_arguments, digest_of_tool},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,6 +20,15 @@ pub(crate) const KEY: &str = "approval";
 /// What `*` alone stands for, besides the tools whose names begin so: those that reach beyond the job's own rows.
 const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];
 const FOREIGN: [&str; 2] = ["http_", "mcp_"];
+
+/// Which calls a job may make without a person, as far as that is read anew at each claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallRules {
+    approval: Option<Vec<String>>,
+    untrusted: Untrusted,
+    untrusted_allowed: Option<Vec<String>>,
+    web: Option<WebAccess>,
+}
 
 impl Resolved {
     /// What the engine decides by, of these tools.
@@ -39,11 +49,24 @@ impl Resolved {
         }
     }
 
-    /// The same configuration with what `approval` says now: it is read anew at each claim.
+    /// The same configuration with what the files say now of the calls that a job may make: it is read anew at each claim.
     #[must_use]
-    pub fn with_approval(mut self, approval: Option<Vec<String>>) -> Self {
-        self.config.approval = approval;
+    pub fn with_call_rules(mut self, rules: CallRules) -> Self {
+        self.config.approval = rules.approval;
+        self.config.untrusted = rules.untrusted;
+        self.config.untrusted_allowed = rules.untrusted_allowed;
+        self.config.connections.web = rules.web;
         self
+    }
+
+    /// What this configuration says of the calls that a job may make.
+    pub fn call_rules(&self) -> CallRules {
+        CallRules {
+            approval: self.config.approval.clone(),
+            untrusted: self.config.untrusted,
+            untrusted_allowed: self.config.untrusted_allowed.clone(),
+            web: self.config.connections.web.clone(),
+        }
     }
 
     /// Whom a tool asks: an approval is not for another one.
@@ -64,7 +87,7 @@ impl Resolved {
 }
 
 /// Whether a pattern names a tool.
-fn names(pattern: &str, tool: &str) -> bool {
+pub(crate) fn names(pattern: &str, tool: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some("") => REACHES_OUT.contains(&tool) || FOREIGN.iter().any(|prefix| tool.starts_with(prefix)),
         Some(prefix) => tool.starts_with(prefix),

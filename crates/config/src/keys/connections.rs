@@ -1,6 +1,6 @@
 //! `connections`: services besides the model. Secrets are named by their environment variable, never written down.
 
-use super::http_tools::HttpTool;
+use super::{http_tools::HttpTool, untrusted::WebAccess};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +15,9 @@ pub struct Connections {
     pub embeddings: Option<Embeddings>,
     /// The web search service.
     pub web_search: Option<WebSearch>,
+    /// What jobs may reach on the web.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web: Option<WebAccess>,
     /// Tools of one's own, over HTTP, by a name of small letters and digits; the model calls `http_NAME`. `{description, parameters,
     /// url}`, and where they differ from what is usual `method`, `headers_env`, `phases`, `replay`, `timeout_s`, `max_result_bytes` and
     /// `allow_private`: docs/http-tools.md.

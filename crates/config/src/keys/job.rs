@@ -6,7 +6,7 @@
 use crate::{
     Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,
 };
-use plumbline_engine::{Autonomy, HistoryAtBoundary};
+use plumbline_engine::{Autonomy, HistoryAtBoundary, Untrusted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,15 @@ pub struct JobConfig {
     /// Tools whose calls wait for a person's decision, `*` at the end of a name standing for any end: `fetch_page`, `http_*`; `*` alone
     /// for all HTTP and MCP tools, `web_search`, `fetch_page` and `execute_cypher_query`. A job may add names. None when absent.
     pub approval: Option<Vec<String>>,
+    /// What a job may do once its requests hold text of documents, pages or foreign tools, or of rows made of such. `allow`: what it
+    /// may otherwise. `ask`: a call that reaches beyond the job waits for a person. `deny`: it is refused. Such calls are those of HTTP and
+    /// MCP tools, `web_search` and `fetch_page` for hosts that `connections.web.allowed_hosts` does not name, and an `execute_cypher_query`
+    /// that writes.
+    #[schemars(with = "String", extend("enum" = ["allow", "ask", "deny"]))]
+    pub untrusted: Untrusted,
+    /// HTTP and MCP tools that `untrusted` does not keep back, `*` at the end of a name standing for any end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted_allowed: Option<Vec<String>>,
     /// Services besides the model.
     pub connections: Connections,
     /// What follows a completed job.

@@ -12,3 +12,4 @@ pub(crate) mod llm;
 pub(crate) mod prices;
 pub(crate) mod profile;
 pub(crate) mod record_defaults;
+pub(crate) mod untrusted;

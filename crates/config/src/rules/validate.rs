@@ -2,7 +2,7 @@
 
 use crate::{
     JobConfig, Llm, WebSearch,
-    keys::{approval, coverage, deliverables, http_tools, record_defaults},
+    keys::{approval, coverage, deliverables, http_tools, record_defaults, untrusted},
     resolved::FALLBACK,
 };
 use plumbline_llm::Api;
@@ -50,6 +50,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     broken.extend(approval::broken(config));
     broken.extend(http_tools::broken(config));
     broken.extend(http_tools::unknown(config));
+    broken.extend(untrusted::broken(config));
     broken.extend(coverage::broken(config));
     broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));

@@ -14,6 +14,7 @@ mod row_prices;
 mod schema;
 mod tool_table;
 mod tools;
+mod untrusted;
 
 use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
 use plumbline_engine::ToolSpec;

@@ -362,6 +362,7 @@ impl Run {
         let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
         let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(self));
         let summary_seq = self.push_message(Role::User, MessageKind::Summary, text);
+        self.state.shows_untrusted |= opening::shows_documents(self);
         self.state.context =
             ContextWindow { system_seq, summary_seq: Some(summary_seq), kept, tail_from: keep_from, anchor: None };
         self.drop_unseen_messages();

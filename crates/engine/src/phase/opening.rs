@@ -172,6 +172,11 @@ pub(crate) fn bearings(run: &Run) -> String {
     parts.join("\n\n")
 }
 
+/// Whether an opening holds words of documents: headings of what was prepared, candidates that are open.
+pub(crate) fn shows_documents(run: &Run) -> bool {
+    !run.beginning.notes.is_empty() || !run.ledger.is_empty()
+}
+
 /// How far the documents' passages have come, worst first where phases are planned.
 fn coverage(run: &Run) -> Option<String> {
     let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;

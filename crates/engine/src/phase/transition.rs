@@ -179,6 +179,7 @@ impl Run {
         let system_seq = self.push_message(Role::System, MessageKind::System, system);
         let left_out = self.take_left_out();
         let opening = opening::opening(self, &next, &closed, left_out, note.as_deref());
+        self.state.shows_untrusted |= opening::shows_documents(self);
         let opening_seq = self.push_message(Role::User, MessageKind::Opening, opening);
         self.move_context(system_seq, opening_seq);
         // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.

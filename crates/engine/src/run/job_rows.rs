@@ -55,6 +55,8 @@ pub struct JobRows {
     pub approvals: Vec<Approval>,
     /// Seconds that the job has waited for people.
     pub waited_s: i64,
+    /// The step from which it held text of others, where it was not by its own requests.
+    pub untrusted_step: Option<i64>,
     /// Requirements in the order in which they were recorded, withdrawn ones too.
     pub recorded: Vec<RecordedRequirement>,
     /// The steps that wrote the quotes of requirements, by their ids.
@@ -80,6 +82,7 @@ impl JobRows {
             citations: HashMap::new(),
             approvals: Vec::new(),
             waited_s: 0,
+            untrusted_step: None,
             recorded: Vec::new(),
             placed: HashMap::new(),
             index: FileIndex::new(),
@@ -106,6 +109,7 @@ impl JobRows {
             feedback,
             approvals: self.approvals.clone(),
             waited_s: self.waited_s,
+            untrusted_step: self.untrusted_step,
             new_claim,
         }
     }

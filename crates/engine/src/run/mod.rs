@@ -89,6 +89,8 @@ impl Run {
             Some(state) => checked(state)?,
             None => state::initial(job.started_at),
         };
+        let untrusted_step = state.untrusted_step.or(snapshot.untrusted_step);
+        let state = State { untrusted_step, ..state };
         let records = settings.coverage.is_some_and(|coverage| coverage.records);
         let ledger = Ledger::load(snapshot.passages, snapshot.standing, snapshot.last_number, records, job.step + 1);
         let mut history = History::new(&settings);

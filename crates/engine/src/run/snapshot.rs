@@ -38,6 +38,8 @@ pub struct Snapshot {
     pub approvals: Vec<Approval>,
     /// Seconds that the job has been in review or paused since it began.
     pub waited_s: i64,
+    /// The step from which the job holds text of others, as its row has it: a follower has it from its start.
+    pub untrusted_step: Option<i64>,
     /// Whether this claim is another than that which wrote the checkpoint: a call that was dispatched then and has no result
     /// is in doubt.
     pub new_claim: bool,

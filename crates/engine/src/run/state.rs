@@ -68,6 +68,12 @@ pub struct State {
     pub left_out: Vec<String>,
     /// Consecutive failures of the model call or the tool calls at hand.
     pub retry: Retry,
+    /// The step of the first request that held text of others: of documents, pages, foreign tools, or rows made of such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted_step: Option<i64>,
+    /// Whether the next request holds such text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shows_untrusted: bool,
     /// Which entry of `llm.fallback` is asked in place of the job's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<usize>,
@@ -330,6 +336,8 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         elapsed_s: 0,
         left_out: Vec::new(),
         retry: Retry::default(),
+        untrusted_step: None,
+        shows_untrusted: false,
         fallback: None,
         totals: Totals::default(),
         started_at,

@@ -1,10 +1,10 @@
 //! Calls that people decide on. A call that needs approval parks the job, together with those of the same answer that will need
 //! it too; once all are decided, the rest of the answer is carried out in its order, each approved call once.
 
-use super::fate::{Fate, UNKNOWN};
+use super::fate::{DENIED, Fate, UNKNOWN};
 use crate::{
-    Approval, ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall, canonical,
-    run::AnswerCall, tools, visible,
+    Approval, ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall, Untrusted,
+    canonical, run::AnswerCall, tools, visible,
 };
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -46,6 +46,9 @@ impl Run {
             return Fate::Refused(ANOTHER.into());
         }
         match row.edited.as_ref().map(|edited| (rules.read)(&edited.name, &edited.arguments)) {
+            Some(Ok(_)) if row.edited.as_ref().is_some_and(|edited| self.is_denied(edited)) => {
+                Fate::Refused(DENIED.into())
+            }
             Some(Err(why)) => self.fate_unasked(item, true, Some(format!("the changed arguments do not fit: {why}"))),
             Some(Ok(_)) | None => Fate::Outside,
         }
@@ -54,8 +57,8 @@ impl Run {
     /// A call without a decision: it is asked for where the rules, or a row that still stands, say so.
     fn fate_unasked(&self, item: &AnswerCall, stands: bool, reason: Option<String>) -> Fate {
         let (rules, call) = (&self.settings.approval, &item.call);
-        let Some(tool_sha256) = rules.tools.get(&call.name).filter(|_| stands || rules.asks_for.contains(&call.name))
-        else {
+        let is_asked = || stands || rules.asks_for.contains(&call.name) || self.reaches_out_of(Untrusted::Ask, call);
+        let Some(tool_sha256) = rules.tools.get(&call.name).filter(|_| is_asked()) else {
             return Fate::Outside;
         };
         let arguments_sha256 = match (rules.read)(&call.name, &call.arguments) {
@@ -78,6 +81,17 @@ impl Run {
             arguments,
             reason,
         }))
+    }
+
+    /// Whether a call is refused for what the job has read.
+    pub(super) fn is_denied(&self, call: &ToolCall) -> bool {
+        self.reaches_out_of(Untrusted::Deny, call)
+    }
+
+    /// Whether a call reaches beyond a job that has read text of others, where the configuration says this to such calls.
+    fn reaches_out_of(&self, mode: Untrusted, call: &ToolCall) -> bool {
+        let rules = &self.settings.untrusted;
+        self.state.untrusted_step.is_some() && rules.mode == mode && (rules.reaches_out)(&call.name, &call.arguments)
     }
 
     /// Asks for the call at this place and for those of the answer behind it that need approval, up to the one that ends the

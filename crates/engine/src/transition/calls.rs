@@ -95,6 +95,7 @@ impl Run {
         if given.gave_up && self.settings.limits.on_tool_failure == OnToolFailure::Stop {
             self.calls.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
         }
+        self.state.shows_untrusted |= given.untrusted;
         if given.taken_again {
             self.note_refused_once(parsed.print);
         }
@@ -121,6 +122,7 @@ impl Run {
 
     /// Carries one of the engine's own calls out after the outside has looked at what it depends on.
     fn answer_checked(&mut self, item: &AnswerCall, check: &Check, seen: ToolReturn) {
+        self.state.shows_untrusted |= seen.untrusted;
         match check {
             Check::Passage { number, .. } => {
                 let room = self.progress_of_calls().room;

@@ -35,6 +35,9 @@ const BEHIND_THE_JOB: &str = "not carried out: an earlier call of this answer en
 /// The same of those that belong to the todos of a phase that has ended.
 const BEHIND_THE_PHASE: &str =
     "not carried out: an earlier call of this answer ended the phase; the next one begins now.";
+/// What is said of a call that reaches beyond a job which has read text of others.
+pub(super) const DENIED: &str = "refused: this job has read text from outside (documents, pages, other tools), and since then no call may reach \
+                      beyond it. Do without this call, or name what needs it in 'undelivered'.";
 /// What is said of a call that may not be made twice and was in flight when a worker stopped.
 pub(super) const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did \
                        before you call it again.";
@@ -122,6 +125,9 @@ impl Run {
         }
         if let Err(why) = parsed.check() {
             return Some(why);
+        }
+        if self.is_denied(call) {
+            return Some(DENIED.into());
         }
         self.is_refused(call, parsed).then(|| {
             format!(

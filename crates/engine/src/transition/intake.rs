@@ -13,6 +13,8 @@ impl Run {
         let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
         let waiting = intake.waiting;
         self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
+        // What the earlier job found is made of its documents.
+        self.state.shows_untrusted |= intake.previous.is_some();
         self.take_files(intake);
         let judges_by_rule = by_rule.is_some();
         by_rule.into_iter().flatten().for_each(|product| self.record_product(product));

@@ -194,6 +194,9 @@ impl Run {
 
     /// Books a request, failed or not.
     pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
+        if std::mem::take(&mut self.state.shows_untrusted) {
+            self.state.untrusted_step.get_or_insert(self.step);
+        }
         let usage = record.usage();
         record.fallback = self.fallback_for(record.purpose).is_some();
         let by_prices = || self.model_for(record.purpose).prices.cost_microusd(&usage);

@@ -11,6 +11,7 @@ pub mod path;
 mod recorded;
 mod settings;
 mod shared_files;
+mod untrusted;
 
 pub(crate) use approval::Approvals;
 pub use approval::{
@@ -35,3 +36,4 @@ pub use settings::{
     TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
+pub use untrusted::{Reach, Untrusted, UntrustedRules};

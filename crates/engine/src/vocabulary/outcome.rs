@@ -233,6 +233,8 @@ pub struct ToolReturn {
     pub products: Vec<Product>,
     /// Requirements of other jobs that the text gives to be judged.
     pub gives: Vec<GivenRow>,
+    /// Whether the text may hold words of others: of documents, pages, foreign tools, or rows made of such.
+    pub untrusted: bool,
 }
 
 impl ToolReturn {
@@ -246,14 +248,14 @@ impl ToolReturn {
             taken_again: false,
             products,
             gives: Vec::new(),
+            untrusted: false,
         }
     }
 
     /// An error for the model to read; the text begins with `Error:`.
     pub fn error(call_id: &str, message: impl std::fmt::Display) -> Self {
         let content = format!("Error: {message}");
-        let (call_id, products) = (call_id.into(), Vec::new());
-        Self { call_id, content, is_error: true, gave_up: false, taken_again: false, products, gives: Vec::new() }
+        Self { content, is_error: true, ..Self::ok(call_id, "", Vec::new()) }
     }
 
     /// The same of a tool that failed in all its tries.

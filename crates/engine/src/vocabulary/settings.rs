@@ -2,7 +2,7 @@
 
 use crate::transition::MAX_CALLS;
 use crate::{
-    ApprovalRules, Fallback, PhaseKind, Purpose, StrategicTodos,
+    ApprovalRules, Fallback, PhaseKind, Purpose, StrategicTodos, UntrustedRules,
     tools::{ToolSpec, Toolset},
 };
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub struct Settings {
     pub autonomy: Autonomy,
     /// Which calls people decide on.
     pub approval: ApprovalRules,
+    /// What it may do once it has read text of others.
+    pub untrusted: UntrustedRules,
     /// What the job owes at its end.
     pub owed: Owed,
     /// Whether completion takes that the documents' passages are accounted for, and within which bounds.

@@ -26,6 +26,7 @@ WITH fence AS (
         cached_tokens = s.cached_tokens,
         cost_usd = round(s.cost_microusd::numeric / 1000000, 6),
         feedback_untaken = greatest(feedback_untaken - s.feedback_read, 0),
+        untrusted_step = coalesce(untrusted_step, (s.state ->> 'untrusted_step')::bigint),
         updated_at = now()
     FROM (
         SELECT d.place, s.*

@@ -10,6 +10,6 @@ SELECT octet_length(prompt)::bigint AS "prompt_bytes!",
        CASE WHEN octet_length(document_path) <= $2::bigint THEN document_path END AS "document_path?",
        CASE WHEN octet_length(context::text) <= $2::bigint THEN context END AS "context?: UserJson",
        CASE WHEN octet_length(config::text) <= $2::bigint THEN config END AS "config?: UserJson",
-       raised_limits, waited_s
+       raised_limits, waited_s, untrusted_step
 FROM jobs
 WHERE id = $1

@@ -1,5 +1,5 @@
 -- The job's row and last checkpoint, for the holder of the lease only.
-SELECT j.id, j.job_type, j.prompt, j.step, j.waited_s, j.total_requests, j.total_tokens_used,
+SELECT j.id, j.job_type, j.prompt, j.step, j.waited_s, j.untrusted_step, j.total_requests, j.total_tokens_used,
        round(j.cost_usd * 1000000)::bigint AS "cost_microusd!",
        EXISTS (SELECT FROM approvals a WHERE a.job_id = j.id AND a.outcome IS NULL) AS "has_approvals!",
        coalesce(j.started_at, now()) AS "started_at!",

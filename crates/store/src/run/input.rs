@@ -30,6 +30,8 @@ pub struct JobInput {
     pub raised_limits: Option<Value>,
     /// Seconds that the job has waited for people since it began.
     pub waited_s: i64,
+    /// The step from which the job holds text of others.
+    pub untrusted_step: Option<i64>,
 }
 
 /// A column that holds more than a worker reads.
@@ -76,6 +78,7 @@ impl Store {
                     config: row.config.unwrap_or_else(|| Value::Null.into()),
                     raised_limits: row.raised_limits,
                     waited_s: row.waited_s,
+                    untrusted_step: row.untrusted_step,
                 }),
             }
         }))

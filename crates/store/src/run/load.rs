@@ -50,6 +50,8 @@ pub struct LoadedJob {
     pub approvals: Vec<Approval>,
     /// Seconds that the job has waited for people since it began.
     pub waited_s: i64,
+    /// The step from which it holds text of others.
+    pub untrusted_step: Option<i64>,
 }
 
 impl LoadedJob {
@@ -82,6 +84,7 @@ impl LoadedJob {
             feedback: Vec::new(),
             approvals: Vec::new(),
             waited_s: input.waited_s,
+            untrusted_step: input.untrusted_step,
         })
     }
 
@@ -103,6 +106,7 @@ impl LoadedJob {
             feedback: self.feedback,
             approvals: self.approvals,
             waited_s: self.waited_s,
+            untrusted_step: self.untrusted_step,
             // A load is a claim's first act.
             new_claim: true,
         }
@@ -165,6 +169,7 @@ impl Store {
             feedback: self.feedback(id).await?,
             approvals: if row.has_approvals { self.approvals_of(id).await? } else { Vec::new() },
             waited_s: row.waited_s,
+            untrusted_step: row.untrusted_step,
             state,
         })
     }

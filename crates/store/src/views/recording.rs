@@ -38,6 +38,9 @@ pub struct RecordedJob {
     /// `jobs.waited_s`.
     #[serde(default)]
     pub waited_s: i64,
+    /// `jobs.untrusted_step`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted_step: Option<i64>,
     /// The calls that people were asked for, in the order of the asking.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<RecordedApproval>,
@@ -150,6 +153,7 @@ impl Store {
             forked_step: row.forked_step,
             settings: row.settings,
             waited_s: row.waited_s,
+            untrusted_step: row.untrusted_step,
             approvals: self.recorded_approvals(job_id).await?,
             sources: self.sources(job_id).await?,
             steps: steps.into_values().collect(),

@@ -89,6 +89,8 @@ pub(crate) fn state() -> State {
         previous: None,
         staged: None,
         loaded_tools: Vec::new(),
+        untrusted_step: None,
+        shows_untrusted: false,
         fallback: None,
         effects: plumbline_engine::PhaseEffects::default(),
         seen: plumbline_engine::Seen::default(),

@@ -46,6 +46,10 @@ impl Declared for ExecuteCypherQuery {
     const HANDLER: Handler = Handler::External;
     const REPLAY: Replay = Replay::Unsafe;
 
+    fn reaches_out(arguments: &Value, _: &[String]) -> bool {
+        arguments["allow_write"] == true
+    }
+
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { query, params, allow_write } = self;
         let client = env.ctx.graph.client()?.ok_or_else(|| {

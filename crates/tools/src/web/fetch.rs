@@ -79,15 +79,24 @@ impl Fetcher {
     /// # Errors
     /// See [`FetchError`].
     pub async fn fetch(&self, address: &str) -> Result<Fetched, FetchError> {
+        self.fetch_within(address, None).await
+    }
+
+    /// The same of a job that is kept to hosts: a page on one of them leads to no other. Of an address elsewhere, people have decided.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub async fn fetch_within(&self, address: &str, hosts: Option<&[String]>) -> Result<Fetched, FetchError> {
         let url = address::check(address, None, &self.guard)?;
         let host = host_of(&url);
-        match tokio::time::timeout(self.options.total, self.follow(url)).await {
+        let hosts = hosts.filter(|hosts| hosts.contains(&host));
+        match tokio::time::timeout(self.options.total, self.follow(url, hosts)).await {
             Ok(fetched) => fetched,
             Err(_) => Err(FetchError::OutOfTime { host, seconds: self.options.total.as_secs() }),
         }
     }
 
-    async fn follow(&self, mut url: Url) -> Result<Fetched, FetchError> {
+    async fn follow(&self, mut url: Url, hosts: Option<&[String]>) -> Result<Fetched, FetchError> {
         for _ in 0..=self.options.max_redirects {
             let host = host_of(&url);
             let response = self.http.get(url.clone()).header(ACCEPT, READABLE).send().await;
@@ -100,8 +109,11 @@ impl Fetcher {
                 return Err(FetchError::Status { host, status: status.as_u16() });
             }
             let goal = response.headers().get(LOCATION).and_then(|goal| goal.to_str().ok());
-            let goal = goal.ok_or(FetchError::Redirects { host, what: "to nowhere" })?;
+            let goal = goal.ok_or_else(|| FetchError::Redirects { host: host.clone(), what: "to nowhere" })?;
             url = address::check(goal, Some(&url), &self.guard)?;
+            if hosts.is_some_and(|hosts| !hosts.contains(&host_of(&url))) {
+                return Err(FetchError::Redirects { host, what: "to a host that this job may not reach" });
+            }
         }
         Err(FetchError::Redirects { host: host_of(&url), what: "again and again" })
     }

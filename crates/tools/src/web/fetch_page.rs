@@ -3,11 +3,12 @@
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
-use crate::web::{FetchError, Fetched, ReadPage};
+use crate::web::{FetchError, Fetched, ReadPage, host_of};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Longest readable part of a file name, in characters.
@@ -40,10 +41,14 @@ impl Declared for FetchPage {
     const HANDLER: Handler = Handler::External;
     const TIMEOUT_FACTOR: u32 = 2;
 
+    fn reaches_out(arguments: &Value, hosts: &[String]) -> bool {
+        !arguments["url"].as_str().and_then(host_of).is_some_and(|host| hosts.contains(&host))
+    }
+
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { url } = self;
         let fetcher = env.ctx.web.fetcher.ok_or_else(|| ToolError::refused("web pages are not fetched in this job"))?;
-        let fetched = fetcher.fetch(&url).await.map_err(|error| fetch_error(&error))?;
+        let fetched = fetcher.fetch_within(&url, env.ctx.web.hosts).await.map_err(|error| fetch_error(&error))?;
         let page = fetched.read(env.parser).await.map_err(ToolError::refused)?;
         let path = format!("web_sources/{}.md", slug(without_scheme(&fetched.url), &fetched.url));
         let text = render(&fetched, &page);

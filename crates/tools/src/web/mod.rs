@@ -27,6 +27,11 @@ pub use page::ReadPage;
 pub(crate) use resolver::{Guarded, NotPublic, system};
 pub use search::{Found, Provider, SearchService, SearchSettings};
 
+/// The host of an address, in small letters; none where it is no address.
+pub fn host_of(address: &str) -> Option<String> {
+    reqwest::Url::parse(address.trim()).ok()?.host_str().map(str::to_ascii_lowercase)
+}
+
 /// What a job may do on the web.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Web<'a> {
@@ -34,6 +39,8 @@ pub struct Web<'a> {
     pub fetcher: Option<&'a Fetcher>,
     /// Searches.
     pub search: SearchAccess<'a>,
+    /// The hosts that a page on one of them may lead to, where the job is kept to them.
+    pub hosts: Option<&'a [String]>,
 }
 
 /// The job's search service.

@@ -7,6 +7,7 @@ use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::Phases;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Checks that a folder may hold files. Folders come into being with their first file, so this call is never needed
 /// before `write_file`.
@@ -28,6 +29,10 @@ impl Declared for CreateFolder {
     const DESCRIPTION: &str = "\
         Prepare a folder of the workspace. Not needed before writing: folders come with their files.";
     const READS_ONLY: bool = true;
+
+    fn shows_untrusted(_: &Value, _: &ToolEnv<'_>) -> bool {
+        false
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { path } = self;

@@ -6,6 +6,7 @@ use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::{Phases, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Deletes one file of the workspace. A folder is gone when its last file is. Files that `write_file` may not write are
 /// not deleted either.
@@ -25,6 +26,10 @@ impl Declared for DeleteFile {
     const NAME: &str = "delete_file";
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Delete one file of the workspace.";
+
+    fn shows_untrusted(_: &Value, _: &ToolEnv<'_>) -> bool {
+        false
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { path } = self;

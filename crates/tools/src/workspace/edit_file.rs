@@ -6,10 +6,12 @@ use super::read_file::text_of;
 use super::write_file::{check_size, reading};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
+use crate::workspace::untrusted::is_untrusted;
 use plumbline_bounds::Cancellation;
 use plumbline_engine::{FileWrite, Phases, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Most places named for a passage that is not unique.
 const MAX_PLACES: usize = 5;
@@ -41,6 +43,10 @@ impl Declared for EditFile {
     const NAME: &str = "edit_file";
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Replace one exact passage of a text file. The passage must occur exactly once.";
+
+    fn shows_untrusted(arguments: &Value, env: &ToolEnv<'_>) -> bool {
+        is_untrusted(arguments, env)
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { path, old, new } = self;

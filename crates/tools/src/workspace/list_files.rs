@@ -6,6 +6,7 @@ use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::Phases;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Most files listed in one answer.
 const MAX_LISTED: usize = 500;
@@ -32,6 +33,10 @@ impl Declared for ListFiles {
     const DESCRIPTION: &str = "\
         List the files of the workspace, or of one folder and all beneath it, with their sizes in bytes.";
     const READS_ONLY: bool = true;
+
+    fn shows_untrusted(_: &Value, _: &ToolEnv<'_>) -> bool {
+        false
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { path } = self;

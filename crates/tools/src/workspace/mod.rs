@@ -11,6 +11,7 @@ pub(crate) mod overlay;
 pub(crate) mod path;
 pub(crate) mod read_file;
 pub(crate) mod search_files;
+pub(crate) mod untrusted;
 pub(crate) mod write_file;
 
 use plumbline_engine::{Citation, FileIndex, Passage, PassageState, RecordedRequirement, Source};

@@ -6,10 +6,12 @@
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
+use crate::workspace::untrusted::is_untrusted;
 use plumbline_documents::passages::numbered;
 use plumbline_engine::Phases;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Largest file that is read, in bytes.
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
@@ -57,6 +59,10 @@ impl Declared for ReadFile {
         Read a text file of the workspace, whole or by lines. Large files are read in parts with offset \
         and limit.";
     const READS_ONLY: bool = true;
+
+    fn shows_untrusted(arguments: &Value, env: &ToolEnv<'_>) -> bool {
+        is_untrusted(arguments, env)
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         lines(env, self).await

@@ -6,6 +6,7 @@ use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::{FileWrite, Phases, Product, plan};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Largest file a tool writes, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
@@ -40,6 +41,10 @@ impl Declared for WriteFile {
     const NAME: &str = "write_file";
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Write a text file of the workspace, replacing it, or add text at its end with append.";
+
+    fn shows_untrusted(_: &Value, _: &ToolEnv<'_>) -> bool {
+        false
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { path, content, append } = self;

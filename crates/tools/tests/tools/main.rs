@@ -18,3 +18,4 @@ mod recorded;
 mod requirements;
 mod searching;
 mod specs;
+mod untrusted;

@@ -53,7 +53,7 @@ pub(crate) async fn turn(
     };
     let calls: Vec<ToolCall> = calls.iter().map(call).collect();
     let mut ctx = ToolContext::new(Uuid::nil(), &["web_search", "fetch_page", "cite"]);
-    ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On) };
+    ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On), hosts: None };
     ToolRunner::new(parser())
         .run(
             &calls.iter().map(|call| OutsideCall { call, check: None, once: false, again: false }).collect::<Vec<_>>(),

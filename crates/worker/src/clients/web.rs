@@ -78,7 +78,7 @@ impl JobServices {
             Some(Ok(service)) => SearchAccess::On(service),
             Some(Err(reason)) => SearchAccess::Unusable(reason),
         };
-        Web { fetcher: self.fetcher.as_ref(), search }
+        Web { fetcher: self.fetcher.as_ref(), search, hosts: None }
     }
 
     /// What sends the calls of the job's own tools.

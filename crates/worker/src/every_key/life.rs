@@ -101,6 +101,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
         feedback: Vec::new(),
         approvals: Vec::new(),
         waited_s: 0,
+        untrusted_step: None,
         new_claim: true,
     }
 }

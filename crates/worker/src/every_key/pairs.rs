@@ -50,6 +50,17 @@ pub(super) fn all() -> Vec<Pair> {
             "tests/it/recovery/approvals.rs",
             "a_job_waits_for_its_calls_and_makes_those_that_were_approved",
         ),
+        elsewhere("untrusted", "tests/it/recovery/untrusted.rs", "ask_lets_a_person_decide_on_what_reaches_out"),
+        elsewhere(
+            "untrusted_allowed",
+            "tests/it/recovery/untrusted.rs",
+            "the_result_of_a_foreign_tool_is_a_way_in_and_tools_that_are_allowed_go_on",
+        ),
+        elsewhere(
+            "connections.web.allowed_hosts",
+            "crates/config/tests/config/untrusted.rs",
+            "what_leaves_the_job_reaches_out_unless_the_operator_allows_it",
+        ),
         elsewhere(
             "connections.http_tools",
             "tests/it/recovery/http_tools.rs",

@@ -15,15 +15,15 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
-use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product};
+use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product, Untrusted};
 use plumbline_store::{
     Error as StoreError, Lease,
     backoff::retry_transient,
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
-use plumbline_tools::http::Outgoing;
 use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError, accept_by_rule};
+use plumbline_tools::{http::Outgoing, web::Web};
 use std::time::Duration;
 use tracing::{Instrument, debug};
 use uuid::Uuid;
@@ -173,6 +173,8 @@ impl StepLoop<'_> {
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
+        let is_kept = self.run.state().untrusted_step.is_some() && settings.untrusted.mode != Untrusted::Allow;
+        let hosts = is_kept.then(|| self.config.resolved.allowed_hosts());
         let Lease { job_id, epoch, .. } = self.lease;
         let traceparent = move || spans::traceparent(job_id, epoch);
         let http = services.http().map(|caller| Outgoing { caller, traceparent: &traceparent });
@@ -184,7 +186,7 @@ impl StepLoop<'_> {
             retries: self.config.resolved.config.limits.tool_retries,
             validation_queue: Some(&validation_queue),
             graph: graph.access(),
-            web: services.web(),
+            web: Web { hosts: hosts.as_deref(), ..services.web() },
             texts: Some(&texts),
             inspection: Some(&self.config.inspection),
             no_sources: self.config.resolved.config.no_sources.as_deref().unwrap_or_default(),

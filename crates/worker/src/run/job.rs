@@ -167,9 +167,7 @@ async fn load_config(
     Ok(match stored {
         // What the row may set now holds for a job that began when it might set more.
         Some(stored) => match configs.present(&claimed.job_type, overrides, env) {
-            Ok(present) => {
-                cache.restore(stored, overrides, &raised, present.map(|present| present.config.approval), env)
-            }
+            Ok(present) => cache.restore(stored, overrides, &raised, present.map(|present| present.call_rules()), env),
             Err(error) => Err(error.into()),
         },
         None => cache.resolve((version, &claimed.job_type), overrides, &raised, || {

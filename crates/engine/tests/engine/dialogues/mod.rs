@@ -23,3 +23,4 @@ mod progress;
 mod records;
 mod rewind;
 mod todos;
+mod untrusted;

@@ -37,7 +37,10 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
             let place = touched("passage").map(|passage| Touched { passage, from: 1, to: 1 });
             ToolReturn::ok(&call.id, "Cited.", vec![Product::AddCitation(citation(&text("quote"), place))])
         }
-        "web_search" => ToolReturn::ok(&call.id, format!("Found: {}", text("query")), Vec::new()),
+        "web_search" => {
+            let found = ToolReturn::ok(&call.id, format!("Found: {}", text("query")), Vec::new());
+            ToolReturn { untrusted: true, ..found }
+        }
         "index_page" if arguments["page"].is_i64() => {
             ToolReturn::ok(&call.id, format!("Page {} is indexed.", arguments["page"]), Vec::new())
         }

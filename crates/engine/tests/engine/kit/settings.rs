@@ -58,6 +58,7 @@ pub(crate) fn settings() -> Settings {
         deferred: Arc::default(),
         count_tokens: Arc::new(count),
         approval: plumbline_engine::ApprovalRules::default(),
+        untrusted: plumbline_engine::UntrustedRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }

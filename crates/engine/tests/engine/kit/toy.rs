@@ -122,6 +122,11 @@ impl Toy {
         }
     }
 
+    /// The job follows one that has read text of others.
+    pub(crate) fn follows_untrusted(&mut self) {
+        self.rows.untrusted_step = Some(0);
+    }
+
     /// The job has waited for people.
     pub(crate) fn wait(&mut self, seconds: i64) {
         self.rows.waited_s += seconds;

@@ -1,5 +1,5 @@
 -- What a replay starts from: the job's row and the settings that were stored with it.
-SELECT j.id, j.job_type, j.prompt, j.status, j.error_message, j.config, j.raised_limits, j.forked_step, j.waited_s,
+SELECT j.id, j.job_type, j.prompt, j.status, j.error_message, j.config, j.raised_limits, j.forked_step, j.waited_s, j.untrusted_step,
        coalesce(j.started_at, j.created_at) AS "started_at!", s.resolved AS "settings?"
 FROM jobs j
 LEFT JOIN job_settings s ON s.job_id = j.id

@@ -52,7 +52,8 @@ impl Provider {
         }
     }
 
-    fn base_url(self) -> Option<&'static str> {
+    /// Its usual address; SearXNG has none.
+    pub fn base_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
             Self::Tavily => Some("https://api.tavily.com"),

@@ -10,12 +10,14 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::search::{RankedSegment, Ranking, TextIndex};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
+use crate::workspace::untrusted::holds_untrusted;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_bounds::{Cancellation, run_blocking, run_costly};
 use plumbline_engine::Phases;
 use scan::{Finder, Hits, Over, Search};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// Larger files are not searched, in bytes.
@@ -70,6 +72,10 @@ impl Declared for SearchFiles {
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Search the workspace's text files and list the lines found as path:line: text.";
     const READS_ONLY: bool = true;
+
+    fn shows_untrusted(_: &Value, env: &ToolEnv<'_>) -> bool {
+        holds_untrusted(env)
+    }
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let Self { query, path, mode } = self;

@@ -310,6 +310,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
         deferred: Arc::default(),
         count_tokens: Arc::new(|text: &str| u32::try_from(text.len().div_ceil(4)).unwrap()),
         approval: plumbline_engine::ApprovalRules::default(),
+        untrusted: plumbline_engine::UntrustedRules::default(),
         prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }

@@ -1,0 +1,82 @@
+//! `untrusted`: what a job may reach once it has read text of others.
+
+use super::{approval, http_tools};
+use crate::{JobConfig, Resolved, rules::validate::RuleViolation};
+use plumbline_engine::{ToolSpec, UntrustedRules};
+use plumbline_tools::{
+    reaches_out,
+    web::{Provider, host_of},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// The tool that asks the configured service.
+const SEARCH: &str = "web_search";
+
+/// What jobs may reach on the web.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebAccess {
+    /// Hosts that `web_search` and `fetch_page` may reach also where `untrusted` keeps a job back.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl Resolved {
+    /// Hosts that a job may reach in any case.
+    pub fn allowed_hosts(&self) -> Vec<String> {
+        let web = self.config.connections.web.iter();
+        web.flat_map(|web| &web.allowed_hosts).map(|host| host.to_ascii_lowercase()).collect()
+    }
+
+    /// What the engine decides by, of these tools.
+    pub(crate) fn untrusted(&self, tools: &[ToolSpec]) -> UntrustedRules {
+        let hosts = self.allowed_hosts();
+        let allowed = self.config.untrusted_allowed.as_deref().unwrap_or_default();
+        let is_allowed = |name: &str| allowed.iter().any(|pattern| approval::names(pattern, name));
+        let names = tools.iter().map(|tool| tool.name.as_str()).filter(|name| http_tools::is_foreign(name));
+        let free: BTreeSet<String> = names.filter(|name| is_allowed(name)).map(str::to_owned).collect();
+        let searches_out = self.search_host().is_some_and(|host| !hosts.contains(&host));
+        let own: BTreeSet<String> =
+            tools.iter().map(|tool| &tool.name).filter(|name| http_tools::is_foreign(name)).cloned().collect();
+        let reach = move |name: &str, arguments: &str| match name {
+            SEARCH => searches_out,
+            name if http_tools::is_foreign(name) => own.contains(name) && !free.contains(name),
+            name => reaches_out(name, arguments, &hosts),
+        };
+        UntrustedRules { mode: self.config.untrusted, reaches_out: Arc::new(reach) }
+    }
+
+    /// The host that searches go to.
+    fn search_host(&self) -> Option<String> {
+        let search = self.config.connections.web_search.as_ref()?;
+        let usual = || Provider::from_word(&search.provider)?.base_url();
+        host_of(search.base_url.as_deref().or_else(usual)?)
+    }
+}
+
+/// Patterns of `untrusted_allowed` that name no foreign tool, and hosts that are none.
+pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
+    let own = http_tools::names(config);
+    let is_known = |pattern: &str| {
+        pattern.strip_suffix('*').is_some_and(|prefix| !prefix.contains('*')) && http_tools::is_foreign(pattern)
+            || pattern == "*"
+            || pattern.starts_with("mcp_")
+            || own.contains(pattern)
+    };
+    let patterns = config.untrusted_allowed.iter().flatten().filter(|pattern| !is_known(pattern));
+    let wrong = patterns.map(|pattern| {
+        let message = format!(
+            "`untrusted_allowed` has `{pattern}`; name an HTTP or MCP tool of this type, with `*` at the end of the name or not at all"
+        );
+        RuleViolation::new(&["untrusted_allowed"], message)
+    });
+    let is_host = |host: &str| host_of(&format!("http://{host}/")).is_some_and(|read| read.eq_ignore_ascii_case(host));
+    let hosts = config.connections.web.iter().flat_map(|web| &web.allowed_hosts).filter(|host| !is_host(host));
+    let no_host = hosts.map(|host| {
+        let message =
+            format!("`connections.web.allowed_hosts` has `{host}`; write a host's name alone, e.g. `www.example.org`");
+        RuleViolation::new(&["connections.web.allowed_hosts"], message)
+    });
+    wrong.chain(no_host).collect()
+}

@@ -1,0 +1,42 @@
+//! What a job may do that has read text of others: documents, pages, results of foreign tools, and rows made of such.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, sync::Arc};
+
+/// `untrusted` of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Untrusted {
+    /// What it may do otherwise.
+    #[default]
+    Allow,
+    /// Calls that reach beyond the job wait for a person.
+    Ask,
+    /// They are refused.
+    Deny,
+}
+
+/// Whether a call (name, arguments as JSON text) reaches beyond the job, to where the operator has not said that it may.
+pub type Reach = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+
+/// What the engine decides by.
+#[derive(Clone)]
+pub struct UntrustedRules {
+    /// What is done with calls that reach out.
+    pub mode: Untrusted,
+    /// Which calls do; pure.
+    pub reaches_out: Reach,
+}
+
+/// Nothing is kept back.
+impl Default for UntrustedRules {
+    fn default() -> Self {
+        Self { mode: Untrusted::Allow, reaches_out: Arc::new(|_, _| false) }
+    }
+}
+
+impl fmt::Debug for UntrustedRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UntrustedRules").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
