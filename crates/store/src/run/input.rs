@@ -1,4 +1,4 @@
-//! What the user wrote into a job's row, read by the one that runs it: a claim of many jobs returns none of it.
+//! The user's input in a job's row, read by the worker that runs it: a claim of many jobs does not return it.
 
 use crate::{Error, Store, UserJson, error::During};
 use serde_json::Value;

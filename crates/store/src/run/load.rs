@@ -1,7 +1,7 @@
 //! The rows a run is rebuilt from.
 //!
-//! Read without a transaction: only the holder of the lease writes them, and should the lease be lost meanwhile, the
-//! first commit says so.
+//! Read without a transaction: only the holder of the lease writes them, and if the lease is lost meanwhile, the first
+//! commit fails.
 
 use crate::{
     ClaimedJob, Error, JobInput, Lease, Store,

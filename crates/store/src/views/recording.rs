@@ -1,4 +1,4 @@
-//! A job's whole history with everything that a replay needs: what was asked, answered, done, and in which step.
+//! A job's complete history for a replay: requests, answers and effects by step.
 //!
 //! [`Store::trace`](crate::Store::trace) is for people and reads a page at a time; this is for the replay, which starts
 //! at the first step and needs every byte.
