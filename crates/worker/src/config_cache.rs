@@ -1,7 +1,7 @@
-//! What jobs of one configuration share: resolved once, and once in memory.
+//! Data shared by jobs with one configuration: resolved once, and once in memory.
 //!
-//! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many a
-//! conversation. So the first job with a configuration makes a [`ResolvedConfig`] of it, and the others borrow that.
+//! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many
+//! conversations. So the first job with a configuration creates its [`ResolvedConfig`], and the others share it.
 
 use crate::run::intake;
 use plumbline_config::{CallRules, ConfigError, Forbidden, Llm, ModelEnv, Resolved};

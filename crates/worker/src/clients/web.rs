@@ -1,5 +1,4 @@
-//! Clients of the services besides the model and the graph, one per distinct connection, shared by all jobs of the
-//! process.
+//! Clients of other services, one per distinct connection, shared by all jobs of the process.
 
 use super::ClientCache;
 use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};

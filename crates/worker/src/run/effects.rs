@@ -1,5 +1,5 @@
-//! The performing of one effect: the job is taken in, a document prepared, the model asked, tools run, or nothing but
-//! waited. It reads rows and writes none; what came of it is the outcome.
+//! Performs one effect: intake, preparing a document, a model call, tools, or waiting. It reads rows and writes none;
+//! the result is the outcome.
 
 use crate::{
     clock,

@@ -1,4 +1,4 @@
-//! One claimed job, from claim to leave.
+//! One claimed job, from its claim to its exit.
 
 use crate::{
     app::App,
