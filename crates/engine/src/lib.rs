@@ -1,7 +1,7 @@
 //! Every decision of a Plumbline job, as a pure, synchronous state machine.
 //!
-//! This crate has no clock, no ids, no randomness and no I/O of its own; everything impure is an argument. It cannot
-//! name a runtime (see its manifest), and `clippy.toml` bans clocks and id makers.
+//! This crate has no clock, no ids, no randomness and no I/O; everything impure is an argument. Its manifest has no
+//! runtime, and `clippy.toml` bans clocks and id generators.
 //!
 //! # Driving a run
 //!
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! - [`Run::load`] rebuilds a run from a [`Snapshot`] of its rows.
-//! - [`Run::next`] says what to do: a *read*. The same state gives the same answer however often it is asked, and that
-//!   is all there is to crash recovery.
-//! - [`Run::apply`] takes what came back, moves the run and says what to write. Pairs that do not belong together are
-//!   [`Illegal`] and leave the run untouched.
+//! - [`Run::next`] returns the next effect: a *read*. The same state always gives the same answer; crash recovery needs
+//!   nothing else.
+//! - [`Run::apply`] applies an outcome, changes the run and returns the changes to write. An outcome that does not
+//!   match the effect is [`Illegal`] and leaves the run unchanged.
 //!
 //! The driver performs the effect, writes the changes together with [`Run::state`] and [`Run::progress`], and asks
 //! again. It commits after every [`Outcome`] except where [`Run::joins_next_commit`] says that what was decided lands with the

@@ -1,7 +1,7 @@
-//! Keeping the context in bounds, and cheap. Before every call, if the estimate passes the threshold: first old tool
-//! results are cleared, in one large batch so that the prefix moves seldom; then layers 4 and 5 are summarized by the
-//! model; if the summary fails or does not shrink, they are cut mechanically at pair boundaries. Layers 1 to 3 and the
-//! user's words are never touched, and the rows keep everything.
+//! Keeps the context bounded and cheap. Before every call, if the estimate exceeds the threshold: first old tool
+//! results are cleared, in one large batch so that the prefix changes rarely; then the model summarizes layers 4 and 5;
+//! if the summary fails or does not shrink, they are truncated at pair boundaries. Layers 1 to 3 and the user's
+//! messages are never changed, and the rows keep everything.
 //!
 //! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
 //! of the threshold, and no less than what the provider has to read anew because of it; but not the requirements that wait

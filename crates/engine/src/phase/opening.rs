@@ -1,5 +1,5 @@
-//! What the system puts before the model when a phase opens and after a compaction, so that finding one's bearings
-//! costs no turns.
+//! The opening: the system's message at the beginning of a phase and after a compaction, so that orientation costs no
+//! turns.
 
 use crate::{
     CoverageSettings, FileWrite, Opening, Passage, PassageState, PhaseKind, Run, Source,

@@ -1,5 +1,5 @@
-//! The outer loop's boundaries: a phase is closed and archived, the next one opens with new todos, a fresh system
-//! prompt and everything the model needs to find its bearings. New todos exist before the old conversation goes.
+//! Phase transitions: a phase is closed and archived, the next one opens with new todos, a new system prompt and an
+//! opening for orientation. New todos exist before the old conversation is dropped.
 
 use crate::{
     Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, MessageRef, Opening,

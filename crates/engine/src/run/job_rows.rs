@@ -1,5 +1,5 @@
-//! One job's rows in memory: what the store makes of the engine's changes, for whoever has no database at hand. A replay runs
-//! a recording on them, and tests of the engine a whole job.
+//! One job's rows in memory: applies the engine's changes like the store, without a database. A replay runs a recording
+//! on them, and tests of the engine a whole job.
 //!
 //! A step's files and todo lists are folded before they are written, as the store folds them: no row is written twice by a step.
 

@@ -1,4 +1,4 @@
-//! A run: the engine's view of one job between load and leave.
+//! A run: the engine's view of one job between load and exit.
 
 mod answer_calls;
 mod deliverables;

@@ -1,5 +1,5 @@
-//! The checkpoint: what of a run is neither message, todo nor file. Small, and written whole with every step; its
-//! size has a bound however long the job runs.
+//! The checkpoint: the state of a run except messages, todos and files. Small, and written completely with every step;
+//! its size is bounded for jobs of any length.
 
 use crate::{
     CallProgress, Given, Judged, Opening, PhaseKind, Previous, Work, Worked,

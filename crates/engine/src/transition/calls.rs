@@ -1,5 +1,5 @@
-//! The calls of an answer, one after another: each is answered when its turn comes, by the engine or with what the outside
-//! gave, and sees what those before it did.
+//! The calls of an answer, in order: each is answered when its turn comes, by the engine or with an external result,
+//! and sees the effects of earlier ones.
 
 use super::{
     Consequence,

@@ -1,5 +1,5 @@
-//! What becomes of a call: decided here and nowhere else, when its turn comes. What it depends on (the calls before it, the
-//! phase, the guardrails) is known then.
+//! The fate of a call, decided only here, when its turn comes: then its dependencies (earlier calls, the phase, the
+//! guardrails) are known.
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{

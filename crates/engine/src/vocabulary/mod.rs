@@ -1,4 +1,4 @@
-//! What the engine and its drivers say to each other: effects, outcomes, changes, settings.
+//! The types between the engine and its drivers: effects, outcomes, changes, settings.
 
 mod approval;
 mod canonical;

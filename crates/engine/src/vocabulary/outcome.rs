@@ -1,4 +1,4 @@
-//! Everything the outside may answer.
+//! All outcomes of effects.
 
 use crate::{
     GivenRow,

@@ -1,4 +1,4 @@
-//! What a job may do that has read text of others: documents, pages, results of foreign tools, and rows made of such.
+//! Restrictions on a job that has read text from outside: documents, pages, results of foreign tools, and rows made of it.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
