@@ -1,8 +1,8 @@
 //! The tools that act outside the engine: files, documents, citations, requirements. One file a tool.
 //!
 //! A tool is a function from arguments and a view of the workspace to a text for the model and a list of products. It
-//! writes nothing: the step's commit does (DESIGN section 4). So a tool may be run again after a crash, a refused call
-//! leaves no trace, and all results of a turn land together.
+//! writes nothing: the step's commit does. So a tool may be run again after a crash, a refused call leaves no trace,
+//! and all results of a turn are written together.
 //!
 //! ```text
 //! ToolCall ─▶ ToolRunner ── name known? arguments as its schema says? ──▶ tool ──▶ Output{content, products}
@@ -26,9 +26,8 @@
 //! | what is rendered of a job's rows when it ends | [`deliverables`] |
 //! | how much of what is known to be there was found | [`evaluation`] |
 //!
-//! The rules that hold for all of them are kept in one place each: `workspace/path.rs` for paths and what may be written,
-//! `arguments.rs` for schemas, `documents/citation_check.rs` for the promise that every citation's quote occurs in its
-//! source.
+//! Each common rule is in one place: `workspace/path.rs` for paths and writable files, `arguments.rs` for schemas,
+//! `documents/citation_check.rs` for the check that every citation's quote occurs in its source.
 
 pub mod approval;
 mod arguments;

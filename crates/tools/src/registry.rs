@@ -1,4 +1,4 @@
-//! The tools of the program. A tool is in this list or it does not exist.
+//! The list of all built-in tools.
 
 use crate::documents::{chunk_document::ChunkDocument, cite::Cite, extract_document_text::ExtractDocumentText};
 use crate::graph::{execute_cypher_query::ExecuteCypherQuery, get_graph_schema::GetGraphSchema};

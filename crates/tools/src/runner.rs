@@ -1,4 +1,4 @@
-//! Runs the calls that an answer has for the outside: in order, each within its time, none able to take the worker down.
+//! Runs the external calls of an answer: in order, each with a timeout, and none can crash the worker.
 
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::{BatchError, Remedy, ToolError, ToolResult};

@@ -1,5 +1,5 @@
-//! What a tool is, and what it has at hand while it runs. Tools name this file; the registry names the tools, and the runner the
-//! registry.
+//! The trait of a tool, and its context while it runs. Tools depend on this file, the registry on the tools, and the
+//! runner on the registry.
 
 use crate::approval::digest_of;
 use crate::arguments::{ArgumentsSchema, decode};

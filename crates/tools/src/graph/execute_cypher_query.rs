@@ -1,4 +1,4 @@
-//! `execute_cypher_query`: a query of the model's own, which reads, and adds only where the configuration allows it.
+//! `execute_cypher_query`: runs a query of the model, which may read, and add only if the configuration allows it.
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, Rows, Statement, check_plan, check_text};

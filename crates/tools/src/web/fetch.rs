@@ -1,4 +1,4 @@
-//! One page from one address, redirects followed by hand.
+//! Fetches one page, following redirects explicitly.
 
 use super::address;
 use super::error::FetchError;

@@ -1,5 +1,5 @@
-//! `fetch_page`: a page of the web as readable text under `web_sources/`. It becomes a source like a document, so that
-//! quotes from it can be cited and are checked against what was read.
+//! `fetch_page`: stores a web page as readable text under `web_sources/`. It becomes a source like a document, so that
+//! quotes from it can be cited and are checked against the fetched text.
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};

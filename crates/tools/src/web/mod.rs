@@ -1,12 +1,12 @@
-//! The web: searching it, and reading a page of it.
+//! Web search and fetching pages.
 //!
-//! A page's address comes from a model, which may have it from a document or from another page: from anybody. So a
-//! fetch goes only where anybody may go. [`guard`] says which addresses those are, and it is asked twice: for an address
-//! written as a number, which no resolver ever sees, and by the resolver for each answer to a name, which is then the
-//! address that is connected to, so that a name cannot mean one machine when it is checked and another when it is
-//! used. Redirects are followed by hand, each one a new address to check.
+//! A page's address comes from a model, which may have it from a document or another page, so it is untrusted. So a
+//! fetch may only reach public addresses. [`guard`] says which addresses those are, and it is asked twice: for an
+//! address written as a number, which no resolver ever sees, and by the resolver for each answer to a name, which is
+//! then the address that is connected to, so that a name cannot mean one machine when it is checked and another when it
+//! is used. Redirects are followed by hand, each one a new address to check.
 //!
-//! A search goes to the service that the operator configured, wherever that is; only its answers are strangers' words.
+//! A search goes to the service configured by the operator, at any address; only its answers are untrusted.
 //!
 //! An error stays an error (lesson 59): a search that failed never looks like one that found nothing.
 

@@ -1,5 +1,5 @@
-//! `create_folder`: a courtesy. The workspace is rows of files, and a folder is what their paths have in common; there
-//! is nothing to create, and a model that asks for it deserves to hear that it may go on.
+//! `create_folder`: does nothing. The workspace consists of files, and folders exist only as prefixes of their paths;
+//! the result tells the model that it can continue.
 
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};

@@ -1,7 +1,7 @@
-//! The job's files: the tools that read and write them, and what a tool may see of its job.
+//! The job's files: the tools that read and write them, and the tools' view of a job.
 //!
-//! The worker implements [`Workspace`] over the store, tests over memory; `overlay` lays over it what the running batch has
-//! done itself.
+//! The worker implements [`Workspace`] over the store, tests in memory; `overlay` adds the changes of the running
+//! batch.
 
 pub(crate) mod create_folder;
 pub(crate) mod delete_file;

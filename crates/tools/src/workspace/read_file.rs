@@ -1,7 +1,7 @@
-//! `read_file`: the text of a file, or some of its lines.
+//! `read_file`: returns the text of a file, or some of its lines.
 //!
-//! The size is judged before anything is returned: a file that is too large is answered with the ranges of lines that
-//! are not, and no answer invites reading the whole (lesson 49).
+//! The size is checked first: for a file that is too large, the result lists ranges of lines that fit, and no result
+//! suggests reading the whole file (lesson 49).
 
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};

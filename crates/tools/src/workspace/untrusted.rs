@@ -1,5 +1,5 @@
-//! Which files of a job hold words of others: its documents, what was cut from them and recorded of them, pages, results.
-//! What the model writes of its own is made of what it has read, which is on record by then.
+//! Files of a job with text from outside: its documents, their chunks and what was recorded from them, pages, results. What
+//! the model itself writes is made of what it has read, and that was marked when it read it.
 
 use crate::tool::ToolEnv;
 use plumbline_engine::path::normalize;

@@ -1,4 +1,4 @@
-//! `write_file`: a whole file, or more text at its end.
+//! `write_file`: writes a whole file, or appends text to it.
 
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};

@@ -1,5 +1,4 @@
-//! Searching the web through one of three services, chosen by configuration. One file a service: how to ask it, and how
-//! to read its answer.
+//! Web search with one of three services, chosen by configuration. One file per service: its request and its response.
 
 mod brave;
 mod searxng;

@@ -1,7 +1,7 @@
-//! `search_files`: lines of text files that contain something, and segments that are about something.
+//! `search_files`: finds lines of text files by content, and segments by meaning.
 //!
-//! Lines come first, because they are exact and include what this very turn has written. Where no line has the words,
-//! or where meaning is asked for, the ranked index over the committed texts answers.
+//! Lines come first, because they are exact and include files written in this turn. If no line matches, or if a search
+//! by meaning is requested, the ranked index over the committed texts is used.
 
 mod scan;
 
