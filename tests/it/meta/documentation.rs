@@ -386,6 +386,8 @@ fn the_manual_has_a_page_for_each_command() {
         let text = fs::read_to_string(folder.path().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
     }
+    let whole = fs::read_to_string(folder.path().join("plumbline.1")).expect("the page was read before");
+    assert!(whole.contains(".SH ENVIRONMENT") && whole.contains(".SH EXIT STATUS"), "{whole}");
     assert!(!folder.path().join("plumbline-__with-postgres.1").exists(), "internals have no page");
 }
 
