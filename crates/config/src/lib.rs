@@ -12,10 +12,10 @@
 //!     jobs.config                        one job's own overrides
 //! ```
 //!
-//! The layers merge (`layers`), each is checked by itself against the JSON Schema made from the types of `keys` (`rules`,
-//! with the line of every mistake), then the whole is checked for contradictions (`rules::validate`). What comes out
-//! is a [`Resolved`] configuration. It is stored with the job, prompts included, when the job first starts, and used
-//! for the rest of its life: a job does not change its ways because somebody edits a file.
+//! The layers merge (`layers`), each is checked by itself against the JSON Schema made from the types of `keys`
+//! (`rules`, with the line of every mistake), then the whole is checked for contradictions (`rules::validate`). The
+//! result is a [`Resolved`] configuration. It is stored with the job, including prompts, when the job first starts, and
+//! used for the rest of its life: editing a file does not affect a running job.
 //!
 //! | question | module |
 //! |---|---|

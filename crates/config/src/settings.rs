@@ -1,4 +1,4 @@
-//! From a resolved configuration to what the engine decides with.
+//! Converts a resolved configuration to the engine's settings.
 
 use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, keys::http_tools};
 use crate::rules::nearest::advice;

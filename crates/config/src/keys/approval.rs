@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, sync::Arc};
 /// The key.
 pub(crate) const KEY: &str = "approval";
 
-/// What `*` alone stands for, besides the tools whose names begin so: those that reach beyond the job's own rows.
+/// The tools meant by `*` alone, besides those with the prefixes: tools that reach outside the job's own rows.
 const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];
 const FOREIGN: [&str; 2] = ["http_", "mcp_"];
 
@@ -31,7 +31,7 @@ pub struct CallRules {
 }
 
 impl Resolved {
-    /// What the engine decides by, of these tools.
+    /// The form for the engine, of these tools.
     pub(crate) fn approval(&self, tools: &[ToolSpec], foreign: Registry) -> ApprovalRules {
         let patterns = self.config.approval.as_deref().unwrap_or_default();
         // What decides about the job itself is the engine's.
@@ -49,7 +49,7 @@ impl Resolved {
         }
     }
 
-    /// The same configuration with what the files say now of the calls that a job may make: it is read anew at each claim.
+    /// The same configuration with the current rules for calls from the files, which are read again at each claim.
     #[must_use]
     pub fn with_call_rules(mut self, rules: CallRules) -> Self {
         self.config.approval = rules.approval;
@@ -69,7 +69,7 @@ impl Resolved {
         }
     }
 
-    /// Whom a tool asks: an approval is not for another one.
+    /// The target of a tool: an approval is not valid for another one.
     fn address(&self, tool: &str) -> Value {
         let connections = &self.config.connections;
         match tool {
@@ -95,14 +95,14 @@ pub(crate) fn names(pattern: &str, tool: &str) -> bool {
     }
 }
 
-/// The first name that a job type has and a row takes away.
+/// The first name of a job type that a row removes.
 pub(crate) fn taken_away(below: &Value, row: &Value) -> Option<String> {
     let named = |list: &Value, name: &Value| list.as_array().is_some_and(|names| names.contains(name));
     let gone = below.as_array()?.iter().find(|name| !named(row, name))?;
     Some(gone.as_str().unwrap_or_default().to_owned())
 }
 
-/// Patterns that name nothing, and tools of which people cannot be asked.
+/// Patterns without a match, and tools that cannot require approval.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let patterns = config.approval.as_deref().unwrap_or_default();
     if patterns.is_empty() {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Services besides the model; each is absent unless configured.
+/// Services other than the model; each is absent unless configured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Connections {
@@ -18,9 +18,9 @@ pub struct Connections {
     /// What jobs may reach on the web.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<WebAccess>,
-    /// Tools of one's own, over HTTP, by a name of small letters and digits; the model calls `http_NAME`. `{description, parameters,
-    /// url}`, and where they differ from what is usual `method`, `headers_env`, `phases`, `replay`, `timeout_s`, `max_result_bytes` and
-    /// `allow_private`: docs/http-tools.md.
+    /// Your own tools over HTTP, by a name of lower-case letters and digits; the model calls `http_NAME`. Required are
+    /// `description`, `parameters` and `url`; optional are `method`, `headers_env`, `phases`, `replay`, `timeout_s`,
+    /// `max_result_bytes` and `allow_private`: docs/http-tools.md.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http_tools: Option<BTreeMap<String, HttpTool>>,
 }
@@ -30,7 +30,7 @@ pub struct Connections {
 #[serde(deny_unknown_fields)]
 pub struct Neo4j {
     /// Address of its HTTP Query API, e.g. `http://localhost:7474`. A Bolt address (`bolt://localhost:7687`,
-    /// `neo4j+s://…`) stands for the Query API of the same host at its usual port.
+    /// `neo4j+s://…`) means the Query API of the same host at its default port.
     pub uri: String,
     /// User name.
     pub user: Option<String>,
@@ -38,7 +38,7 @@ pub struct Neo4j {
     pub password_env: Option<String>,
     /// Name of the database; `neo4j` when absent.
     pub database: Option<String>,
-    /// Whether `execute_cypher_query` may add to the graph (MERGE, CREATE, SET); it reads only when absent.
+    /// Whether `execute_cypher_query` may add to the graph (MERGE, CREATE, SET); read-only when absent.
     pub allow_write: Option<bool>,
 }
 
@@ -60,7 +60,7 @@ pub struct Embeddings {
 pub struct WebSearch {
     /// Name of the provider: `searxng`, `tavily` or `brave`.
     pub provider: String,
-    /// Address of its interface; the provider's usual one when absent.
+    /// Address of its API; the provider's default when absent.
     pub base_url: Option<String>,
     /// Name of the environment variable that holds the API key.
     pub api_key_env: Option<String>,

@@ -1,4 +1,4 @@
-//! `connections.http_tools`: tools of an operator's own, over HTTP.
+//! `connections.http_tools`: an operator's own tools over HTTP.
 
 use crate::{ConfigRegistry, JobConfig, ModelEnv, Resolved, Tools, rules::validate::RuleViolation};
 use plumbline_engine::{PhaseKind, Phases, Replay, ToolSpec};
@@ -14,52 +14,52 @@ use std::{
     time::Duration,
 };
 
-/// The entries, by their names.
+/// The key of the entries.
 pub(crate) const KEY: &str = "connections.http_tools";
-/// What the names of tools begin with that are known only at run time.
+/// Prefixes of the names of tools that are known only at run time.
 const FOREIGN: [&str; 2] = ["http_", "mcp_"];
-/// Most entries of a job type.
+/// Maximum entries of a job type.
 const MOST: usize = 64;
-/// Longest name of an entry.
+/// Maximum length of an entry's name.
 const LONGEST_NAME: usize = 16;
-/// What the definitions of foreign tools may take of each request, in tokens; what takes more is loaded on demand.
+/// Maximum tokens of each request for the definitions of foreign tools; above it they are loaded on demand.
 const MOST_TOKENS: u32 = 4_000;
 
-/// A tool of an operator's own: the model calls it as `http_NAME`, and the call is one HTTP request.
+/// An operator's own tool: the model calls it as `http_NAME`, and the call is one HTTP request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HttpTool {
-    /// What it does, for the model: one or two sentences.
+    /// What the tool does, for the model, in one or two sentences.
     pub description: String,
-    /// JSON Schema of its arguments: an object.
+    /// JSON Schema of the arguments, which are an object.
     pub parameters: Map<String, Value>,
-    /// `POST`: the arguments are the JSON body. `GET`: they are the query.
+    /// `POST`: the arguments are the JSON body. `GET`: they are query parameters.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["POST", "GET"]))]
     pub method: Method,
-    /// Its address. No redirect is followed.
+    /// The address. Redirects are not followed.
     pub url: String,
     /// Headers, each with the name of the environment variable that holds its value.
     #[serde(default)]
     pub headers_env: BTreeMap<String, String>,
-    /// The phases that it is bound in.
+    /// The phases in which the tool is bound.
     #[serde(default = "both")]
     #[schemars(with = "Vec<String>")]
     pub phases: Vec<PhaseKind>,
-    /// `safe`: twice is the same as once. `keyed`: the server keeps to `Idempotency-Key`. `unsafe`: a call is sent once, and is in doubt
-    /// where it finds no answer.
+    /// `safe`: a repeated call is harmless. `keyed`: the server executes a call once per `Idempotency-Key`. `unsafe`: a
+    /// call is sent once, and its outcome is unknown if no response arrives.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["safe", "keyed", "unsafe"]))]
     pub replay: ReplayClass,
-    /// Seconds from the beginning of a request to the last byte of its answer.
+    /// Seconds from the start of a request to the last byte of its response.
     #[serde(default = "timeout_s")]
     #[schemars(range(min = 1, max = 3600))]
     pub timeout_s: u64,
-    /// Most bytes of an answer that are read.
+    /// Maximum bytes of a response that are read.
     #[serde(default = "max_result_bytes")]
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_result_bytes: u64,
-    /// Whether its address may be one outside the public internet.
+    /// Whether the address may be outside the public internet.
     #[serde(default)]
     pub allow_private: bool,
 }
@@ -71,7 +71,7 @@ pub enum Method {
     /// As a JSON body.
     #[default]
     Post,
-    /// As the query.
+    /// As query parameters.
     Get,
 }
 
@@ -79,11 +79,11 @@ pub enum Method {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplayClass {
-    /// Twice is the same as once.
+    /// A repeated call is harmless.
     Safe,
-    /// The server keeps to the key of a call.
+    /// The server executes a call once per idempotency key.
     Keyed,
-    /// It is sent once.
+    /// A call is sent once.
     #[default]
     Unsafe,
 }
@@ -135,7 +135,7 @@ fn tool_name(entry: &str) -> String {
     format!("http_{entry}")
 }
 
-/// The names of the tools.
+/// The tools' names.
 pub(crate) fn names(config: &JobConfig) -> BTreeSet<String> {
     entries(config).map(|(name, _)| tool_name(name)).collect()
 }
@@ -145,27 +145,27 @@ fn entries(config: &JobConfig) -> impl Iterator<Item = (&String, &HttpTool)> {
 }
 
 impl Resolved {
-    /// The tools of this configuration that are known only at run time. Those whose schema is too large are left out.
+    /// The tools of this configuration that are known only at run time, without those whose schema is too large.
     pub fn foreign_tools(&self) -> Registry {
         http::registry(entries(&self.config).map(|(name, entry)| entry.decided(name)).collect()).0
     }
 }
 
-/// A tool that is known only at run time, as the model of a job type sees it.
+/// A tool that is known only at run time, as a job type's model sees it.
 #[derive(Clone, Debug)]
 pub struct ForeignTool {
     /// The job type.
     pub job_type: String,
-    /// What is sent of it; the phases are those that it is bound in.
+    /// The definition that is sent; its phases are those in which it is bound.
     pub spec: ToolSpec,
-    /// What its definition takes of each request, in tokens of the type's model.
+    /// The size of its definition in each request, in tokens of the type's model.
     pub tokens: u32,
-    /// Whether it is loaded on demand alone.
+    /// Whether it is loaded only on demand.
     pub is_deferred: bool,
 }
 
 impl ConfigRegistry {
-    /// The tools of all job types that are known only at run time. Types that do not resolve have none.
+    /// All job types' tools that are known only at run time. Types that cannot be resolved have none.
     pub fn foreign_tools(&self, env: &ModelEnv) -> Vec<ForeignTool> {
         self.job_types().into_iter().flat_map(|job_type| self.foreign_tools_of(job_type, env)).collect()
     }
@@ -187,7 +187,7 @@ impl ConfigRegistry {
     }
 }
 
-/// Entries that are no tools, and addresses that are not called.
+/// Invalid entries, and addresses that are not called.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let mut broken = Vec::new();
     let count = entries(config).count();
@@ -231,7 +231,7 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     broken
 }
 
-/// Tools that are left out, with the key to correct.
+/// Omitted tools, with the key to correct.
 pub(crate) fn warnings(config: &JobConfig) -> Vec<(Vec<String>, String)> {
     let left_out = |(name, entry): (&String, &HttpTool)| {
         let Err(Unfit::LeftOut(why)) = http::check(&entry.decided(name)) else { return None };
@@ -244,7 +244,7 @@ pub(crate) fn warnings(config: &JobConfig) -> Vec<(Vec<String>, String)> {
     entries(config).filter_map(left_out).collect()
 }
 
-/// Keys, variables and addresses of the entries.
+/// The entries' keys, variables and addresses.
 pub(crate) fn secrets(config: &JobConfig) -> Vec<(String, &str, &str)> {
     entries(config)
         .flat_map(|(name, entry)| {
@@ -254,12 +254,12 @@ pub(crate) fn secrets(config: &JobConfig) -> Vec<(String, &str, &str)> {
         .collect()
 }
 
-/// Whether a name in a list is one of a tool that is known only at run time, or a pattern of such.
+/// Whether a name in a list belongs to a tool that is known only at run time, or is a pattern for such tools.
 pub(crate) fn is_foreign(name: &str) -> bool {
     FOREIGN.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a name in a list, with `*` at its end or without, stands for a tool or for another such name.
+/// Whether a name in a list, with or without `*` at its end, matches a tool or another such name.
 pub(crate) fn covers(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) if is_foreign(pattern) => name.strip_suffix('*').unwrap_or(name).starts_with(prefix),
@@ -267,14 +267,14 @@ pub(crate) fn covers(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether lists, as a configuration has them, say which foreign tools are bound. Where none does, all are.
+/// Whether a configuration's lists name the foreign tools that are bound. If none does, all are bound.
 pub(crate) fn are_listed(tools: &Value) -> bool {
     let binding = tools.as_object().into_iter().flatten().filter(|(list, _)| *list != "deferred");
     binding.filter_map(|(_, names)| names.as_array()).flatten().filter_map(Value::as_str).any(is_foreign)
 }
 
-/// The lists with the foreign tools in them: patterns written out, those that no list names bound as their entries say, and all of
-/// them loaded on demand where their definitions take too much of each request.
+/// The lists with the foreign tools: patterns are expanded, tools that no list names are bound as their entries say,
+/// and all are loaded on demand if their definitions take too much of each request.
 pub(crate) fn laid_out(mut lists: Tools, specs: &[ToolSpec], listed: bool, count: &dyn Fn(&str) -> u32) -> Tools {
     let Tools { workspace, strategic, tactical, domain, deferred } = &mut lists;
     for list in [&mut *workspace, strategic, tactical, domain, deferred] {
@@ -296,7 +296,7 @@ pub(crate) fn laid_out(mut lists: Tools, specs: &[ToolSpec], listed: bool, count
     lists
 }
 
-/// Writes the tools in the place of patterns. A tool that is left out is in no list.
+/// Replaces patterns with tools. An omitted tool is in no list.
 fn write_out(list: &mut Vec<String>, specs: &[ToolSpec]) {
     let mut written: Vec<String> = Vec::new();
     for name in list.drain(..) {
@@ -310,7 +310,7 @@ fn write_out(list: &mut Vec<String>, specs: &[ToolSpec]) {
     *list = written;
 }
 
-/// Names in the lists that no entry has.
+/// Names in the lists without an entry.
 pub(crate) fn unknown(config: &JobConfig) -> Vec<RuleViolation> {
     let known = names(config);
     let is_unknown = |name: &&str| is_foreign(name) && !known.iter().any(|tool| covers(name, tool));

@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobConfig {
-    /// Name of the job type; the same as its folder's.
+    /// Name of the job type; must equal the name of its folder.
     pub job_type: String,
-    /// Name for people.
+    /// Display name.
     pub display_name: String,
-    /// The language model and how to talk to it.
+    /// The language model and its parameters.
     pub llm: Llm,
-    /// Parts of `llm` that differ by what a request is for.
+    /// Parts of `llm` that differ by the purpose of a request.
     pub llm_by_purpose: LlmByPurpose,
     /// Which tools are bound in which phases.
     pub tools: Tools,
@@ -29,73 +29,75 @@ pub struct JobConfig {
     pub phase_settings: PhaseSettings,
     /// Bounds and budgets.
     pub limits: Limits,
-    /// How far `resume_job` may raise the `limits` of one job, whatever they are here; no key here, no ceiling.
+    /// Maximum values to which `resume_job` may raise the `limits` of one job, independent of the values here; a
+    /// missing key means no ceiling.
     #[schemars(with = "Limits")]
     pub limits_ceiling: Map<String, Value>,
-    /// `full`: `job_complete` ends the job. `review`: it stops in status `review` for a person.
+    /// `full`: `job_complete` ends the job. `review`: the job stops in status `review` for a person.
     #[schemars(with = "String", extend("enum" = ["full", "review"]))]
     pub autonomy: Autonomy,
-    /// Tools whose calls wait for a person's decision, `*` at the end of a name standing for any end: `fetch_page`, `http_*`; `*` alone
-    /// for all HTTP and MCP tools, `web_search`, `fetch_page` and `execute_cypher_query`. A job may add names. None when absent.
+    /// Tools whose calls wait for a person's decision, with `*` as a wildcard at the end of a name: `fetch_page`,
+    /// `http_*`; `*` alone means all HTTP and MCP tools, `web_search`, `fetch_page` and `execute_cypher_query`. A job
+    /// may add names. None when absent.
     pub approval: Option<Vec<String>>,
-    /// What a job may do once its requests hold text of documents, pages or foreign tools, or of rows made of such. `allow`: what it
-    /// may otherwise. `ask`: a call that reaches beyond the job waits for a person. `deny`: it is refused. Such calls are those of HTTP and
-    /// MCP tools, `web_search` and `fetch_page` for hosts that `connections.web.allowed_hosts` does not name, and an `execute_cypher_query`
-    /// that writes.
+    /// What a job may do once its requests have contained text from documents, pages or foreign tools, or from rows
+    /// made of it. `allow`: the same as before. `ask`: a call that reaches beyond the job waits for a person. `deny`:
+    /// such a call is refused. These are calls of HTTP and MCP tools, `web_search` and `fetch_page` for hosts that
+    /// `connections.web.allowed_hosts` does not name, and an `execute_cypher_query` that writes.
     #[schemars(with = "String", extend("enum" = ["allow", "ask", "deny"]))]
     pub untrusted: Untrusted,
-    /// HTTP and MCP tools that `untrusted` does not keep back, `*` at the end of a name standing for any end.
+    /// HTTP and MCP tools that `untrusted` does not restrict, with `*` as a wildcard at the end of a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted_allowed: Option<Vec<String>>,
-    /// Services besides the model.
+    /// Services other than the model.
     pub connections: Connections,
-    /// What follows a completed job.
+    /// The follow-up of a completed job.
     pub on_complete: OnComplete,
-    /// Files that the job is complete with only when they are there, and are what they must be: a path, or a path with a JSON
-    /// Schema that the file must meet. One whose name ends in `.json` must be JSON. The result lists them.
+    /// Files that must exist and be valid before the job can complete: a path, or a path with a JSON Schema for the
+    /// file. A file whose name ends in `.json` must be JSON. The result lists them.
     pub deliverables: Option<Vec<Deliverable>>,
-    /// Files that must quote the job's documents when it completes: what stands in quotation marks or is a block quote, and in
-    /// JSON the texts of keys like `quote`. A quote that occurs in no document is refused, and so is a file without any.
+    /// Files that must quote the job's documents when it completes: text in quotation marks or block quotes, and in
+    /// JSON the texts of keys like `quote`. A quote that occurs in no document is refused, as is a file without quotes.
     pub citations_required: Option<Vec<String>>,
-    /// Documents that are no source, by path or file name, `*` standing for anything, e.g. `questionnaire*`: nothing may be quoted
-    /// or cited from them.
+    /// Documents that must not be quoted or cited, by path or file name, with `*` as a wildcard, e.g. `questionnaire*`.
     pub no_sources: Option<Vec<String>>,
-    /// `documents`: the job is complete only when each passage of its documents is answered, or named as undelivered. `off`:
-    /// passages are not asked for.
+    /// `documents`: the job can complete only when each passage of its documents is answered, or named as undelivered.
+    /// `off`: passages are not checked.
     pub coverage: Coverage,
-    /// How much of the documents must be worked through where `coverage` is `documents`.
+    /// How much of the documents must be processed if `coverage` is `documents`.
     pub coverage_settings: CoverageSettings,
-    /// Whether a validator without a graph accepts by rule, before its first request, what its checks find nothing to remark of; where
-    /// none is left it makes no request. A requirement with a remark or a similar one always reaches the model.
+    /// Whether a validator without a graph accepts by rule, before its first request, each requirement without a remark
+    /// from its checks; if no other is left it makes no request. A requirement with a remark or a similar one always
+    /// goes to the model.
     pub accept_by_rule: bool,
-    /// What a recorded requirement says where the call that records it leaves it out.
+    /// Default values of a recorded requirement.
     pub record_defaults: RecordDefaults,
-    /// How documents are made ready for the model.
+    /// How documents are prepared for the model.
     pub documents: Documents,
-    /// Keys that a job's `config` may set although their level forbids it, e.g. `llm.base_url`; a key opens what is below
-    /// it.
+    /// Keys that a job's `config` may set although their level forbids it, e.g. `llm.base_url`; a key also opens the
+    /// keys below it.
     pub job_may_set: Option<Vec<String>>,
-    /// Beginnings of the addresses that a job may set where `job_may_set` opens one: `https://host[:port][/path]`.
+    /// Prefixes of the addresses that a job may set if `job_may_set` opens one: `https://host[:port][/path]`.
     pub addresses_allowed: Option<Vec<String>>,
-    /// Models that a job may choose, `*` standing for anything; any when absent.
+    /// Models that a job may choose, with `*` as a wildcard; any when absent.
     pub models_allowed: Option<Vec<String>>,
-    /// Folders of the import folder that a job's `document_path` may lie in, e.g. `policies/`; all of it when absent.
+    /// Subfolders of the import folder permitted for a job's `document_path`, e.g. `policies/`; all of it when absent.
     pub document_roots: Option<Vec<String>>,
 }
 
-/// Tool names by where they are bound. A tool is bound in the phases of its lists, as far as it works there.
+/// Tool names by the phases in which they are bound. A tool is bound in the phases of its lists, if it works there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tools {
-    /// Tools over the workspace's files, bound in both kinds of phase.
+    /// Tools for the workspace's files, bound in both kinds of phase.
     pub workspace: Vec<String>,
     /// Bound in strategic phases.
     pub strategic: Vec<String>,
     /// Bound in tactical phases.
     pub tactical: Vec<String>,
-    /// The job type's own tools, bound wherever they work.
+    /// The job type's own tools, bound in all phases in which they work.
     pub domain: Vec<String>,
-    /// Not bound until asked for.
+    /// Not bound until requested.
     pub deferred: Vec<String>,
 }
 
@@ -111,21 +113,21 @@ impl Tools {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseSettings {
-    /// Fewest todos of a tactical phase.
+    /// Minimum number of todos of a tactical phase.
     #[schemars(range(min = 1))]
     pub min_todos: u32,
-    /// Most todos of a tactical phase.
+    /// Maximum number of todos of a tactical phase.
     #[schemars(range(min = 1, max = 100))]
     pub max_todos: u32,
     /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
     pub archive_on_transition: bool,
-    /// `reset`: each phase starts with a fresh conversation, the files are the memory. `compact`: the conversation
-    /// goes on and is summarized when it grows too large.
+    /// `reset`: each phase starts with a new conversation, and files are the memory. `compact`: the conversation
+    /// continues and is summarized when it grows too large.
     #[schemars(with = "String", extend("enum" = ["reset", "compact"]))]
     pub history_at_boundary: HistoryAtBoundary,
 }
 
-/// What follows a completed job.
+/// The follow-up of a completed job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnComplete {

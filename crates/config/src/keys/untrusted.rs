@@ -1,4 +1,4 @@
-//! `untrusted`: what a job may reach once it has read text of others.
+//! `untrusted`: what a job may reach once it has read text from outside.
 
 use super::{approval, http_tools};
 use crate::{JobConfig, Resolved, rules::validate::RuleViolation};
@@ -11,25 +11,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The tool that asks the configured service.
+/// The tool that queries the configured service.
 const SEARCH: &str = "web_search";
 
-/// What jobs may reach on the web.
+/// Web access of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebAccess {
-    /// Hosts that `web_search` and `fetch_page` may reach also where `untrusted` keeps a job back.
+    /// Hosts that `web_search` and `fetch_page` may reach even if `untrusted` restricts the job.
     pub allowed_hosts: Vec<String>,
 }
 
 impl Resolved {
-    /// Hosts that a job may reach in any case.
+    /// Hosts that a job may always reach.
     pub fn allowed_hosts(&self) -> Vec<String> {
         let web = self.config.connections.web.iter();
         web.flat_map(|web| &web.allowed_hosts).map(|host| host.to_ascii_lowercase()).collect()
     }
 
-    /// What the engine decides by, of these tools.
+    /// The rules for the engine, for these tools.
     pub(crate) fn untrusted(&self, tools: &[ToolSpec]) -> UntrustedRules {
         let hosts = self.allowed_hosts();
         let allowed = self.config.untrusted_allowed.as_deref().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Resolved {
         UntrustedRules { mode: self.config.untrusted, reaches_out: Arc::new(reach) }
     }
 
-    /// The host that searches go to.
+    /// The host to which searches are sent.
     fn search_host(&self) -> Option<String> {
         let search = self.config.connections.web_search.as_ref()?;
         let usual = || Provider::from_word(&search.provider)?.base_url();
@@ -55,7 +55,7 @@ impl Resolved {
     }
 }
 
-/// Patterns of `untrusted_allowed` that name no foreign tool, and hosts that are none.
+/// Patterns of `untrusted_allowed` that match no foreign tool, and invalid hosts.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let own = http_tools::names(config);
     let is_known = |pattern: &str| {

@@ -1,4 +1,4 @@
-//! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
+//! Rules between keys, which no single key's type can express. Each violation is one sentence at the key to change.
 
 use crate::{
     JobConfig, Llm, WebSearch,
