@@ -3,6 +3,7 @@
 mod approvals;
 mod counting_graph;
 mod counting_tool;
+mod decisions;
 mod drain;
 mod history;
 mod http_tools;
