@@ -2,6 +2,7 @@
 //! collector's protocol, and a real browser where there is one.
 
 mod api;
+mod approvals;
 mod browser;
 mod client;
 mod collector;
