@@ -34,6 +34,32 @@ pub(crate) struct Claim<'a> {
     pub(crate) quote: &'a str,
 }
 
+/// The words of a quote, and what a model says of their place: the document, or a passage of it, and the page.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<'a> {
+    pub(crate) source: Option<&'a str>,
+    pub(crate) passage: Option<i32>,
+    pub(crate) page: Option<u32>,
+    pub(crate) quote: &'a str,
+}
+
+/// Verifies a quote whose place is given in either way; of several places of the words the passage chooses.
+pub(crate) async fn verify_words(env: &ToolEnv<'_>, words: Words<'_>) -> Result<Verified, ToolError> {
+    let Words { source, passage, page, quote } = words;
+    let Some(number) = passage else {
+        let source = source.ok_or_else(|| ToolError::refused("give `source` or `passage` beside `quote`"))?;
+        return verify(env, Claim { source, page, quote }).await;
+    };
+    let known = env.overlay.passages().iter().find(|known| known.number == number);
+    match known.map(|known| known.chunk_path.as_deref()) {
+        Some(Some(path)) => verify(env, Claim { source: path, page, quote }).await,
+        Some(None) => {
+            Err(ToolError::refused(format!("passage {number} has no text, so nothing can be quoted from it")))
+        }
+        None => Err(ToolError::refused(format!("there is no passage {number}; `coverage` shows them"))),
+    }
+}
+
 /// A citation, and what was put right in what the model said of it.
 pub(crate) struct Verified {
     pub(crate) citation: Citation,

@@ -1,6 +1,6 @@
 //! `cite`: a verified citation.
 
-use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
+use crate::documents::citation_check::{Pointer, Verified, Words, verify_pointer, verify_words};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::{Phases, Product};
@@ -55,12 +55,12 @@ impl Declared for Cite {
             (Some(passage), Some(from), _, None) => {
                 verify_pointer(env, Pointer { passage, from, to: to.unwrap_or(from) }).await?
             }
-            (None, None, Some(source), Some(quote)) => {
-                verify(env, Claim { source: &source, page, quote: &quote }).await?
+            (passage, None, source, Some(quote)) if passage.is_some() || source.is_some() => {
+                verify_words(env, Words { source: source.as_deref(), passage, page, quote: &quote }).await?
             }
             _ => {
                 return Err(ToolError::refused(
-                    "give either `passage` and `from` (and `to`), the numbers of sentences, or `source` and `quote`",
+                    "give either `passage` and `from` (and `to`), the numbers of sentences, or `quote` and its `source` or `passage`",
                 ));
             }
         };

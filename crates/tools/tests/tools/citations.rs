@@ -232,6 +232,16 @@ async fn of_several_places_of_the_words_the_given_chunk_chooses() {
         first.content.contains("the words stand at 2 places, of which the first, in passage 1, was recorded"),
         "{first:?}"
     );
+    let of_passage = bench.call("cite", json!({"passage": 2, "quote": twice})).await;
+    assert_eq!((place(&of_passage).0, &of_passage.content), (2, &second.content), "its number is as good as its path");
+    let recorded = json!({"text": "Invoices are kept for ten years.", "name": "Retention", "type": "compliance",
+        "priority": "high", "confidence": 0.9, "citations": [{"passage": 2, "quote": twice}]});
+    let done = bench.call("add_requirement", recorded).await;
+    assert!(!done.is_error && place(&done).0 == 2, "{done:?}");
+    let refused = bench.refused("cite", json!({"passage": 9, "quote": twice})).await;
+    assert!(refused.contains("there is no passage 9"), "{refused}");
+    let refused = bench.refused("cite", json!({ "quote": twice })).await;
+    assert!(refused.contains("`quote` and its `source` or `passage`"), "{refused}");
     let other = bench.call("cite", cites("chunks/chunk_001.md", "Bills must be paid at once.")).await;
     assert_eq!(place(&other).0, 2, "{other:?}");
     assert!(

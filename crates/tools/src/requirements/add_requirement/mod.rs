@@ -5,7 +5,7 @@ pub(crate) mod key;
 pub(crate) mod same_words;
 mod without_quote;
 
-use crate::documents::citation_check::{Claim, Pointer, Verified, apart, verify, verify_pointer};
+use crate::documents::citation_check::{Pointer, Verified, Words, apart, verify_pointer, verify_words};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, Tool, ToolEnv};
 pub(crate) use build::{build, distinct, evidence, name_from};
@@ -52,7 +52,7 @@ pub(crate) struct AddRequirement {
     #[serde(default)]
     pub(crate) source_location: Location,
     /// evidence: sentences by the numbers they are shown with, `{"passage": 7, "from": 3, "to": 4}` (`to` default: `from`;
-    /// at most six), which are quoted for you; or objects with `source`, `page` and `quote`; or ids from `cite`
+    /// at most six), which are quoted for you; or objects with `quote` and `source` (or `passage`) and `page`; or ids from `cite`
     #[schemars(length(max = 50))]
     #[serde(default)]
     pub(crate) citations: Vec<Evidence>,
@@ -100,7 +100,7 @@ pub(crate) struct Location {
     section: Option<Value>,
 }
 
-/// # sentences of a passage by their numbers, {passage, from, to}; or an object with source, page (optional) and quote; or a citation id such as cit_1a2b3c4d
+/// # sentences of a passage by their numbers, {passage, from, to}; or an object with source or passage, page (optional) and quote; or a citation id such as cit_1a2b3c4d
 /// One piece of evidence.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -109,7 +109,9 @@ pub(crate) enum Evidence {
     Id(#[schemars(regex(pattern = "^cit_[0-9a-f]{8}$"))] String),
     /// A quote to be verified now.
     Quote {
-        source: String,
+        source: Option<String>,
+        #[schemars(range(min = 1))]
+        passage: Option<i32>,
         #[schemars(range(min = 1, max = 1_000_000))]
         page: Option<u32>,
         #[schemars(length(max = 10_000))]
@@ -206,7 +208,10 @@ pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<V
                 "there is no citation {id}; cite the quote first, or give source, page and quote here"
             ))),
         },
-        Evidence::Quote { source, page, quote } => verify(env, Claim { source, page: *page, quote }).await,
+        Evidence::Quote { source, passage, page, quote } => {
+            let words = Words { source: source.as_deref(), passage: *passage, page: *page, quote };
+            verify_words(env, words).await
+        }
         Evidence::Pointer { passage, from, to } => {
             verify_pointer(env, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
         }
