@@ -5,7 +5,7 @@ use crate::{
     CallProgress, Given, Judged, Opening, PhaseKind, Previous, Work, Worked,
     guardrail::{
         effects::{PhaseEffects, Seen},
-        repeat::{self, Repeat},
+        repeat::Repeat,
     },
 };
 use chrono::{DateTime, Utc};
@@ -263,7 +263,7 @@ pub struct Guards {
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub refused_once: VecDeque<u32>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
-    #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,
 }
 
