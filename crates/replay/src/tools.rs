@@ -49,7 +49,7 @@ impl ReplayContext<'_> {
     ) -> Result<Vec<ToolReturn>, Stop> {
         let mut returns = Vec::with_capacity(calls.len());
         let recorded: Vec<bool> =
-            calls.iter().map(|call| call.check.is_none() && is_from_the_record(step, call)).collect();
+            calls.iter().map(|call| call.check.is_none() && is_recorded_returns(step, call)).collect();
         // Calls that are really run see what the calls before them produced; the runner sees to that within a group.
         let mut rows = Cow::Borrowed(rows);
         let mut at = 0;
@@ -57,7 +57,7 @@ impl ReplayContext<'_> {
             let calls = &calls[at..at + group.len()];
             at += group.len();
             let given = match group.first() {
-                Some(true) => self.from_the_record(step, calls, &mut rows),
+                Some(true) => self.recorded_returns(step, calls, &mut rows),
                 Some(false) | None => self.really_run(&rows, run, calls).await?,
             };
             if at < recorded.len() && group.first() == Some(&false) {
@@ -69,7 +69,7 @@ impl ReplayContext<'_> {
     }
 
     /// What these calls gave. Each sees what those before it wrote, so that a file is the product of one of them.
-    fn from_the_record(
+    fn recorded_returns(
         &self,
         step: &RecordedStep,
         calls: &[OutsideCall<'_>],
@@ -182,7 +182,7 @@ fn appended(script: Product, rows: &MemoryJob) -> Product {
     }
 }
 
-fn is_from_the_record(step: &RecordedStep, call: &ToolCall) -> bool {
+fn is_recorded_returns(step: &RecordedStep, call: &ToolCall) -> bool {
     let ranked = || {
         let mode = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
         let by_meaning = mode["mode"] == json!("semantic") || mode["mode"] == json!("hybrid");

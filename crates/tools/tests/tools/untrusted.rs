@@ -46,7 +46,7 @@ async fn files_are_told_by_their_paths() {
         assert_eq!(edited[0].untrusted, untrusted, "{path}");
     }
     let search = ("search_files", json!({"query": "Words", "mode": "text"}));
-    assert!(bench.turn(&[search.clone()]).await[0].untrusted, "a document is among the files");
+    assert!(bench.turn(std::slice::from_ref(&search)).await[0].untrusted, "a document is among the files");
     let own = Bench::with(&[("notes/a.md", "Words.\n"), ("input/context.json", "{}")]);
     assert!(!own.turn(&[search]).await[0].untrusted);
 }

@@ -31,6 +31,38 @@ pub(super) fn set(mut config: Value, key: &str, value: Value) -> Value {
     config
 }
 
+/// Keys, each with the file and the name of the test that shows it.
+const ELSEWHERE: [(&str, &str, &str); 12] = [
+    ("approval", "tests/it/recovery/approvals.rs", "a_job_waits_for_its_calls_and_makes_those_that_were_approved"),
+    ("untrusted", "tests/it/recovery/untrusted.rs", "ask_lets_a_person_decide_on_what_reaches_out"),
+    (
+        "untrusted_allowed",
+        "tests/it/recovery/untrusted.rs",
+        "the_result_of_a_foreign_tool_is_a_way_in_and_tools_that_are_allowed_go_on",
+    ),
+    (
+        "connections.web.allowed_hosts",
+        "crates/config/tests/config/untrusted.rs",
+        "what_leaves_the_job_reaches_out_unless_the_operator_allows_it",
+    ),
+    (
+        "connections.http_tools",
+        "tests/it/recovery/http_tools.rs",
+        "a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job",
+    ),
+    (
+        "coverage_settings.unsupported",
+        "crates/engine/tests/engine/dialogues/coverage.rs",
+        "a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails",
+    ),
+    ("accept_by_rule", "tests/it/handover/by_rule.rs", "what_has_no_remark_is_accepted_without_a_request"),
+    ("document_roots", "crates/worker/src/run/intake/tests.rs", "a_type_may_be_kept_to_folders_of_the_import_folder"),
+    ("coverage_settings.patterns", "tests/it/evidence/candidates.rs", "patterns_of_a_job_type_add_candidates"),
+    ("coverage_settings.style", "tests/it/evidence/candidates.rs", "a_job_type_of_policies_takes_the_present_passive"),
+    ("llm.fallback", "tests/it/conversation/provider.rs", "a_model_that_is_overloaded_is_replaced_by_another"),
+    ("$extends", "crates/config/tests/config/layers.rs", "a_chain_in_json_and_yaml_merges_from_the_most_general_down"),
+];
+
 /// The table.
 pub(super) fn all() -> Vec<Pair> {
     let by = |key: &str, base: Value, one: Value, other: Value| Pair {
@@ -45,71 +77,20 @@ pub(super) fn all() -> Vec<Pair> {
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
         plain("autonomy", json!("full"), json!("review")),
-        elsewhere(
-            "approval",
-            "tests/it/recovery/approvals.rs",
-            "a_job_waits_for_its_calls_and_makes_those_that_were_approved",
-        ),
-        elsewhere("untrusted", "tests/it/recovery/untrusted.rs", "ask_lets_a_person_decide_on_what_reaches_out"),
-        elsewhere(
-            "untrusted_allowed",
-            "tests/it/recovery/untrusted.rs",
-            "the_result_of_a_foreign_tool_is_a_way_in_and_tools_that_are_allowed_go_on",
-        ),
-        elsewhere(
-            "connections.web.allowed_hosts",
-            "crates/config/tests/config/untrusted.rs",
-            "what_leaves_the_job_reaches_out_unless_the_operator_allows_it",
-        ),
-        elsewhere(
-            "connections.http_tools",
-            "tests/it/recovery/http_tools.rs",
-            "a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job",
-        ),
         plain("on_complete.enqueue", json!("validator"), json!(null)),
         plain("coverage", json!("documents"), json!("off")),
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
         plain("coverage_settings.max_closed", json!(0.4), json!(0.6)),
-        elsewhere(
-            "coverage_settings.unsupported",
-            "crates/engine/tests/engine/dialogues/coverage.rs",
-            "a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails",
-        ),
         plain("documents.prepare", json!("start"), json!("model")),
         of_files("deliverables", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("citations_required", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("no_sources", "nothing_is_quoted_from_a_document_that_is_no_source"),
-        elsewhere("accept_by_rule", "tests/it/handover/by_rule.rs", "what_has_no_remark_is_accepted_without_a_request"),
         of_levels("job_may_set", "an_operator_opens_keys_and_what_is_below_them"),
         of_levels("addresses_allowed", "an_opened_address_begins_as_one_that_is_allowed"),
         of_levels("models_allowed", "a_job_chooses_among_the_models_of_its_type"),
-        elsewhere(
-            "document_roots",
-            "crates/worker/src/run/intake/tests.rs",
-            "a_type_may_be_kept_to_folders_of_the_import_folder",
-        ),
-        elsewhere(
-            "coverage_settings.patterns",
-            "tests/it/evidence/candidates.rs",
-            "patterns_of_a_job_type_add_candidates",
-        ),
-        elsewhere(
-            "coverage_settings.style",
-            "tests/it/evidence/candidates.rs",
-            "a_job_type_of_policies_takes_the_present_passive",
-        ),
-        elsewhere(
-            "llm.fallback",
-            "tests/it/conversation/provider.rs",
-            "a_model_that_is_overloaded_is_replaced_by_another",
-        ),
         Pair { key: "$schema".into(), shown: Shown::ByNothing },
-        elsewhere(
-            "$extends",
-            "crates/config/tests/config/layers.rs",
-            "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
-        ),
     ];
+    pairs.extend(ELSEWHERE.map(|(key, file, test)| elsewhere(key, file, test)));
     let of_words = ["limits.on_tool_failure", "limits.closed_todos"];
     pairs.extend(limits(by).into_iter().filter(|pair| !of_words.contains(&pair.key.as_str())).map(|pair| {
         of_levels(&pair.key.replace("limits.", "limits_ceiling."), "no_limit_is_raised_above_the_ceiling")
