@@ -5,14 +5,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// The longest single wait: after an outage ends, work goes on within this time.
+/// The longest single wait: after an outage, work resumes within this time.
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
-/// The longest that a call of the database may take before it is given up as lost, e.g. because its connection broke
-/// without a word. Longer than the server takes to give the statement up itself.
+/// The longest that a database call may take before it is given up as lost, e.g. because its connection broke silently.
+/// Longer than the server's statement timeout.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A growing wait.
+/// A growing delay.
 #[derive(Debug)]
 pub struct Backoff {
     next: Duration,
@@ -25,18 +25,18 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The first wait is a short one.
+    /// The first delay is short.
     pub fn new() -> Self {
         Self { next: Duration::from_millis(50) }
     }
 
-    /// Waits, longer each time; a little more or less, so that those who failed together do not come back together.
+    /// Waits, longer each time, with jitter, so that callers that failed together do not retry together.
     pub async fn sleep(&mut self) {
         tokio::time::sleep(self.next.mul_f64(jitter_factor())).await;
         self.next = (self.next * 2).min(MAX_DELAY);
     }
 
-    /// Begins anew after a success.
+    /// Restarts from the shortest delay after a success.
     pub fn reset(&mut self) {
         *self = Self::new();
     }
@@ -47,24 +47,22 @@ fn jitter_factor() -> f64 {
     0.8 + 0.4 * random_unit()
 }
 
-/// An interval that is never longer than it should be and mostly a little shorter, so that many workers do not look at
-/// once.
+/// A jittered interval, at most 20 % shorter and never longer, so that many workers do not poll at the same moment.
 pub fn jittered(interval: Duration) -> Duration {
     interval.mul_f64(1.0 - 0.2 * random_unit())
 }
 
-/// Between 0 and 1, evenly.
+/// Between 0 and 1, uniformly distributed.
 fn random_unit() -> f64 {
     f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
 }
 
-/// Calls the database, and gives the call up when it is not answered.
+/// Calls the database with a timeout.
 pub async fn with_call_timeout<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     timeout(CALL_TIMEOUT, call).await.unwrap_or(Err(Error::Unanswered(CALL_TIMEOUT)))
 }
 
-/// Calls the database until it says something else than that it cannot now. How long that may take is the caller's
-/// matter, who has a lease that ends.
+/// Retries a database call while its error is transient. The caller limits the time: its lease ends.
 pub async fn retry_transient<T, F>(call: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,

@@ -8,14 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What stands for a NUL character. Postgres can store none in text; models and documents do produce them, and a
-/// refused row would fail its job at the same step for ever.
+/// Replacement for a NUL character. Postgres can store none in text; models and documents do produce them, and a
+/// rejected row would fail its job at the same step forever.
 const REPLACEMENT: &str = "\u{FFFD}";
 
 /// A value as JSON text that Postgres accepts.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string(value).expect("rows have string keys and no failing serializer");
-    // The escape of a NUL, or of a backslash followed by `u0000`: rare enough to look closer.
+    // The escape of a NUL, or of a backslash followed by `u0000`: rare enough for a slower check.
     if !text.contains("\\u0000") {
         return text;
     }

@@ -4,32 +4,32 @@ use crate::{Error, Lease, Store, error::During};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// What `status_reason` says of a job that waits.
+/// The `status_reason` of a waiting job.
 const WAITS: &str = "waits for its model's limit";
 
-/// Whose limits: a provider counts for a key, and for each model apart.
+/// The scope of limits: a provider counts per key, and per model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EndpointKey {
-    /// Scheme and host, and the port where it is not the scheme's own.
+    /// Scheme and host, and the port unless it is the scheme's default.
     pub endpoint: String,
-    /// The environment variable with the key.
+    /// The name of the environment variable with the key.
     pub key_name: String,
     /// The model's name.
     pub model: String,
 }
 
-/// Limits as they are set (`llm.limits`) or learnt; none where there is none.
+/// Limits as set (`llm.limits`) or learnt; none if there is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EndpointLimits {
-    /// Requests within a minute.
+    /// Requests per minute.
     pub requests_per_minute: Option<i64>,
-    /// Tokens within a minute, prompts and answers.
+    /// Tokens per minute, prompts and answers.
     pub tokens_per_minute: Option<i64>,
-    /// Requests at the same time.
+    /// Concurrent requests.
     pub parallel: Option<i32>,
 }
 
-/// Requests, and the tokens that they have.
+/// A number of requests, and of their tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amount {
     /// Requests.
@@ -38,51 +38,51 @@ pub struct Amount {
     pub tokens: f64,
 }
 
-/// What one worker draws from the limits of an endpoint.
+/// One worker's draw from the limits of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Draw {
-    /// For requests that wait, and for some to come.
+    /// For waiting requests, and for some future ones.
     pub cost: Amount,
-    /// What earlier draws took too little; negative: too much.
+    /// Amount by which earlier draws were too small; negative: too large.
     pub corrected: Amount,
 }
 
-/// A draw's answer, by the algorithm GCRA: a unit may be used when the theoretical arrival time (TAT) of those before it is no
-/// more than the burst away.
+/// The answer to a draw, by GCRA: a unit may be used if the theoretical arrival time (TAT) of the units before it is at
+/// most the burst in the future.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// The limits that rule now.
+    /// The limits in force.
     pub limits: EndpointLimits,
-    /// TATs before this draw, in seconds from now; a block by the provider is in them.
+    /// TATs before this draw, in seconds from now; they include a block by the provider.
     pub tat_s: Amount,
-    /// Seconds between two units; 0 where there is no limit.
+    /// Seconds between two units; 0 if there is no limit.
     pub period_s: Amount,
-    /// How many seconds of the limit may be used at once.
+    /// The burst: how many seconds of the limit may be used at once.
     pub burst_s: f64,
 }
 
-/// Of a limit on parallel requests, what one worker has.
+/// One worker's slots of a limit on parallel requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// How many of its requests may be under way.
+    /// How many of its requests may be in flight.
     pub granted: i32,
     /// Whether requests of other workers wait.
     pub contested: bool,
 }
 
-/// A request that was refused as one too many.
+/// A request that the provider refused because of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refusal {
-    /// For how long the provider wants none, if it says so.
+    /// How long the provider wants no requests, if it says so.
     pub wait: Option<Duration>,
-    /// How long ago the request was sent.
+    /// The time since the request was sent.
     pub sent_ago: Duration,
-    /// Whether the provider says what its limits are.
+    /// Whether the provider states its limits.
     pub names_limits: bool,
 }
 
 impl Store {
-    /// Draws from the limits of an endpoint. `None`: no limit of it is known.
+    /// Draws from the limits of an endpoint. `None`: none of its limits is known.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -113,8 +113,9 @@ impl Store {
         }))
     }
 
-    /// Asks for slots of an endpoint with a limit on parallel requests: `wanted` for requests that are under way or wait, after
-    /// `ended` ones were. They are renewed until the lease ends. `None`: the endpoint has no such limit.
+    /// Requests slots of an endpoint with a limit on parallel requests: `wanted` for requests in flight or waiting,
+    /// after `ended` ones have finished. They must be renewed before the lease ends. `None`: the endpoint has no such
+    /// limit.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -142,7 +143,8 @@ impl Store {
         Ok(row.map(|row| Slots { granted: row.granted, contested: row.contested }))
     }
 
-    /// Sets what a configuration says, if it `is_current`: that of a job which began earlier counts where nothing is set.
+    /// Stores the limits of a configuration: always if it `is_current`, or, for a job that began earlier, only if none
+    /// are set.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -168,7 +170,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes over what the provider says that it allows.
+    /// Stores the limits that the provider states.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -192,7 +194,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps all workers from an endpoint that has refused a request as one too many.
+    /// Blocks an endpoint for all workers after it refused a request because of a rate limit.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -212,7 +214,7 @@ impl Store {
         Ok(())
     }
 
-    /// The endpoints of which a limit is known.
+    /// The endpoints with a known limit.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -225,8 +227,8 @@ impl Store {
             .collect())
     }
 
-    /// Says in `status_reason` which running jobs wait for their model's limit, and of which that is over; of which it was
-    /// said.
+    /// Sets or clears `status_reason` of running jobs that wait, or no longer wait, for their model's limit; returns
+    /// the updated jobs.
     ///
     /// # Errors
     /// [`Error::Database`].

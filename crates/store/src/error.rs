@@ -1,18 +1,19 @@
-//! Database errors, in the few kinds that a caller treats differently.
+//! Database errors, grouped by how a caller treats them.
 
 use uuid::Uuid;
 
 /// An error of the store; its text is one sentence for a user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The job is no longer ours: another claim, or a user's command. Normal, not a failure: drop the run. Nothing
-    /// was written.
+    /// The job is no longer ours: another claim, or a user's command. Normal, not a failure: drop the run. Nothing was
+    /// written.
     #[error("job {0} is no longer held under this lease: the run is dropped and nothing was written")]
     LeaseLost(Uuid),
-    /// A call was to leave whose approval is over: it has expired, or its row is not what was approved. Nothing was written.
+    /// The approval of a call about to be sent is no longer valid: it has expired, or its row differs from what was
+    /// approved. Nothing was written.
     #[error("a call of job {0} is no longer approved, and was not made")]
     DispatchRefused(Uuid),
-    /// A command that does not fit the job's status, or names no job; the database's own sentence.
+    /// A command that does not fit the job's status, or names no job; the database's message.
     #[error("{0}")]
     Refused(String),
     /// The database was migrated by a later release.
@@ -20,30 +21,30 @@ pub enum Error {
         "the database schema {found} is newer than this version of plumbline knows ({known}): use a newer plumbline"
     )]
     SchemaNewer {
-        /// The database's version.
+        /// The database's schema version.
         found: i64,
-        /// The newest version built in.
+        /// The newest embedded version.
         known: i64,
     },
     /// The database is not migrated, or not far enough.
     #[error("the database schema is {} but at least {needed} is needed: run `plumbline migrate`", version(*.found))]
     SchemaOlder {
-        /// The database's version, if it has one.
+        /// The database's schema version, if it has one.
         found: Option<i64>,
         /// The oldest version that works.
         needed: i64,
     },
-    /// The database has the migrations from before the first release, which this version does not go on from.
+    /// The database has the migrations from before the first release, which this version does not continue.
     #[error(
         "the database has the schema {found} from before version 0.1.0, which is left as it is: make a new database, run \
          `plumbline migrate` there, and copy what you need into it with \
          `pg_dump --data-only --disable-triggers --exclude-table=_sqlx_migrations OLD | psql NEW`"
     )]
     SchemaUnreleased {
-        /// The database's version.
+        /// The database's schema version.
         found: i64,
     },
-    /// A migration that the database has was edited afterwards, as the chapters are before the first release.
+    /// An applied migration was edited afterwards, as the chapters are before the first release.
     #[error(
         "the database was made with another text of migration {0} than this version of plumbline has, and is left as it \
          is: make a new database and run `plumbline migrate` there"
@@ -52,53 +53,53 @@ pub enum Error {
     /// A migration failed.
     #[error("could not migrate the database: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
-    /// A row that does not read back as what it must be.
+    /// A row that cannot be decoded.
     #[error("job {job_id}: the stored {what} cannot be read: {reason}")]
     Corrupt {
-        /// Whose row.
+        /// The job with the row.
         job_id: Uuid,
         /// Which part.
         what: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The database was silent for too long and the caller gave up: whether the call happened is not known.
+    /// The database did not answer in time and the caller gave up: the outcome of the call is unknown.
     #[error("the database did not answer within {} s", .0.as_secs())]
     Unanswered(std::time::Duration),
-    /// A pooler in transaction mode stands between, and it loses prepared statements.
+    /// The connection goes through a pooler in transaction mode, which loses prepared statements.
     #[error(
         "the connection goes through a pooler in transaction mode that does not keep track of prepared statements: \
          connect directly, set its pool_mode to session, or use PgBouncer 1.21 or later with max_prepared_statements > 0"
     )]
     TransactionPooler,
-    /// A pooler in statement mode stands between, and it takes no transactions.
+    /// The connection goes through a pooler in statement mode, which does not support transactions.
     #[error(
         "the connection goes through a pooler in statement mode, which takes no transactions: connect directly, or set \
          its pool_mode to session"
     )]
     StatementPooler,
-    /// The server, or a pooler before it, gives fewer connections at once than are needed.
+    /// The server, or a pooler before it, opens fewer concurrent connections than needed.
     #[error(
         "the server gives {had} connections at once and {needed} are needed: raise the login's or \
          the database's CONNECTION LIMIT, max_connections, or the pooler's default_pool_size"
     )]
     TooFewConnections {
-        /// How many there were.
+        /// How many it opened.
         had: u32,
         /// How many the pool uses.
         needed: u32,
     },
-    /// Everything else the database says; see [`Error::is_transient`].
+    /// Any other database error; see [`Error::is_transient`].
     #[error("could not {doing}: {}", said(source))]
     Database {
-        /// What was being done, after "could not".
+        /// The attempted action, after "could not".
         doing: &'static str,
         /// The driver's error.
         source: sqlx::Error,
     },
 }
 
-/// The database's own words, without where in the server's program they come from, which is of no use to anybody here.
+/// The database's message, without the location in the server's source, which is of no use to users.
 fn said(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(database) => database.message().to_owned(),
@@ -111,8 +112,8 @@ fn version(found: Option<i64>) -> String {
 }
 
 impl Error {
-    /// Whether the same call may succeed later: the database is away, full, restarting, read-only during a failover,
-    /// or two transactions were in each other's way.
+    /// Whether the same call may succeed later: the database is unavailable, full, restarting, read-only during a
+    /// failover, or two transactions conflicted.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_transient(source),
@@ -122,9 +123,9 @@ impl Error {
         }
     }
 
-    /// Whether the job itself is to blame, by what it would write or by what is stored of it: another worker, or another day,
-    /// changes nothing. Everything else is trouble of the database, of what stands before it, or of a kind that nobody has
-    /// met: the job is given back.
+    /// Whether the job's own data is the cause, either what it would write or what is stored of it: another worker or a
+    /// later attempt would fail as well. Any other error is a problem of the database, of a pooler or proxy, or of an
+    /// unknown kind: the job is released.
     pub fn is_of_the_job(&self) -> bool {
         match self {
             Self::Database { source: sqlx::Error::Database(error), .. } => {
@@ -135,33 +136,33 @@ impl Error {
         }
     }
 
-    /// Whether the connection no longer knows what was prepared on it: a pooler changed, or a table did.
+    /// Whether the connection has lost its prepared statements: a pooler or a table changed.
     pub fn wants_new_connections(&self) -> bool {
         self.code().is_some_and(|code| matches!(&*code, "26000" | "0A000"))
     }
 
-    /// What the same trouble is known by: its SQLSTATE, or a word where there is none.
+    /// An identifier for equal failures: the SQLSTATE, or a word if there is none.
     pub fn kind(&self) -> String {
         self.code().map_or_else(|| "database".to_owned(), std::borrow::Cow::into_owned)
     }
 
-    /// Whether the database was made by a version that this one does not go on from.
+    /// Whether the database was made by a version that this one does not continue.
     pub fn is_of_another_schema(&self) -> bool {
         matches!(self, Self::SchemaUnreleased { .. } | Self::SchemaEdited(_))
     }
 
-    /// Whether it passes by itself: transient, and neither a password nor a right that somebody has to put right.
+    /// Whether it may pass without intervention: transient, and not a password or a right that an operator must fix.
     pub fn is_outage(&self) -> bool {
         let code = self.code();
         self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == FORBIDDEN)
     }
 
-    /// Whether the server itself said it, and not that there is none.
+    /// Whether the server itself reported it, as opposed to a failed connection.
     pub fn is_said(&self) -> bool {
         self.code().is_some()
     }
 
-    /// Whether the login lacks a right that the call takes.
+    /// Whether the login lacks a right that the call needs.
     pub fn is_forbidden(&self) -> bool {
         self.code().is_some_and(|code| code == FORBIDDEN)
     }
@@ -190,15 +191,15 @@ fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
-/// SQLSTATEs that the job's own rows bring about: 22 data exception, 23 integrity constraint violation, 54 program limit
-/// exceeded, and P0001, by which our triggers refuse.
+/// SQLSTATEs caused by the job's own rows: 22 data exception, 23 integrity constraint violation, 54 program limit
+/// exceeded, and P0001, which our triggers raise.
 fn is_code_of_the_job(code: &str) -> bool {
     matches!(code.get(..2), Some("22" | "23" | "54")) || code == "P0001"
 }
 
-/// SQLSTATEs that pass by themselves or by an operator's help. Classes: 08 connection, 28 authorization (a password was
-/// changed under a running worker; at its start the same error ends it), 53 resources (too many connections, disk full),
-/// 57P0x shutdown and start-up. 42501: a right was taken away.
+/// SQLSTATEs that pass by themselves or after an operator's fix. Classes: 08 connection, 28 authorization (a password
+/// was changed under a running worker; at start-up the same error ends it), 53 resources (too many connections, disk
+/// full), 57P0x shutdown and start-up. 42501: a right was revoked.
 fn is_transient_code(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("28")
@@ -207,7 +208,7 @@ fn is_transient_code(code: &str) -> bool {
         || matches!(code, "40001" | "40P01" | "25006" | "25P03" | "25P04" | "42501" | "55P03" | "57014" | "58030")
 }
 
-/// Adds what was being done to a driver error.
+/// Adds the attempted action to a driver error.
 pub(crate) trait During<T> {
     /// `doing` completes the sentence "could not …".
     fn during(self, doing: &'static str) -> Result<T, Error>;
@@ -235,7 +236,7 @@ mod tests {
         assert!(!Error::LeaseLost(uuid::Uuid::nil()).is_transient());
     }
 
-    /// The classes of the manual's appendix A, by one of their codes each.
+    /// The classes of the PostgreSQL manual's appendix A, each represented by one code.
     #[test]
     fn four_classes_are_the_jobs_fault_and_all_others_the_infrastructures() {
         for code in ["22021", "22P02", "23505", "23514", "54000", "54011", "P0001"] {

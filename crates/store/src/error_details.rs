@@ -1,14 +1,14 @@
-//! `jobs.error_details`: the same members for every kind of error, so that a query need not know the kind.
+//! `jobs.error_details`: the same members for every kind of error, so that queries need no case distinction.
 
 use crate::bind::json;
 use plumbline_engine::JobError;
 use serde_json::{Map, Value};
 
-/// What to do where nobody knows better.
+/// The hint if there is no better one.
 const HINT: &str = "put right what the message says, then run the job again with retry_job";
 
-/// `{kind, stage, attempts, first_error, last_error, hint}` and whatever else is known, as JSON text. What failed at once
-/// has failed in its first attempt, and its first error is its last.
+/// `{kind, stage, attempts, first_error, last_error, hint}` and any further details, as JSON text. For a failure in the
+/// first attempt, the first error is also the last.
 pub(crate) fn of(error: &JobError) -> String {
     let mut details = error.details.clone();
     let mut fill = |name: &str, value: Value| fill(&mut details, name, value);

@@ -21,47 +21,47 @@ mod armed;
 use crate::Error;
 use plumbline_engine::{Opening, Stage, State};
 
-/// A boundary of a step, in the order in which a job passes them.
+/// A boundary of a step, in the order in which a job reaches them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The job is claimed and nothing of it is read.
+    /// The job is claimed; none of its rows are loaded.
     Claimed,
     /// The run is rebuilt from its rows.
     Loaded,
-    /// The job's documents are taken in, nothing is committed.
+    /// The job's documents are imported; nothing is committed.
     IntakeDone,
-    /// The model is about to be asked.
+    /// The request to the model is about to be sent.
     BeforeModel,
-    /// The model has answered, nobody else knows.
+    /// The model has answered; the answer is only in memory.
     AfterModel,
     /// Tools are about to run.
     BeforeTools,
-    /// A document is about to be read, in a process of its own.
+    /// A document is about to be parsed, in a separate process.
     BeforeExtraction,
-    /// Parts of a long text are put aside, and no step names them.
+    /// Parts of a long text are staged; no step refers to them.
     StageBlobs,
     /// Tools have run.
     AfterTools,
-    /// The engine has taken the outcome in.
+    /// The engine has applied the outcome.
     Applied,
     /// A step is about to be written.
     BeforeCommit,
     /// Inside the transaction: the job's row is locked and advanced.
     Fenced,
-    /// Inside the transaction: everything is written but COMMIT.
+    /// Inside the transaction: everything is written except COMMIT.
     Written,
-    /// COMMIT is done and its answer not used.
+    /// COMMIT is done and its answer not processed.
     Committed,
     /// The step is durable and the mirror does not show it.
     BeforeMirror,
     /// The mirror shows the step.
     AfterMirror,
-    /// The job is about to be given back.
+    /// The job is about to be released.
     Releasing,
 }
 
 impl Point {
-    /// All of them.
+    /// All points, in order.
     pub const ALL: [Self; 17] = [
         Self::Claimed,
         Self::Loaded,
@@ -106,7 +106,7 @@ impl Point {
     }
 }
 
-/// The part of a job that a state belongs to: what the sweep varies besides the point.
+/// The part of a job that a state belongs to: the second dimension of the sweep, besides the point.
 pub fn part(state: &State) -> &'static str {
     match (&state.stage, state.phase.opening) {
         (Stage::Intake, _) => "intake",
@@ -120,23 +120,23 @@ pub fn part(state: &State) -> &'static str {
     }
 }
 
-/// A point is reached: nothing happens in a release build.
+/// A point is reached: no effect in a release build.
 ///
 /// # Errors
-/// None; a debug build's are those that a test asked for.
+/// None; in a debug build, only those that a test armed.
 #[cfg(not(debug_assertions))]
 #[inline]
 pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A point is reached: the process aborts, an error comes back, or time passes, where a test asked for it.
+/// A point is reached: aborts the process, returns an error, or waits, if a test armed it.
 ///
 /// # Errors
-/// The error that a test asked for; a transient one.
+/// The error that a test armed; a transient one.
 ///
 /// # Panics
-/// When the environment asks for what does not exist.
+/// If the environment names an unknown point or action.
 #[cfg(debug_assertions)]
 pub async fn reach(point: Point, part: &str) -> Result<(), Error> {
     armed::pass(&format!("{}/{part}", point.name())).await

@@ -1,12 +1,12 @@
 //! Postgres, and the only crate that knows SQL.
 //!
-//! Folders by subject; in `queries/` the same folders with one statement a file, checked against a real database when
+//! Folders by subject; `queries/` has the same folders, one statement per file, checked against a real database when
 //! `.sqlx` is regenerated. A job's path through this crate:
 //!
 //! 1. [`Store::enqueue`] inserts the row (users do the same with plain SQL).
 //! 2. [`Store::claim`] hands it to a worker under a [`Lease`]: the job's id and a number, the epoch, that is one more
 //!    with each claim. A holder of an older epoch can no longer write.
-//! 3. [`Store::load`] gives the rows a run is rebuilt from.
+//! 3. [`Store::load`] returns the rows from which a run is rebuilt.
 //! 4. [`Store::commit`] writes a step: one transaction, the fence first.
 //! 5. The last commit, [`Store::release`] or [`Store::reject`] releases the job; [`Store::sweep`] does it for dead
 //!    workers.

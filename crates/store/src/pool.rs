@@ -1,8 +1,8 @@
 //! The connection pool. Callers never hold a connection: every method takes one and returns it.
 //!
-//! Connections fail in two ways. A broken one is noticed: the call fails with a transient error and the caller retries.
-//! A silent one, behind a router that forgot it or a frozen server, is not noticed for hours. So a connection that has
-//! been idle for a while is pinged before use, a returned one is pinged within a timeout, and the server has
+//! Connections fail in two ways. A broken one is detected: the call fails with a transient error and the caller
+//! retries. A silent one, behind a router that forgot it or a frozen server, is not detected for hours. So a connection
+//! that has been idle for a while is pinged before use, a returned one is pinged within a timeout, and the server has
 //! timeouts for statements and idle transactions.
 
 use crate::{
@@ -18,13 +18,14 @@ use sqlx::{
 use std::{sync::Arc, time::Duration};
 use tokio::{sync::watch, time::timeout};
 
-/// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
+/// How long a call waits for a free connection, or for the server to accept one, before it fails with a transient
+/// error.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection that nobody needed for so long is closed: an idle worker keeps none.
+/// A connection unused for this long is closed: an idle worker keeps none.
 const UNUSED: Duration = Duration::from_secs(30);
-/// A connection used more recently than this is taken to be alive.
+/// A connection used more recently than this is assumed to be alive.
 const FRESH: Duration = Duration::from_secs(5);
-/// A connection that gives no sign of life for so long is dead.
+/// A connection that does not answer a ping within this time is dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
 /// The database. Cheap to clone; all clones share one pool.
@@ -39,11 +40,11 @@ pub struct Store {
 /// How to connect.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
-    /// Most connections at once. Steps hold one for a few milliseconds, so a handful serves many jobs.
+    /// Maximum connections. Steps hold one for a few milliseconds, so a handful serves many jobs.
     pub max_connections: u32,
     /// Shown in `pg_stat_activity`.
     pub application_name: String,
-    /// After how long the server gives a statement up, waits for locks included; `None`: never.
+    /// The server's statement timeout, including waits for locks; `None`: none.
     pub statement_timeout: Option<Duration>,
 }
 
@@ -53,17 +54,19 @@ impl Default for ConnectOptions {
     }
 }
 
-/// What our sessions ask of the server, whatever the role, the database or the address say.
+/// Session settings, which override those of the role, the database and the address.
 ///
-/// The tables are in `public`, and a `search_path` may lack it. All statements find their rows by an index; but a plan is
-/// made once a connection and then kept, and while a table is small the planner would rather read the whole of it, for as
-/// long as the plan lives. Without that choice plans look costly, which must not make the server compile them.
+/// The tables are in `public`, which a `search_path` may lack. All statements find their rows by an index; but a plan
+/// is made once per connection and then kept, and while a table is small the planner would prefer a sequential scan,
+/// for the lifetime of the plan. With `enable_seqscan` off, remaining plans look costly, which must not trigger JIT
+/// compilation.
 const SESSION: [(&str, &str); 3] = [("search_path", "public"), ("enable_seqscan", "off"), ("jit", "off")];
 
 impl ConnectOptions {
-    /// The address, without any settings of the session.
+    /// The address, without session settings.
     fn address(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
-        // Without a setting of the driver's that every server has by itself, and that PgBouncer refuses.
+        // Without `extra_float_digits`, which the driver sets: every server has that value by default, and PgBouncer
+        // refuses the parameter.
         let server = address::parse(url)?.application_name(&self.application_name).extra_float_digits(None);
         Ok(without_brackets(server))
     }
@@ -74,7 +77,7 @@ impl ConnectOptions {
             None => server,
             Some(limit) => {
                 let limit = format!("{}ms", limit.as_millis());
-                // A transaction whose client fell silent would hold its locks for as long as the server does not notice.
+                // If a client falls silent, its transaction would hold its locks until the server notices.
                 server.options([("statement_timeout", &limit), ("idle_in_transaction_session_timeout", &limit)])
             }
         })
@@ -82,26 +85,26 @@ impl ConnectOptions {
 }
 
 impl Store {
-    /// Closes the connections that nobody uses just now, and with them what was prepared there.
+    /// Closes the idle connections, and with them their prepared statements.
     pub async fn renew_connections(&self) {
         while let Some(connection) = self.pool.try_acquire() {
-            // One that cannot even be closed is gone as well.
+            // If it cannot be closed, it is gone as well.
             let _ = connection.close().await;
         }
     }
 
-    /// Connects, and fails when the server cannot be reached.
+    /// Connects; fails if the server is unreachable.
     ///
     /// # Errors
     /// [`Error::Database`] for a malformed address or a server that does not answer.
     pub async fn connect(url: &str, options: ConnectOptions) -> Result<Self, Error> {
         let doing = "connect to the database (check DATABASE_URL, and that the server is running)";
         let mut server = options.server(url).during(doing)?;
-        // The pool would retry a refused connection until its time is up and then say only that it timed out.
+        // The pool would retry a refused connection until its timeout and then report only the timeout.
         let mut first = try_once(&server).await;
         if first.as_ref().is_err_and(is_refused_by_pooler) {
-            // A pooler that takes no settings at the start of a session; the caller's own deadlines remain, and plans
-            // improve when the server has counted the tables' rows.
+            // A pooler that accepts no settings at session start; the caller's own deadlines remain, and plans improve
+            // once the server has statistics of the tables.
             server = options.address(url).during(doing)?;
             first = try_once(&server).await;
         }
@@ -116,7 +119,7 @@ impl Store {
             })
             .after_release(|connection, _| {
                 Box::pin(async move {
-                    // An error closes the connection without a farewell, which could wait as long as an answer.
+                    // An error closes the connection without a Terminate message, which could block as long as a ping.
                     let silent = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
                     if is_alive(connection).await { Ok(true) } else { Err(silent()) }
                 })
@@ -135,9 +138,9 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// Refuses a pooler that loses prepared statements or takes no transactions. Two transactions at once are given two
-    /// connections by a pooler in transaction mode, so that the second use of a statement meets a server that was never
-    /// asked to prepare it.
+    /// Rejects a pooler that loses prepared statements or does not support transactions. A pooler in transaction mode
+    /// serves two concurrent transactions by two server connections, so that the second use of a statement reaches a
+    /// server that has not prepared it.
     ///
     /// # Errors
     /// [`Error::TransactionPooler`]; [`Error::StatementPooler`]; [`Error::Database`].
@@ -153,14 +156,14 @@ impl Store {
         let mut ours = self.pool.acquire().await?;
         ask(&mut ours).await?;
         let mut other = self.pool.begin().await?;
-        // A pooler with one connection to the server lets the other one wait: then no statement can be lost.
+        // A pooler with one connection to the server makes the other transaction wait: then no statement can be lost.
         let Ok(occupied) = timeout(SIGN_OF_LIFE, ask(&mut other)).await else { return Ok(()) };
         occupied?;
         ask(&mut ours).await.map(drop)
     }
 }
 
-/// An IPv6 address stands in brackets in a URL, and the driver would look the brackets up as a part of the name.
+/// An IPv6 address is in brackets in a URL, and the driver would resolve the brackets as part of the name.
 fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
     let bare = server.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']')).map(str::to_owned);
     match bare {
@@ -169,7 +172,7 @@ fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
     }
 }
 
-/// Any statement that is prepared under a name, as all of ours are.
+/// Any named prepared statement, as all of ours are.
 async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
     sqlx::query_file_as!(Health, "queries/admin/health.sql").fetch_one(connection).await
 }
@@ -184,18 +187,18 @@ async fn is_alive(connection: &mut PgConnection) -> bool {
     matches!(timeout(SIGN_OF_LIFE, connection.ping()).await, Ok(Ok(())))
 }
 
-/// PgBouncer's words; the code is that of any violated protocol.
+/// PgBouncer's message; its code is that of any protocol violation.
 fn is_refused_by_pooler(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.message().contains("unsupported startup parameter: options"))
 }
 
-/// SQLSTATEs of a prepared statement that is not there, or there already.
+/// SQLSTATEs of a prepared statement that does not exist, or already exists.
 fn is_lost_statement(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| matches!(code.as_ref(), "26000" | "42P05"))
 }
 
-/// PgBouncer's words to a BEGIN in statement mode, again under the code of any violated protocol.
+/// PgBouncer's message for a BEGIN in statement mode, again with the code of any protocol violation.
 fn is_without_transactions(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.message().contains("statement pooling mode"))
 }

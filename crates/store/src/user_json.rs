@@ -1,4 +1,4 @@
-//! JSON that users wrote.
+//! JSON written by users.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -10,15 +10,15 @@ use sqlx::{
 };
 use std::ops::Deref;
 
-/// JSON as a user wrote it. The database takes what a worker cannot hold: numbers beyond 64-bit floating point, and more
-/// than 127 levels. Such a value must not be an error where it is read with those of other jobs, or no worker could claim
-/// any of them: it reads as null, and says why. Nor may that of a requirement, which another program may have written: its
-/// validator would never see the others.
+/// JSON written by a user. The database accepts values that a worker cannot represent: numbers beyond 64-bit floating
+/// point, and more than 127 levels. Such a value must not be an error if it is read together with those of other jobs,
+/// or no worker could claim any of them: it reads as null, with the reason. The same holds for a requirement, which
+/// another program may have written: otherwise its validator would never see the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserJson(Result<Value, String>);
 
 impl UserJson {
-    /// Why it cannot be read, if so.
+    /// The reason if it cannot be read.
     pub fn unreadable(&self) -> Option<&str> {
         self.0.as_ref().err().map(String::as_str)
     }

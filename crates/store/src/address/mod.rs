@@ -5,7 +5,7 @@ mod options;
 use sqlx::postgres::PgConnectOptions;
 use std::{fmt::Write as _, iter::Peekable, str::Chars, str::FromStr};
 
-/// What to write instead of something that is neither. It never says what was written: that may hold a password.
+/// Error text for an address in neither form. It does not repeat the input, which may contain a password.
 const NEITHER: &str = "the address is neither a URL such as postgres://user:password@host:5432/database nor words such as \
                        `host=db port=5432 user=me dbname=plumbline`";
 
@@ -29,7 +29,7 @@ pub(crate) fn parse(address: &str) -> Result<PgConnectOptions, sqlx::Error> {
     PgConnectOptions::from_str(&as_url(&words))
 }
 
-/// A worker keeps to one server: one that stays behind after a failover would take its writes.
+/// A worker uses one server: after a failover, one that is left behind would accept its writes.
 fn refuse_several(hosts: &str) -> Result<(), sqlx::Error> {
     match hosts.contains(',') {
         true => Err(sqlx::Error::Configuration(
@@ -39,7 +39,7 @@ fn refuse_several(hosts: &str) -> Result<(), sqlx::Error> {
     }
 }
 
-/// `me@/database?host=/run/postgresql` names a user and, in its query, a host: what a URL may not leave out is put in.
+/// `me@/database?host=/run/postgresql` has a user and, in its query, a host: inserts the host that a URL may not omit.
 fn with_host(rest: &str) -> String {
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..authority].rfind('@').map(|at| at + 1) {
@@ -50,7 +50,7 @@ fn with_host(rest: &str) -> String {
     }
 }
 
-/// The words by their names, as libpq reads them: `name = value`, with quotes around a value that holds spaces, and a
+/// The key/value pairs, parsed like libpq: `name = value`, with quotes around a value that contains spaces, and a
 /// backslash before a quote or a backslash.
 fn words(address: &str) -> Option<Vec<(String, String)>> {
     let mut rest = address.chars().peekable();
@@ -74,7 +74,7 @@ fn skip_spaces(rest: &mut Peekable<Chars<'_>>) {
     while rest.next_if(|c| c.is_whitespace()).is_some() {}
 }
 
-/// None where a quote or a backslash has nothing after it.
+/// None if a quote is unclosed or nothing follows a backslash.
 fn value(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let quoted = rest.next_if_eq(&'\'').is_some();
     let mut value = String::new();
@@ -95,7 +95,7 @@ fn value(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     }
 }
 
-/// The URL that says the same, everything in its query.
+/// The equivalent URL, with everything in its query.
 fn as_url(words: &[(String, String)]) -> String {
     let mut url = String::from("postgres:///?");
     for (name, value) in words {

@@ -1,7 +1,7 @@
-//! Connection options that the driver does not support. libpq defines them, and some are security options, so none is
-//! dropped without a message.
+//! Connection options that the driver does not support. libpq defines them, and some are security options, so each of
+//! them is an error rather than silently dropped.
 
-/// What the driver reads itself.
+/// Options that the driver supports.
 const READ: [&str; 17] = [
     "sslmode",
     "ssl-mode",
@@ -22,8 +22,8 @@ const READ: [&str; 17] = [
     "application_name",
 ];
 
-/// What holds without the driver's reading it: its values that ask for nothing else than what happens; `*` is any value.
-/// TLS begins at 1.2; a session's timeouts and its signs of life are the pool's.
+/// Options that hold without driver support: the values that request what happens anyway; `*` is any value. The minimum
+/// is TLS 1.2; the pool sets session timeouts and keepalives itself.
 const HOLDS: [(&str, &[&str]); 16] = [
     ("channel_binding", &["prefer", "disable"]),
     ("client_encoding", &["utf8", "utf-8", "auto"]),
@@ -43,10 +43,10 @@ const HOLDS: [(&str, &[&str]); 16] = [
     ("tcp_user_timeout", &["*"]),
 ];
 
-/// Refuses an option that would have no effect.
+/// Rejects an option that would have no effect.
 ///
 /// # Errors
-/// One sentence with the option's name and, for a known one, its value: neither is a secret.
+/// One sentence with the option's name and, for a known option, its value: neither is a secret.
 pub(super) fn refuse_unread<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), sqlx::Error> {
     for (name, value) in options {
         if READ.contains(&name) || name == "options" || name.starts_with("options[") {
@@ -77,7 +77,7 @@ fn advice(name: &str) -> &'static str {
     }
 }
 
-/// The options of a URL, names and values as they are written.
+/// The options of a URL, names and values verbatim.
 pub(super) fn of_url(url: &str) -> impl Iterator<Item = (&str, &str)> {
     let query = url.split_once('?').map_or("", |(_, query)| query.split('#').next().unwrap_or(""));
     query.split('&').filter(|option| !option.is_empty()).map(|option| option.split_once('=').unwrap_or((option, "")))

@@ -1,4 +1,4 @@
-//! Calls that people decide on, and their decisions: thin wrappers of the SQL functions, which contain the rules.
+//! Approvals, and the decisions on them: thin wrappers of the SQL functions, which contain the rules.
 
 use super::control::refused;
 use crate::{Error, Store, bind::text, error::During};
@@ -7,30 +7,30 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A row of `approvals`, its columns by their names.
+/// A row of `approvals`; the fields are its columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ApprovalRow {
-    /// What `approve_call` takes.
+    /// The id for `approve_call`.
     pub id: Uuid,
-    /// The job that waits.
+    /// The waiting job.
     pub job_id: Uuid,
-    /// The step that asked.
+    /// The step that requested it.
     pub step: i64,
-    /// The call in the conversation.
+    /// The id of the call in the conversation.
     pub call_id: String,
     /// Its tool.
     pub tool: String,
     /// `pending`, `approved`, `rejected`, `expired`, `executed` or `void`.
     pub state: String,
-    /// The arguments, nothing of them hidden; none for a login that may not read them.
+    /// The arguments, unredacted; none for a login that may not read them.
     pub shown: Option<String>,
-    /// What it is made with in their place.
+    /// The arguments that replace them.
     pub edited_arguments: Option<Value>,
-    /// Why it was decided so, or is asked for again.
+    /// The reason for the decision, or for requesting it again.
     pub reason: Option<String>,
     /// Of an executed call: `ok`, `error` or `in doubt`.
     pub outcome: Option<String>,
-    /// When it was asked for.
+    /// When it was requested.
     pub requested_at: DateTime<Utc>,
     /// When it expires.
     pub expires_at: DateTime<Utc>,
@@ -38,13 +38,13 @@ pub struct ApprovalRow {
     pub decided_at: Option<DateTime<Utc>>,
     /// The login that decided.
     pub decided_by: Option<String>,
-    /// How it did.
+    /// The way in which they decided.
     pub decided_via: Option<String>,
     /// The step before the call.
     pub executed_step: Option<i64>,
 }
 
-/// What a person decides on a call.
+/// A person's decision on a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallDecision {
     /// `approve_call`.
@@ -55,19 +55,19 @@ pub enum CallDecision {
     Edit(Value),
 }
 
-/// How many calls wait for a decision, by how long ago they were asked for.
+/// The number of calls that wait for a decision, by the age of the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingCalls {
-    /// Within the last hour.
+    /// Up to an hour old.
     pub under_1h: i64,
-    /// Within the last day, and before that hour.
+    /// Older than an hour, up to a day.
     pub under_1d: i64,
-    /// Before that.
+    /// Older than a day.
     pub older: i64,
 }
 
 impl Store {
-    /// How many calls wait for a decision.
+    /// Counts the calls that wait for a decision.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -78,8 +78,8 @@ impl Store {
             .during("count the calls that wait for a decision")
     }
 
-    /// The calls that people were asked for: of a job all of them, of all jobs those that wait. By a login that may read
-    /// that calls wait and not what they are to be made with, as `plumbline_steer`, without their arguments.
+    /// Approvals: all of one job, or the waiting ones of all jobs. A login that may see the waiting calls but not their
+    /// arguments, such as `plumbline_steer`, gets them without arguments.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -100,7 +100,7 @@ impl Store {
         }
     }
 
-    /// The tool of a call that people were asked for; none where there is no such row.
+    /// The tool of an approval; none if there is no such row.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -111,7 +111,7 @@ impl Store {
             .during("look up a call")
     }
 
-    /// Decides on a call by command and returns its state: it may have expired.
+    /// Decides on a call by command and returns its state, which may be `expired`.
     ///
     /// # Errors
     /// [`Error::Refused`] with the database's sentence, which names the job and the call's state; [`Error::Database`].

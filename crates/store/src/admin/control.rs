@@ -7,31 +7,31 @@ use uuid::Uuid;
 /// SQLSTATEs with which the functions refuse: wrong status, no such job, no text or no such limit.
 const REFUSALS: [&str; 3] = ["55000", "P0002", "22023"];
 
-/// What a user may do to a job besides writing to it.
+/// A user's command on a job, except feedback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// `cancel_job`: ends it, whatever it is doing.
+    /// `cancel_job`: ends it in any state.
     Cancel,
     /// `pause_job`: takes it from its worker at the next step.
     Pause,
-    /// `resume_job`: a paused job, or one in review, goes on.
+    /// `resume_job`: continues a paused job, or one in review.
     Resume {
-        /// Put into the conversation first.
+        /// Added to the conversation first.
         feedback: Option<String>,
-        /// Replace those keys of the job's `limits`, past the operator's bounds up to `limits_ceiling` of its type.
+        /// Replaces these keys of the job's `limits`, beyond the operator's bounds up to `limits_ceiling` of its type.
         limits: Option<Value>,
     },
-    /// `retry_job`: a failed or cancelled job goes on from its last checkpoint.
+    /// `retry_job`: continues a failed or cancelled job from its last checkpoint.
     Retry,
-    /// `approve_job`: a job in review is completed.
+    /// `approve_job`: completes a job in review.
     Approve,
 }
 
 impl Store {
-    /// Carries a command out and returns the job's new status.
+    /// Executes a command and returns the job's new status.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the database's sentence, which names the job and its present status;
+    /// [`Error::Refused`] with the database's message, which names the job and its current status;
     /// [`Error::Database`].
     pub async fn command(&self, job_id: Uuid, command: &Command) -> Result<String, Error> {
         let pool = &self.pool;
@@ -50,7 +50,7 @@ impl Store {
         refused(answer, "change the job")
     }
 
-    /// Writes to a job that has not ended and returns its status; a job in review goes back to work.
+    /// Sends feedback to a job that has not ended and returns its status; a job in review resumes.
     ///
     /// # Errors
     /// As [`Store::command`].
@@ -63,7 +63,7 @@ impl Store {
     }
 }
 
-/// Keeps the functions' own sentences apart from trouble with the database.
+/// Separates the functions' own refusals from database failures.
 pub(crate) fn refused<T>(answer: Result<T, sqlx::Error>, doing: &'static str) -> Result<T, Error> {
     if let Err(sqlx::Error::Database(error)) = &answer
         && error.code().is_some_and(|code| REFUSALS.contains(&code.as_ref()))

@@ -1,11 +1,12 @@
-//! Checks for unsuitable databases, each reported in one sentence before harm is done.
+//! Checks for unsuitable databases: each reports one sentence before any harm is done.
 
 use crate::{Error, Store, error::During};
 use sqlx::PgExecutor;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a server may take to give one more connection before a pooler or a limit is taken to hold it back.
+/// How long a server may take to open one more connection before the check assumes that a pooler or a limit holds it
+/// back.
 const ONE_MORE: Duration = Duration::from_secs(10);
 
 struct Fitness {
@@ -17,7 +18,8 @@ struct Fitness {
 }
 
 impl Store {
-    /// Refuses a database of which this login does not see every row: a worker would find no job and call itself idle.
+    /// Rejects a database in which this login does not see every row: a worker would find no job and report itself
+    /// idle.
     ///
     /// # Errors
     /// [`Error::Refused`] naming the tables; [`Error::Database`].
@@ -32,8 +34,9 @@ impl Store {
         )))
     }
 
-    /// Refuses a server that does not give the pool its connections at once. A login's or a database's CONNECTION LIMIT and
-    /// a pooler's pool size do so without a word: a statement waits until another connection is given back.
+    /// Rejects a server that does not open all connections of the pool at once. The CONNECTION LIMIT of a login or a
+    /// database, and a pooler's pool size, have this effect silently: a statement waits until another connection is
+    /// returned.
     ///
     /// # Errors
     /// [`Error::TooFewConnections`]; [`Error::Database`].
@@ -57,10 +60,10 @@ impl Store {
     }
 }
 
-/// Refuses a database in which the migrations would fail half-way.
+/// Rejects a database in which the migrations would fail half-way.
 ///
 /// # Errors
-/// [`Error::Refused`]: the encoding is not UTF-8, or this login may not make tables; [`Error::Database`].
+/// [`Error::Refused`]: the encoding is not UTF-8, or this login may not create tables; [`Error::Database`].
 pub(super) async fn check_before_migrating(connection: impl PgExecutor<'_>) -> Result<(), Error> {
     let Fitness { encoding, may_create, login, .. } = fitness(connection).await?;
     if encoding != "UTF8" {

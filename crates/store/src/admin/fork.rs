@@ -4,18 +4,18 @@ use crate::{Error, Store, admin::control::refused, error::During};
 use uuid::Uuid;
 
 impl Store {
-    /// Makes a new pending job that continues from a checkpoint of any job, a running one included, and returns its
-    /// id. The rows are copied as they stood at that step; requests, cost and time are counted from zero.
+    /// Makes a new pending job that continues from a checkpoint of any job, even a running one, and returns its id. The
+    /// rows are copied as of that step; requests, cost and time are counted from zero.
     ///
     /// # Errors
-    /// [`Error::Refused`] where there is no such job, or no state of that step: the sentence names steps that have one.
+    /// [`Error::Refused`] if there is no such job, or no state of that step: the message names the steps that have one.
     /// [`Error::Database`].
     pub async fn fork(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
         let answer = sqlx::query_file_scalar!("queries/admin/fork.sql", job_id, step).fetch_one(&self.pool).await;
         refused(answer, "fork the job")
     }
 
-    /// As [`Self::fork`], without the settings of the job: the worker that takes it gives it those of a new one.
+    /// As [`Self::fork`], without the job's settings: the worker that claims it resolves them as for a new job.
     ///
     /// # Errors
     /// As [`Self::fork`].

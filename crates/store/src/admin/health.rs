@@ -4,23 +4,23 @@ use crate::{Error, Store, error::During};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-/// The server at a glance.
+/// The server's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Health {
-    /// As the server names itself, e.g. `15.9`.
+    /// The server's version string, e.g. `15.9`.
     pub server_version: String,
     /// The same as a number, e.g. 150009.
     pub server_version_num: i32,
-    /// The server's clock: leases and `run_at` go by it.
+    /// The server's clock, which governs leases and `run_at`.
     pub server_time: DateTime<Utc>,
-    /// Whether it takes no writes (a standby).
+    /// Whether it refuses writes (a standby).
     pub read_only: bool,
 }
 
-/// The queue in numbers.
+/// Counts of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct QueueCounts {
-    /// Jobs a claim would take now.
+    /// Jobs that a claim would take now.
     pub runnable: i64,
     /// Pending jobs with a later `run_at`.
     pub later: i64,
@@ -28,19 +28,19 @@ pub struct QueueCounts {
     pub running: i64,
     /// Workers of any job type with a heartbeat within the last minute.
     pub live_workers: i64,
-    /// How long the longest-waiting runnable job could have run, in seconds; 0 with none.
+    /// For how many seconds the longest-waiting runnable job has been runnable; 0 if there is none.
     pub oldest_wait_secs: i64,
 }
 
 impl QueueCounts {
-    /// Nothing is running and nothing can run now.
+    /// Whether no job is running and none is runnable.
     pub fn is_idle(&self) -> bool {
         self.runnable == 0 && self.running == 0
     }
 }
 
 impl Store {
-    /// Asks the server about itself; also the test that it answers.
+    /// Reads the server's state; also tests that it answers.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -51,7 +51,7 @@ impl Store {
             .during("ask the database server")
     }
 
-    /// Counts the queue, optionally of some job types only.
+    /// Counts the queue, optionally only some job types.
     ///
     /// # Errors
     /// [`Error::Database`].

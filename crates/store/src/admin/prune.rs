@@ -1,4 +1,4 @@
-//! Retention: deletes ended jobs after a time, with everything that belongs to them.
+//! Retention: deletes ended jobs after a time, with all their rows.
 
 use crate::{Error, Store, error::During};
 use chrono::{DateTime, Utc};
@@ -6,65 +6,65 @@ use serde::Serialize;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Jobs deleted in one transaction: its locks and its journal stay small, and an interrupted prune keeps what it did.
+/// Jobs deleted in one transaction: few locks and little WAL, and an interrupted prune keeps its progress.
 const BATCH: i64 = 20;
 
-/// The ways in which a job ends; no other job is ever deleted.
+/// The statuses of ended jobs; no other job is ever deleted.
 const ENDED: [&str; 3] = ["completed", "failed", "cancelled"];
 
-/// Which jobs may go.
+/// Which jobs to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Time since the job's end, by the database's clock.
     pub older_than: Duration,
-    /// Only jobs that ended like this (`completed`, `failed`, `cancelled`); all of them when none is named.
+    /// Only jobs with these final statuses (`completed`, `failed`, `cancelled`); empty: all of them.
     pub statuses: Vec<String>,
-    /// Jobs too whose requirements no validator has judged.
+    /// Also jobs with requirements that no validator has judged.
     pub also_pending: bool,
 }
 
-/// A job that a prune has just deleted.
+/// A job that a prune has deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedJob {
     /// Its id.
     pub id: Uuid,
-    /// Where its documents were read from.
+    /// The path of its documents.
     pub document_path: Option<String>,
-    /// Whether it ever committed a step, so that there may be a folder somewhere.
+    /// Whether it ever committed a step, so that it may have a folder.
     pub ran: bool,
 }
 
-/// A job that is gone and may have left folders behind.
+/// A deleted job that may have left folders behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeletedJob {
     /// Its id.
     pub job_id: Uuid,
-    /// A folder under the import root that was made for it alone.
+    /// Its own folder under the import root.
     pub import_path: Option<String>,
     /// When it was deleted.
     pub deleted_at: DateTime<Utc>,
 }
 
-/// What a prune would delete, of one status.
+/// What a prune would delete, for one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prunable {
-    /// How the jobs ended.
+    /// The final status.
     pub status: String,
-    /// How many there are.
+    /// The number of jobs.
     pub jobs: i64,
     /// When the first of them ended.
     pub oldest: DateTime<Utc>,
-    /// Their steps together.
+    /// The sum of their steps.
     pub steps: i64,
 }
 
-/// Old jobs that a prune leaves for one reason.
+/// Old jobs that a prune keeps for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptJobs {
-    /// `followed`: a job that they enqueued, a fork, or a next version of them has not ended. `pending`: a validator has still
-    /// to judge requirements of theirs. `validating`: one holds some.
+    /// `followed`: a child job, a fork or a next version has not ended. `pending`: a validator has not yet judged some
+    /// of their requirements. `validating`: a validator holds some.
     pub reason: String,
-    /// How many there are.
+    /// The number of jobs.
     pub jobs: i64,
 }
 
@@ -73,13 +73,13 @@ impl Retention {
         self.older_than.as_secs_f64()
     }
 
-    /// States of requirements that keep their job.
+    /// Statuses of requirements that keep their job.
     fn kept_by(&self) -> Vec<String> {
         let states: &[&str] = if self.also_pending { &["validating"] } else { &["validating", "pending"] };
         states.iter().map(|state| (*state).to_owned()).collect()
     }
 
-    /// The statuses asked for, ended ones only whatever was asked.
+    /// The requested statuses, restricted to those of ended jobs.
     fn ended(&self) -> Vec<String> {
         let asked = |status: &str| self.statuses.is_empty() || self.statuses.iter().any(|one| one == status);
         ENDED.into_iter().filter(|status| asked(status)).map(str::to_owned).collect()
@@ -104,7 +104,7 @@ impl Store {
         .during("count the jobs to prune")
     }
 
-    /// Which old jobs [`Store::prune`] leaves now, and why.
+    /// Which old jobs [`Store::prune`] would keep now, and why.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -116,9 +116,8 @@ impl Store {
             .during("count the jobs that a prune leaves")
     }
 
-    /// Jobs deleted after this moment and id, in order, at most `limit`, whoever deleted them; of the last 90 days. A
-    /// transaction that takes long may still add some that were deleted before the last of them: look again from a little
-    /// before.
+    /// Jobs deleted after this moment and id, in order, at most `limit`, regardless of who deleted them; of the last 90
+    /// days. A long transaction may later add jobs deleted before the last of these: read again from slightly earlier.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -129,14 +128,14 @@ impl Store {
             .during("look for deleted jobs")
     }
 
-    /// Deletes one batch of ended jobs, oldest first, and returns them; empty when none is left. Call it until
-    /// then: each call is a transaction of its own.
+    /// Deletes one batch of ended jobs, oldest first, and returns them; empty if none is left. Call it until then: each
+    /// call is a separate transaction.
     ///
-    /// A job stays while a job that it enqueued, or a fork of it, has not ended, while a validator holds one of its
-    /// requirements, and, unless that is not wanted, while one has still to be judged.
+    /// A job is kept while one of its child jobs or forks has not ended, while a validator holds one of its
+    /// requirements, and, unless the retention says otherwise, while one is not yet judged.
     ///
     /// # Errors
-    /// [`Error::Database`]; batches before stay deleted.
+    /// [`Error::Database`]; earlier batches stay deleted.
     pub async fn prune(&self, retention: &Retention) -> Result<Vec<PrunedJob>, Error> {
         sqlx::query_file_as!(
             PrunedJob,

@@ -3,18 +3,18 @@
 use crate::{Error, Store, error::During};
 use sqlx::{AssertSqlSafe, Executor as _};
 
-/// The statements that make the roles and give them their rights.
+/// The statements that create the roles and grant their rights.
 pub const ROLES: &str = include_str!("../../../../deploy/roles.sql");
 
-/// What a statement says of a table, a column or a function that is not there, by SQLSTATE.
+/// SQLSTATEs of statements on a missing table, column or function.
 const MISSING: [&str; 3] = ["42P01", "42703", "42883"];
 
 impl Store {
-    /// Makes the roles and gives them their rights, in one transaction; how many statements were left out because what they
-    /// are about is not there: before `migrate` nearly all, and all that belong to tables of a later release.
+    /// Creates the roles and grants their rights, in one transaction; returns how many statements were skipped because
+    /// their objects do not exist: before `migrate` nearly all, and always those for tables of a later release.
     ///
     /// # Errors
-    /// [`Error::Database`]: nothing is changed.
+    /// [`Error::Database`]: nothing was changed.
     pub async fn apply_roles(&self) -> Result<usize, Error> {
         let doing = "make the roles (the user needs CREATEROLE, and must own the tables)";
         let mut transaction = self.pool.begin().await.during(doing)?;
@@ -43,11 +43,11 @@ fn is_missing(error: &sqlx::Error) -> bool {
 fn statements(text: &str) -> Vec<&str> {
     let (mut found, mut begin, mut at) = (Vec::new(), 0, 0);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        // What a semicolon within it does not end.
+        // Quoted text and comments: a semicolon within them does not end the statement.
         let whole = [("$$", "$$"), ("'", "'"), ("--", "\n")].iter().find(|(opens, _)| rest.starts_with(opens));
         if let Some((opens, closes)) = whole {
             let length = rest[opens.len()..].find(closes).map_or(rest.len(), |end| opens.len() + end + closes.len());
-            // A comment before a statement is none of it.
+            // A comment before a statement is not part of it.
             begin = if *opens == "--" && text[begin..at].trim().is_empty() { at + length } else { begin };
             at += length;
             continue;

@@ -1,54 +1,55 @@
-//! The embedded migrations and the version of the database.
+//! The embedded migrations, and the database's schema version.
 
 use super::fitness::check_before_migrating;
 use crate::{Error, Store, error::During};
 use sqlx::{PgConnection, PgExecutor, migrate::MigrateError};
 
-/// The migrations in `migrations/`, built into the binary.
+/// The migrations in `migrations/`, embedded in the binary.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
-/// The oldest schema this release works with: the whole of the chapters. Later migrations only add, so that the release
-/// before works with the new schema and this one with the schema before; raise it when that one can no longer serve.
+/// The oldest schema that this release works with: all chapters. Later migrations are additive, so that the previous
+/// release works with the new schema and this release with the previous schema; raise it when that is no longer
+/// possible.
 const OLDEST_SCHEMA: i64 = 20_261_125_001_000;
 
-/// For how long a migration waits for a lock before it looks who holds it.
+/// How long a migration waits for a lock before it looks up the holder.
 const LOCK_TIMEOUT: &str = "SET lock_timeout TO '5s'";
 
-/// SQLSTATE: a lock was not had in time.
+/// SQLSTATE: a lock was not acquired in time.
 const NOT_AVAILABLE: &str = "55P03";
 
 /// SQLSTATE: the table does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 
 impl Store {
-    /// Applies the migrations that are missing. Many may do so at once: one works, the others wait.
+    /// Applies the missing migrations. Idempotent and safe to run concurrently: one session works, the others wait.
     ///
-    /// The tables come into the schema `public`, whatever the `search_path` of the role or the address begins with.
+    /// The tables are created in the schema `public`, regardless of the `search_path` of the role or the address.
     ///
     /// # Errors
-    /// [`Error::SchemaUnreleased`] for a database from before the first release and [`Error::SchemaEdited`] for one with an
-    /// applied migration that was edited afterwards, which are not touched; [`Error::Migrate`] when a migration fails;
-    /// [`Error::Database`].
+    /// [`Error::SchemaUnreleased`] for a database from before the first release and [`Error::SchemaEdited`] for one
+    /// with an applied migration that was edited afterwards, both left unchanged; [`Error::Migrate`] if a migration
+    /// fails; [`Error::Database`].
     pub async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.during("connect to the database")?;
         sqlx::raw_sql("SET search_path TO public").execute(&mut *connection).await.during("choose the schema")?;
         let migrated = migrate(&mut connection).await;
-        // Nobody else is to meet the setting.
+        // The setting must not leak into the pool.
         connection.close().await.during("close a connection")?;
         migrated
     }
 
-    /// Makes this the type of jobs that are enqueued without one.
+    /// Sets the default job type of new jobs.
     ///
     /// # Errors
-    /// [`Error::Database`], also where the connection is not that of the tables' owner.
+    /// [`Error::Database`], also if the login does not own the tables.
     pub async fn set_default_job_type(&self, job_type: &str) -> Result<(), Error> {
         let set =
             sqlx::query_file_scalar!("queries/admin/set_default_job_type.sql", job_type).fetch_one(&self.pool).await;
         set.during("set the default job type").map(drop)
     }
 
-    /// The type of jobs that are enqueued without one.
+    /// The default job type of new jobs.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -57,7 +58,7 @@ impl Store {
         found.during("read the default job type")
     }
 
-    /// The newest applied migration; none where `migrate` has never run.
+    /// The newest applied migration; none if `migrate` has never run.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -81,7 +82,7 @@ impl Store {
     }
 }
 
-/// The version of the newest migration built in.
+/// The version of the newest embedded migration.
 fn newest() -> Option<i64> {
     MIGRATOR.iter().map(|migration| migration.version).max()
 }
@@ -107,8 +108,8 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
     }
 }
 
-/// Any login may hold an advisory lock, and so the one that migrations take. Another migration is waited for, of whoever may
-/// migrate; a session of somebody else is named.
+/// Any login may hold an advisory lock, even the one of migrations. Waits for a migration by any role that may migrate;
+/// any other session is named in the error.
 async fn refuse_foreign_lock(connection: &mut PgConnection) -> Result<(), Error> {
     let foreign = sqlx::query_file!("queries/admin/foreign_lock.sql").fetch_optional(connection).await;
     match foreign.during("look who holds the lock of migrations")? {
@@ -121,7 +122,7 @@ async fn refuse_foreign_lock(connection: &mut PgConnection) -> Result<(), Error>
     }
 }
 
-/// The chapters are no continuation of the migrations before them: what those made stays as it is.
+/// The chapters do not continue the migrations before them: the tables of those are left unchanged.
 fn refuse_unreleased(found: Option<i64>) -> Result<(), Error> {
     let first = MIGRATOR.iter().map(|migration| migration.version).min();
     match found.filter(|&found| first.is_some_and(|first| found < first)) {

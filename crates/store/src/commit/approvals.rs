@@ -1,4 +1,4 @@
-//! Calls that people decide on: requested, sent once, and answered.
+//! Approvals in a step: requested, dispatched once, and answered.
 
 use crate::{
     Error,
@@ -9,10 +9,10 @@ use plumbline_engine::{ApprovalChange, AskedCall, CallOutcome};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// Writes what became of the calls in a step, one after the other.
+/// Writes a step's approval changes in order.
 ///
 /// # Errors
-/// [`Error::DispatchRefused`] where a call is to leave that is no longer approved: nothing of the step may be written.
+/// [`Error::DispatchRefused`] if a call about to be sent is no longer approved: nothing of the step may be written.
 pub(super) async fn write(
     tx: &mut PgConnection,
     job_id: Uuid,
@@ -49,7 +49,7 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// Asks for calls; what grants cover is approved at once.
+/// Requests approvals; calls with a grant are approved at once.
 async fn ask(tx: &mut PgConnection, job_id: Uuid, step: i64, calls: &[AskedCall], expires_s: u64) -> Result<(), Error> {
     let ids: Vec<String> = calls.iter().map(|call| call.call_id.clone()).collect();
     let reason = "it is asked for again";

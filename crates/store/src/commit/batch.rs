@@ -4,11 +4,12 @@
 //! whole transaction: one round trip. Otherwise, in this order:
 //!
 //! 1. `commit_steps.sql`
-//! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), once more for each further two
+//! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), and once more for
+//! each further two
 //!    hundred passages of a document that was cut
-//! 3. changes of recorded requirements, one after the other: each must see what the step recorded and changed before
-//! 4. `count_requirements_of_passages.sql`, where a step has recorded or changed some
-//! 5. approvals of calls ([`super::approvals`]): one that is no longer approved refuses its step
+//! 3. changes of recorded requirements, one by one: each must see what the step recorded and changed before it
+//! 4. `count_requirements_of_passages.sql`, if a step has recorded or changed requirements
+//! 5. approvals of calls ([`super::approvals`]): if one is no longer approved, its step is refused
 //! 6. `exit_jobs.sql`: a trigger releases rows that an ending job still holds
 //! 7. the follow-up jobs of ended jobs
 //!
@@ -33,14 +34,14 @@ use sqlx::{Connection as _, PgConnection};
 use std::{iter, time::Duration};
 use uuid::Uuid;
 
-/// A transaction that waits for nobody's lock for longer than a moment, in milliseconds: its steps concern many jobs.
+/// A transaction that waits only 50 ms for a lock: its steps concern many jobs.
 const BEGIN_IMPATIENT: &str = "BEGIN; SET LOCAL lock_timeout = 50";
 
-/// A step ready to be written, without the run it is of.
+/// A step ready to be written, without its run.
 #[derive(Debug)]
 pub(super) struct PreparedStep {
     lease: Lease,
-    /// The step that it is.
+    /// The step's number.
     step: i64,
     /// For the fail-points.
     part: &'static str,
@@ -49,39 +50,39 @@ pub(super) struct PreparedStep {
     rare: Option<Box<PreparedRareRows>>,
 }
 
-/// What most steps do not have.
+/// The rare rows of a step.
 #[derive(Debug)]
 struct PreparedRareRows {
-    /// For `commit_rare_rows.sql`, one after the other.
+    /// For `commit_rare_rows.sql`, in order.
     documents: Vec<String>,
     requirement_changes: Vec<RequirementChange>,
     approvals: Vec<ApprovalChange>,
-    /// Whether passages may have other requirements than before.
+    /// Whether the requirement counts of passages may change.
     counts_requirements: bool,
     exit: Option<ExitRow>,
     next_job: Option<NewJob>,
 }
 
-/// What a batch does about rows that somebody else has locked.
+/// How a batch treats rows locked by other sessions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locks {
-    /// A step whose job is locked is left out, and other locks are waited for a moment only.
+    /// Skips a step whose job is locked, and waits only briefly for other locks.
     Skip,
-    /// It waits. For a batch of one.
+    /// Waits. For a batch of one.
     Wait,
 }
 
-/// A step that was written, by its place in the batch.
+/// A written step, by its position in the batch.
 pub(super) struct Written {
     pub(super) place: usize,
     pub(super) committed: Committed,
 }
 
-/// Why a batch was not written, or may not have been.
+/// Why a batch was not written, or whether that is unknown.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: Error,
-    /// Nobody knows: the answer to the commit did not come.
+    /// Unknown: the answer to the commit was lost.
     pub(super) in_doubt: bool,
 }
 
@@ -92,7 +93,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// Whether it is that a lock was not waited for.
+    /// Whether the error is a lock timeout.
     pub(super) fn is_lock_timeout(&self) -> bool {
         let Error::Database { source, .. } = &self.error else { return false };
         source.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "55P03")
@@ -102,7 +103,7 @@ impl Failure {
         Self { error: Error::Unanswered(after), in_doubt: true }
     }
 
-    /// Of what commits: unless the server itself says that it did not do it, nobody knows.
+    /// Of the commit itself: unless the server says that it did not commit, the outcome is unknown.
     fn of_commit(source: sqlx::Error) -> Self {
         let in_doubt = !is_refusal(&source);
         Self { error: Error::Database { doing: "commit a step", source }, in_doubt }
@@ -130,7 +131,7 @@ impl PreparedStep {
         }
     }
 
-    /// About how much it is, in bytes.
+    /// Approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         let files = self.files.contents.iter().flatten().map(Vec::len);
         let rare = self.rare.iter().flat_map(|rare| &rare.documents).map(String::len);
@@ -148,7 +149,7 @@ impl PreparedRareRows {
     }
 }
 
-/// Writes the steps of a batch; gives those that were written. The others' leases are lost, or their rows are locked.
+/// Writes the steps of a batch; returns those that were written. The others' leases are lost, or their rows are locked.
 pub(super) async fn write(
     connection: &mut PgConnection,
     steps: &[&PreparedStep],
@@ -184,11 +185,11 @@ pub(super) async fn write(
     Ok(written)
 }
 
-/// The fence, and what nearly every step has.
+/// The fence, and the rows of nearly every step.
 async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) -> Result<Vec<Written>, sqlx::Error> {
     let documents: Vec<&str> = steps.iter().map(|step| &*step.document).collect();
     let files = || steps.iter().map(|step| &step.files);
-    // Places are counted from 1, as the statement does.
+    // Positions start at 1, as in the statement.
     let places: Vec<i64> =
         (1..).zip(files()).flat_map(|(place, files)| iter::repeat_n(place, files.paths.len())).collect();
     let paths: Vec<&str> = files().flat_map(|files| &files.paths).map(String::as_str).collect();
@@ -221,10 +222,10 @@ async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<()
     Err(Error::Corrupt { job_id: missing.job_id, what: "contents put aside", reason })
 }
 
-/// What most steps do not have, of steps that the fence has let through.
+/// Writes the rare rows of steps that passed the fence.
 async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Result<(), Error> {
     let rare = || steps.iter().filter_map(|step| Some((step.lease.job_id, step.rare.as_deref()?)));
-    // All steps' first documents at once; the further ones of a step that has some, each alone.
+    // The first documents of all steps in one statement; each further document of a step in its own.
     let first: Vec<&str> = rare().filter_map(|(_, rare)| Some(rare.documents.first()?.as_str())).collect();
     let further = rare().flat_map(|(_, rare)| rare.documents.iter().skip(1)).map(|document| vec![document.as_str()]);
     for documents in std::iter::once(first).chain(further).filter(|documents| !documents.is_empty()) {
@@ -253,7 +254,7 @@ async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Resu
     Ok(())
 }
 
-/// Whether the server itself said that it did not do it. The end of a session says nothing about what was done before:
+/// Whether the server says that it did not commit. The end of a session does not say whether the commit happened:
 /// classes 08 (a pooler lost its connection to the server) and 57P (the server went down).
 fn is_refusal(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());

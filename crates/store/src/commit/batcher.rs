@@ -5,9 +5,9 @@
 //! busier the worker, the more steps share one commit.
 //!
 //! A batch is as safe as single commits. Each step has its own fence, and a failed fence does not affect the others. A
-//! step that its batch did not write is written in a batch of one outside the queue, which waits for locks; so it gets
-//! the same result as without the others: a step that must wait for a lock delays no other, and one that the server
-//! refuses fails no other.
+//! step that its batch did not write is written in a batch of one outside the queue, which waits for locks, so its
+//! result is the same as without the others: a step that must wait for a lock delays no other, and one that the server
+//! rejects fails no other.
 
 use super::{
     Committed,
@@ -21,22 +21,23 @@ use std::{
 };
 use tokio::{runtime::Handle, sync::oneshot, time::timeout};
 
-/// Steps in one batch. More gain nothing, and all of them wait until the last is written.
+/// Maximum steps in one batch. More gain nothing, and all of them wait until the last is written.
 const MAX_STEPS: usize = 64;
-/// Bytes in one batch, beyond which no other step joins.
+/// Bytes in one batch beyond which no other step joins.
 const MAX_BYTES: usize = 1 << 20;
 /// Longest queueing delay. A batch starts after it even if one is in flight, which may be blocked on a user's lock.
 const MAX_DELAY: Duration = Duration::from_millis(50);
-/// So many steps do not wait for the batch in flight: theirs is executed while that one waits for the disk. With 16
-/// jobs at once a third more steps are written than by one batch at a time (two processors, a disk that flushes in 0.3 ms).
+/// This many steps do not wait for the batch in flight: their batch executes while that one waits for the disk. With 16
+/// concurrent jobs this writes a third more steps than one batch at a time (two processors, a disk that flushes in 0.3
+/// ms).
 const EARLY_START: usize = 8;
-/// Batches in flight at once, but for overdue ones.
+/// Maximum batches in flight, not counting overdue ones.
 const MAX_IN_FLIGHT: usize = 2;
-/// A batch that is not answered within this time is given up: its connection is dead, and holds one of the pool's places.
-/// As long as the worker waits for a call.
+/// A batch without an answer within this time is given up: its connection is dead, and holds a place in the pool. The
+/// same as the worker's call timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The batches in flight, and those that wait.
+/// The batches in flight, and the waiting ones.
 #[derive(Debug, Default)]
 pub(crate) struct CommitBatcher {
     queue: Mutex<Queue>,
@@ -44,33 +45,33 @@ pub(crate) struct CommitBatcher {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Batches that there have been.
+    /// The number of the latest batch.
     numbered: u64,
     in_flight: Vec<u64>,
     waiting: VecDeque<CommitBatch>,
 }
 
-/// Steps that share a transaction, and who wants to know.
+/// Steps that share a transaction, and their waiters.
 #[derive(Debug)]
 struct CommitBatch {
     number: u64,
     steps: Vec<Arc<PreparedStep>>,
     replies: Vec<oneshot::Sender<Reply>>,
-    /// About how much they are.
+    /// Their approximate size.
     bytes: usize,
 }
 
-/// What became of a step in its batch. No reply at all: nobody knows.
+/// The result of a step in its batch. No reply at all: unknown.
 #[derive(Debug)]
 pub(super) enum Reply {
     Written(Committed),
-    /// It is not in the database, for a reason that may be another step's or a lock: it is to be written alone.
+    /// It is not in the database, possibly because of another step or a lock: write it alone.
     NotWritten,
     /// A batch of one failed, with this error.
     Failed(Failure),
 }
 
-/// A batch's place among those in flight. When it is left, the next batch has it.
+/// A batch's slot among those in flight. Dropping it passes the slot to the next batch.
 struct Slot {
     store: Store,
     number: u64,
@@ -90,7 +91,8 @@ impl CommitBatcher {
 }
 
 impl Store {
-    /// Puts a step into a batch, which another task writes: it must not be given up with the call of one of its steps.
+    /// Adds a step to a batch, which a separate task writes: it must not be cancelled with the call of one of its
+    /// steps.
     pub(super) fn admit(&self, step: Arc<PreparedStep>) -> oneshot::Receiver<Reply> {
         let mut queue = self.batcher.queue();
         let (reply, opened) = queue.add(step);
@@ -105,7 +107,7 @@ impl Store {
         reply
     }
 
-    /// Sees to it that a batch is written, whatever becomes of those in flight.
+    /// Makes sure that a batch is written, whatever happens to those in flight.
     fn start_overdue(&self, number: u64) {
         let store = self.clone();
         tokio::spawn(async move {
@@ -118,7 +120,7 @@ impl Store {
     fn start(&self, batch: Option<CommitBatch>) {
         let Some(batch) = batch else { return };
         let slot = Slot { store: self.clone(), number: batch.number };
-        // Without a runtime the process is ending, and whoever waits with it.
+        // No runtime: shutting down, waiters are dropped.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { batch.write(&slot.store).await });
         }
@@ -126,7 +128,7 @@ impl Store {
 }
 
 impl Queue {
-    /// A place in the last batch that waits, or in a new one, whose number is given.
+    /// Adds a step to the last waiting batch, or to a new one, whose number is returned.
     fn add(&mut self, step: Arc<PreparedStep>) -> (oneshot::Receiver<Reply>, Option<u64>) {
         let (reply, receiver) = oneshot::channel();
         if let Some(last) = self.waiting.back_mut().filter(|last| !last.is_full()) {
@@ -140,7 +142,7 @@ impl Queue {
         (receiver, Some(self.numbered))
     }
 
-    /// The batch that has waited longest, if it may start: none is in flight, or it has enough steps to start beside it.
+    /// The longest-waiting batch, if it may start: none is in flight, or it has enough steps to start beside one.
     fn ready(&mut self) -> Option<CommitBatch> {
         let first = self.waiting.front()?;
         let may_start = match self.in_flight.len() {
@@ -150,14 +152,14 @@ impl Queue {
         if may_start { self.take(0) } else { None }
     }
 
-    /// The batch after this one. One that was overtaken has no place to give.
+    /// The batch after this one. An overtaken batch has no slot to pass on.
     fn leave(&mut self, number: u64) -> Option<CommitBatch> {
         let place = self.in_flight.iter().position(|other| *other == number)?;
         self.in_flight.swap_remove(place);
         self.ready()
     }
 
-    /// The batch with this number, if it still waits: it has the place of those in flight, which may never leave it.
+    /// The batch with this number, if it still waits: it takes the slot of those in flight, which may never finish.
     fn overtake(&mut self, number: u64) -> Option<CommitBatch> {
         let place = self.waiting.iter().position(|batch| batch.number == number)?;
         self.in_flight.clear();
@@ -182,12 +184,12 @@ impl CommitBatch {
         self.replies.push(reply);
     }
 
-    /// Writes them all, and tells each what became of it. Who is told nothing must find out: the answer was lost.
+    /// Writes all steps and replies to each waiter. A waiter without a reply must re-read the row: the answer was lost.
     async fn write(self, store: &Store) {
         let steps: Vec<&PreparedStep> = self.steps.iter().map(|step| &**step).collect();
         let written = store.write(&steps, Locks::Skip).await;
         let mut replies: Vec<_> = self.replies.into_iter().map(Some).collect();
-        // Whoever has stopped waiting asks the row.
+        // A waiter that timed out re-reads the row.
         let mut reply =
             |place: usize, reply| drop(replies.get_mut(place).and_then(Option::take).map(|to| to.send(reply)));
         match written {
@@ -202,7 +204,7 @@ impl CommitBatch {
 }
 
 impl Store {
-    /// Writes steps on a connection of the pool's.
+    /// Writes steps on a connection from the pool.
     pub(super) async fn write(&self, steps: &[&PreparedStep], locks: Locks) -> Result<Vec<batch::Written>, Failure> {
         let mut connection = self.pool.acquire().await.during("begin a step")?;
         if locks == Locks::Wait {

@@ -1,19 +1,19 @@
 //! Which checkpoints keep their state.
 //!
-//! Continuing needs only the last one; the others serve forks. A job keeps at least the states of its latest [`WINDOW`]
-//! steps, of every [`SPARSE`]th step before, and of the first step of each phase (handled by the statement). Every
-//! [`SPARSE`]th step of a long job deletes the states that have left the window since the last time, so no job needs a
-//! clean-up and steps cost the same at any age. The rows are kept: steps have no gaps.
+//! Resuming a job needs only its last checkpoint; the others serve forks. A job keeps at least the states of its latest
+//! [`WINDOW`] steps, of every [`SPARSE`]th step before, and of the first step of each phase (handled by the statement).
+//! Every [`SPARSE`]th step of a long job deletes the states that have left the window since the last time, so no job
+//! needs a clean-up and steps cost the same at any age. The rows are kept: steps have no gaps.
 
 use std::ops::Range;
 
-/// Latest steps that all can be forked at; an ordinary job has fewer.
+/// The number of latest steps that can all be forked; an ordinary job has fewer.
 const WINDOW: i64 = 1000;
 
-/// Distance of the steps that can be forked at for ever.
+/// The interval of the steps that can always be forked.
 const SPARSE: i64 = 50;
 
-/// The kept steps between which all states are given up when `step` is committed; none in most steps.
+/// The range of steps whose states are deleted when `step` is committed, except kept ones; none in most steps.
 pub(super) fn pruned_at(step: i64) -> Option<Range<i64>> {
     let last = step - WINDOW;
     (last > 0 && last % SPARSE == 0).then_some(last - SPARSE..last)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// The columns that an exit sets, as `exit_jobs.sql` takes them; what is none stays or becomes null.
+/// The columns that an exit sets, for `exit_jobs.sql`; a `None` leaves the column unchanged or null.
 #[derive(Debug, Serialize)]
 pub(super) struct ExitRow {
     job_id: Uuid,
@@ -21,7 +21,7 @@ pub(super) struct ExitRow {
     /// JSON text.
     details: Option<String>,
     attempt_outcome: &'static str,
-    /// Whether its status depends on the calls that it has asked for.
+    /// Whether its status depends on the approvals that it has requested.
     awaits_decision: bool,
 }
 
@@ -44,7 +44,7 @@ impl ExitRow {
             JobExit::Review { result, reason } => {
                 Self { result: Some(result.clone()), reason: Some(reason.clone()), ..ended("review") }
             }
-            // The reason is made of the rows.
+            // The statement derives the reason from the rows.
             JobExit::AwaitsDecision { .. } => {
                 Self { attempt_outcome: "released", awaits_decision: true, ..ended("review") }
             }
@@ -62,8 +62,8 @@ impl ExitRow {
     }
 }
 
-/// Sets the statuses and closes the attempts. Gives the jobs that are where they wanted to go: feedback that arrived
-/// first keeps one from ending or waiting for review.
+/// Sets the statuses and closes the attempts. Returns the jobs that reached their status: feedback that arrived first
+/// prevents the end or the review.
 pub(super) async fn exit(tx: &mut PgConnection, exits: &[&ExitRow]) -> Result<Vec<Uuid>, sqlx::Error> {
     let rows = sqlx::query_file!("queries/commit/exit_jobs.sql", json(exits)).fetch_all(tx).await?;
     let wanted = |id| exits.iter().find(|exit| exit.job_id == id).map(|exit| exit.status);

@@ -6,11 +6,11 @@ use serde::Serialize;
 use std::{borrow::Cow, collections::BTreeMap};
 use uuid::Uuid;
 
-/// One change of a file, in the order of the step.
+/// One change of a file, in the step's order.
 pub(super) enum FileChange<'a> {
     /// Created or replaced.
     Write { path: &'a str, content: &'a [u8] },
-    /// Created or replaced by a content that was put aside.
+    /// Created or replaced by a staged blob.
     Place(&'a PlacedFile),
     /// Text added at the end.
     Append { path: &'a str, text: &'a str },
@@ -18,18 +18,18 @@ pub(super) enum FileChange<'a> {
     Delete { path: &'a str },
 }
 
-/// What a step makes of the paths it touches, a column each.
+/// The step's result for the paths it touches, one vector per column.
 #[derive(Debug, Default)]
 pub(super) struct FileVersions {
     pub(super) paths: Vec<String>,
-    /// None where the file is deleted.
+    /// None if the file is deleted.
     pub(super) contents: Vec<Option<Vec<u8>>>,
     pub(super) placeholders: Vec<bool>,
-    /// Files whose contents are in the rows already; not among the columns.
+    /// Files whose contents are already stored; not among the columns.
     pub(super) staged: Vec<StagedFile>,
 }
 
-/// A file whose content was put aside before, as a row.
+/// A file with a staged blob, as a row.
 #[derive(Debug, Serialize)]
 pub(super) struct StagedFile {
     path: String,
@@ -52,8 +52,8 @@ impl StagedFile {
 }
 
 impl FileVersions {
-    /// Plays the changes through. What the step appends to is read first, before and apart from the step's own
-    /// statement: nobody else writes the job's files as long as the lease is ours, and if it is not, the fence says so.
+    /// Applies the changes in order. The stored content of appended files is read first, separately from the step's own
+    /// statement: the holder of the lease is the only writer of the job's files, and without the lease the fence fails.
     pub(super) async fn of(store: &Store, job_id: Uuid, changes: &[FileChange<'_>]) -> Result<Self, Error> {
         let appended = appended(changes);
         let mut stored =
@@ -95,7 +95,7 @@ fn appended(changes: &[FileChange<'_>]) -> Vec<String> {
     appended.map(str::to_owned).collect()
 }
 
-/// What the changes make of each path.
+/// Folds the changes into one version per path.
 fn fold<'a: 's, 's>(
     changes: &[FileChange<'a>],
     stored: &'s BTreeMap<String, Vec<u8>>,

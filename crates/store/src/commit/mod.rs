@@ -1,6 +1,6 @@
 //! One step, one transaction; concurrent steps of several jobs share it.
 //!
-//! A step's way:
+//! The path of a step:
 //!
 //! 1. [`step_rows`] folds its changes into rows: the rows of nearly every step are one JSON document, rare rows another
 //!    ([`rare_rows`], which explains how to add a kind of row), and [`file_versions`] are bytes.
@@ -35,46 +35,46 @@ use step_rows::StepRows;
 /// A step to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
-    /// The lease it is written under.
+    /// The lease of the run.
     pub lease: Lease,
-    /// The step the run was at; the commit makes it one more.
+    /// The run's current step; the commit increments it.
     pub expected_step: i64,
-    /// What the engine says must be written, in its order.
+    /// The engine's changes, in order.
     pub changes: &'a [Change],
     /// The checkpoint after the changes.
     pub state: &'a State,
     /// The progress columns after the changes.
     pub progress: &'a Progress,
-    /// The resolved configuration, with a job's first step; an earlier stored one stays.
+    /// The resolved configuration, with a job's first step; an already stored one is kept.
     pub settings: Option<&'a StoredSettings>,
-    /// A job to enqueue in the same transaction, for `on_complete`; not if feedback keeps the job from completing.
+    /// A job to enqueue in the same transaction, for `on_complete`; not if feedback prevents the job from completing.
     pub enqueue_next: Option<&'a NewJob>,
 }
 
-/// What a commit says back.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Committed {
     /// The step now committed.
     pub step: i64,
-    /// Whether feedback waits that no step has taken in yet; read it with [`Store::feedback`].
+    /// Whether there is feedback that no step has taken in yet; read it with [`Store::feedback`].
     pub feedback_pending: bool,
 }
 
 impl Store {
-    /// Writes a step, whole or not at all.
+    /// Writes a step atomically.
     ///
-    /// When the answer is lost, the row is read back: if it advanced under our lease, the commit happened.
+    /// If the answer is lost, the row is read back: if it advanced under our lease, the commit happened.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`]: another claim, another step, or the user changed the status; nothing was written, drop
-    /// the run. [`Error::Database`]: nothing was written; the same commit may be tried again if it is transient.
+    /// [`Error::LeaseLost`]: another claim, another step, or the user changed the status; nothing was written, drop the
+    /// run. [`Error::Database`]: nothing was written; retry the same commit if the error is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let step = Arc::new(self.prepare(commit).await?);
         let committed = match self.admit(Arc::clone(&step)).await {
             Ok(Reply::Written(committed)) => committed,
             Ok(Reply::NotWritten) => self.commit_alone(commit, &step).await?,
             Ok(Reply::Failed(failure)) => self.settle(commit, failure).await?,
-            // Nobody knows whether it was written.
+            // Unknown whether it was written.
             Err(_) => {
                 let written = self.commit_alone(commit, &step).await;
                 self.or_found(commit, written).await?
@@ -84,7 +84,7 @@ impl Store {
         Ok(committed)
     }
 
-    /// The rows of a step, with what they need of the database.
+    /// The rows of a step, including what must be read from the database.
     async fn prepare(&self, commit: &Commit<'_>) -> Result<PreparedStep, Error> {
         let rows = StepRows::of(commit);
         if let Some(shared) = rows.rare.shared_files {
@@ -117,8 +117,8 @@ impl Store {
         }
     }
 
-    /// Writes a step after a try of which nobody knows how it ended: the answer to the commit was lost and so was the
-    /// answer to the question whether it happened, or the caller gave up waiting. If it did happen, that is the answer.
+    /// Writes a step after an attempt with an unknown outcome: the answer to the commit and the answer to the check
+    /// were both lost, or the caller gave up waiting. If the step was committed, returns that.
     ///
     /// # Errors
     /// As [`Store::commit`].
@@ -127,7 +127,8 @@ impl Store {
         self.or_found(commit, written).await
     }
 
-    /// What became of a step that may have been written before: the fence refuses the second time, and the row tells.
+    /// The outcome of a step that may have been written before: the fence refuses the second write, and the row shows
+    /// which.
     async fn or_found(&self, commit: &Commit<'_>, written: Result<Committed, Error>) -> Result<Committed, Error> {
         match written {
             Err(Error::LeaseLost(job_id)) => match self.find(commit).await? {
@@ -138,7 +139,7 @@ impl Store {
         }
     }
 
-    /// Looks for a step whose commit had no answer. Nobody else writes steps under this lease's epoch.
+    /// Looks for a step whose commit had no answer. Only the holder of this lease epoch writes steps under it.
     async fn find(&self, commit: &Commit<'_>) -> Result<Found, Error> {
         let row = sqlx::query_file!("queries/commit/committed_step.sql", commit.lease.job_id)
             .fetch_optional(&self.pool)
@@ -146,7 +147,7 @@ impl Store {
             .during("read a step back after its commit was not answered")?;
         Ok(match row {
             Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => {
-                // Whether feedback waits is not known any more; that it may costs the caller one look.
+                // Whether feedback waits is no longer known; assuming so costs the caller one query.
                 Found::Committed(Committed { step: commit.expected_step + 1, feedback_pending: true })
             }
             Some(row) if row.lease_epoch == commit.lease.epoch => Found::NotCommitted,
@@ -155,7 +156,7 @@ impl Store {
     }
 }
 
-/// What the row says of a step whose commit had no answer.
+/// The row's evidence on a step whose commit had no answer.
 enum Found {
     Committed(Committed),
     NotCommitted,

@@ -1,24 +1,24 @@
-//! Phases and todo lists of a step, folded: no row is written twice by one statement.
+//! Phases and todo lists of a step, folded: one statement writes each row at most once.
 
 use plumbline_engine::{PhaseKind, PhaseOutcome, Todo, TodoStatus};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The phases that a step opens or closes, and the todo lists that it puts.
+/// The phases that a step opens or closes, and the todo lists that it writes.
 #[derive(Default, Serialize)]
 pub(super) struct PhaseRows<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     opened_phases: Vec<OpenedPhase<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     closed_phases: Vec<ClosedPhase>,
-    /// How long each list is; rows beyond belong to the list before.
+    /// The length of each list; rows beyond belong to the previous list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     todo_lists: Vec<TodoList>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "todo_rows")]
     todos: BTreeMap<i32, Vec<Todo>>,
 }
 
-/// A row of `phases`; with its outcome if it ends in the step that opens it.
+/// A row of `phases`; with its outcome if the same step opens and ends it.
 #[derive(Serialize)]
 struct OpenedPhase<'a> {
     number: i32,
@@ -67,7 +67,7 @@ impl<'a> PhaseRows<'a> {
         self.todos.insert(phase_number, todos.to_vec());
     }
 
-    /// Gives a todo of a list that this step puts its new status; whether there is such a list.
+    /// Sets the status of a todo in a list that this step writes; returns whether there is such a list.
     pub(super) fn move_todo(
         &mut self,
         phase_number: i32,

@@ -24,7 +24,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Passages of one document: the statement's argument is in memory several times while it is sent.
+/// Maximum passages in one document: the statement's argument is in memory several times while it is sent.
 const MOST_PASSAGES: usize = 200;
 
 /// The rare rows of a step. Its members are the columns of `json_to_record` in the statement.
@@ -32,7 +32,7 @@ const MOST_PASSAGES: usize = 200;
 pub(super) struct RareRows<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     settings: Option<&'a str>,
-    /// Of the set that the job shares with others, in hexadecimal digits.
+    /// The hash of the set of shared files, in hexadecimal digits.
     #[serde(rename = "shared_files", skip_serializing_if = "Option::is_none")]
     shared_set: Option<String>,
     #[serde(flatten)]
@@ -60,16 +60,16 @@ pub(super) struct RareRows<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pruned_checkpoints: Option<Range<i64>>,
 
-    /// The set itself, which is stored before the step.
+    /// The set itself, stored before the step.
     #[serde(skip)]
     pub(super) shared_files: Option<&'a SharedFiles>,
-    /// In their order: they are written one after the other, after what the step recorded.
+    /// In order: they are written one by one, after what the step recorded.
     #[serde(skip)]
     pub(super) requirement_changes: Vec<&'a RequirementChange>,
-    /// In their order, too.
+    /// Also in order.
     #[serde(skip)]
     pub(super) approvals: Vec<&'a ApprovalChange>,
-    /// How the job leaves its worker, after all else.
+    /// The job's exit from its worker, after everything else.
     #[serde(skip)]
     pub(super) exit: Option<&'a JobExit>,
 }
@@ -90,7 +90,7 @@ pub(super) struct TodoPlace {
     pub(super) position: i32,
 }
 
-/// The rare rows of a step, and which step it is.
+/// The rare rows of a step, with its job and number.
 #[derive(Serialize)]
 struct Document<'a> {
     job_id: Uuid,
@@ -100,7 +100,7 @@ struct Document<'a> {
 }
 
 impl<'a> RareRows<'a> {
-    /// What a step writes whatever its changes are.
+    /// The rows of a step independent of its changes.
     pub(super) fn without_changes(commit: &Commit<'a>) -> Self {
         Self {
             settings: commit.settings.map(|settings| &*settings.0),
@@ -114,7 +114,7 @@ impl<'a> RareRows<'a> {
         self.shared_files = Some(shared);
     }
 
-    /// The last word on a document counts.
+    /// The last change of a document wins.
     pub(super) fn add_source(&mut self, source: &'a Source) {
         self.sources.insert(&source.path, source);
     }
@@ -124,12 +124,12 @@ impl<'a> RareRows<'a> {
         self.requirements.push(RequirementRow { id: Uuid::now_v7(), content_key_hex, requirement });
     }
 
-    /// The same row judged twice in one step: the last word counts.
+    /// If the same row is judged twice in one step, the last judgement wins.
     pub(super) fn judge(&mut self, judgement: &'a Judgement) {
         self.judgements.insert(judgement.id, judgement);
     }
 
-    /// The last word on a passage counts: it may be dropped and put in one step, when its document is cut anew.
+    /// The last change of a passage wins: one step may drop it and add it again when its document is cut anew.
     pub(super) fn put_passages(&mut self, passages: &'a [Passage]) {
         for passage in passages {
             self.dropped_passages.remove(&passage.number);
@@ -144,13 +144,12 @@ impl<'a> RareRows<'a> {
         }
     }
 
-    /// Whether it changes how many requirements a passage has.
+    /// Whether it may change the requirement counts of passages.
     pub(super) fn changes_requirements(&self) -> bool {
         !self.requirements.is_empty() || !self.requirement_changes.is_empty() || !self.passages.is_empty()
     }
 
-    /// The documents of the step, to be written one after the other; none where there is nothing in them. Only one of many
-    /// passages has more than one.
+    /// The documents of the step, in writing order; none if all are empty. More than one only for many passages.
     pub(super) fn documents(&mut self, job_id: Uuid, step: i64) -> Vec<String> {
         let document = |rows: &RareRows<'_>| json(&Document { job_id, step, rows });
         let mut further = Vec::new();

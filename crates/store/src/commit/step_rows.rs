@@ -35,16 +35,16 @@ pub(super) struct StepRows<'a> {
     total_tokens_used: i64,
     cached_tokens: i64,
     cost_microusd: i64,
-    /// How many rows of feedback the step has taken in.
+    /// The number of feedback rows that the step has taken in.
     feedback_read: usize,
     messages: Vec<MessageRow<'a>>,
     requests: Vec<RequestRow<'a>>,
     todo_moves: Vec<TodoMove<'a>>,
     state: &'a State,
-    /// Files travel beside the document, as bytes.
+    /// Files are sent beside the document, as bytes.
     #[serde(skip)]
     pub(super) files: Vec<FileChange<'a>>,
-    /// What most steps do not have: a document of its own.
+    /// The rare rows, in their own document.
     #[serde(skip)]
     pub(super) rare: RareRows<'a>,
 }
@@ -186,13 +186,13 @@ impl<'a> StepRows<'a> {
             Product::DeleteFile { path } => self.files.push(FileChange::Delete { path }),
             Product::ShareFiles(shared) => self.rare.share(shared),
             Product::AddSource(source) => self.rare.add_source(source),
-            // What it leads to are rows of the ledger.
+            // Its consequences are rows of the ledger.
             Product::CutDocument(_) => {}
             Product::AddCitation(citation) => self.rare.citations.push(citation),
             Product::AddRequirement(requirement) => self.rare.add_requirement(requirement),
             Product::ChangeRequirement(change) => self.rare.requirement_changes.push(change),
             Product::JudgeRequirement(judgement) => self.rare.judge(judgement),
-            // The ledger has decided it; what came of it are rows of passages.
+            // The ledger has decided it; the consequences are rows of passages.
             Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
         }
     }
@@ -215,7 +215,7 @@ impl<'a> MessageRow<'a> {
     }
 }
 
-/// The phase that messages belong to before the first phase of this step opens: phases are counted without gaps.
+/// The phase of messages before the first phase that this step opens: phase numbers have no gaps.
 fn first_phase(commit: &Commit<'_>) -> i32 {
     commit
         .changes

@@ -13,17 +13,17 @@ use std::{
     time::Duration,
 };
 
-/// What happens at a place.
+/// The action at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Crash,
     Error,
     Delay(Duration),
-    /// The thread stands still, and with it whatever else would run on it.
+    /// Blocks the thread, and all other tasks on it.
     Block(Duration),
 }
 
-/// An action, and at which passing of its place it happens, once.
+/// An action, and the pass at which it happens, once.
 #[derive(Debug)]
 struct Armed {
     action: Action,
@@ -31,7 +31,7 @@ struct Armed {
     passed: AtomicU64,
 }
 
-/// Read once, when the first place is passed.
+/// Parsed once, when the first place is reached.
 static ARMED: LazyLock<HashMap<String, Armed>> = LazyLock::new(|| {
     let asked = std::env::var("PLUMBLINE_FAIL_POINTS").unwrap_or_default();
     read(&asked).unwrap_or_else(|reason| panic!("PLUMBLINE_FAIL_POINTS: {reason}"))
@@ -40,7 +40,7 @@ static ARMED: LazyLock<HashMap<String, Armed>> = LazyLock::new(|| {
 static TRACE: LazyLock<Option<PathBuf>> =
     LazyLock::new(|| std::env::var_os("PLUMBLINE_FAIL_POINT_TRACE").map(PathBuf::from));
 
-/// The place is passed: traces it, and acts if it is its time.
+/// Records that the place is reached, and acts if it is due.
 pub(super) async fn pass(place: &str) -> Result<(), Error> {
     if let Some(path) = TRACE.as_ref() {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);

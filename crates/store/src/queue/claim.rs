@@ -5,38 +5,38 @@ use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
 use uuid::Uuid;
 
-/// A job this worker has just taken. What its user wrote, [`Store::job_input`] reads.
+/// A job this worker has just claimed. [`Store::job_input`] reads the user's input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimedJob {
     /// The job.
     pub id: Uuid,
-    /// Names its configuration.
+    /// Selects its configuration.
     pub job_type: String,
-    /// Of its context; empty without one. A lane of the queue is a job type and a key.
+    /// From its context; empty if there is none. A lane of the queue is a job type and a key.
     pub concurrency_key: String,
-    /// Larger first.
+    /// Larger numbers are claimed first.
     pub priority: i32,
-    /// Could not run before; nothing before the year 1.
+    /// Not runnable before; clamped to year 1 or later.
     pub run_at: DateTime<Utc>,
-    /// When it was inserted; of jobs that could run from the same time on, the first comes first. Within the years 1
-    /// to 9999.
+    /// When it was inserted; among jobs runnable since the same time, the oldest is first. Clamped to the years 1 to
+    /// 9999.
     pub created_at: DateTime<Utc>,
-    /// This attempt's number, from 1; given back unless it crashes or ends the job.
+    /// The number of this attempt, from 1; returned unless the attempt crashes or ends the job.
     pub attempt: i32,
-    /// The user's bound.
+    /// The user's limit.
     pub max_attempts: i32,
-    /// The fencing token's number.
+    /// The fencing token.
     pub lease_epoch: i64,
     /// Last committed step; 0 for a new job.
     pub step: i64,
-    /// Seconds since the job could run, by the database's clock.
+    /// Seconds since the job became runnable, by the database's clock.
     pub waited_secs: f64,
     /// First claim ever.
     pub started_at: DateTime<Utc>,
-    /// Whether feedback waits to be taken in.
+    /// Whether there is feedback that no step has taken in.
     pub feedback_pending: bool,
-    /// Whether it met so many crashes in a row that one more would fail it. Run it alone (see [`Store::run_alone`]): it must
-    /// not be blamed for what another job did.
+    /// Whether one more crash in a row would fail it. Run it alone (see [`Store::run_alone`]), so that it is not blamed
+    /// for a crash caused by another job.
     pub is_suspect: bool,
     /// Whether [`Store::settings`] has the resolved configuration.
     pub has_settings: bool,
@@ -50,10 +50,10 @@ impl ClaimedJob {
 }
 
 impl Store {
-    /// Takes up to `limit` runnable jobs, the most urgent first, optionally of some job types only. Jobs that another
-    /// claim is just taking are skipped. Empty for a worker that is not registered.
+    /// Claims up to `limit` runnable jobs, the most urgent first, optionally only of some job types. Skips jobs that a
+    /// concurrent claim is taking. Empty for a worker that is not registered.
     ///
-    /// Fewer than `limit` means that the queue holds no more.
+    /// Fewer than `limit` means that the queue has no more.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -69,10 +69,10 @@ impl Store {
         Ok(claimed)
     }
 
-    /// Takes down that a worker runs a job and no other, before it begins: should the worker die, the job is to blame.
+    /// Records, before the job begins, that a worker runs it alone: if the worker dies, the job is to blame.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn run_alone(&self, lease: &Lease) -> Result<(), Error> {
         sqlx::query_file_scalar!("queries/queue/run_alone.sql", lease.job_id, lease.epoch)
             .fetch_optional(&self.pool)

@@ -10,12 +10,12 @@ use serde_json::{Value, json as object};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// What a user writes; the defaults are those of the table.
+/// A user's input; the defaults are those of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewJob {
     /// What to do.
     pub prompt: String,
-    /// Names a configuration.
+    /// Selects a configuration.
     pub job_type: String,
     /// A file or folder under the import root.
     pub document_path: Option<String>,
@@ -23,17 +23,17 @@ pub struct NewJob {
     pub document_name: Option<String>,
     /// A document given inline.
     pub document_content: Option<Vec<u8>>,
-    /// More of them, 256 MiB together.
+    /// Further inline documents, 256 MiB in total.
     pub documents: Vec<NewDocument>,
-    /// Free data for the agent, a JSON object.
+    /// Free-form data for the agent, a JSON object.
     pub context: Value,
     /// Overrides on top of the job type's configuration, a JSON object.
     pub config: Value,
-    /// Larger first.
+    /// Larger numbers are claimed first.
     pub priority: i32,
-    /// Not before; none means now, by the database's clock.
+    /// Not runnable before; none means now, by the database's clock.
     pub run_at: Option<DateTime<Utc>>,
-    /// With the login and the job type, makes the insert happen once.
+    /// Idempotency key (per login and job type).
     pub idempotency_key: Option<String>,
     /// The job that enqueues this one.
     pub parent_job_id: Option<Uuid>,
@@ -49,7 +49,7 @@ pub struct NewDocument {
 }
 
 impl NewJob {
-    /// A job of type `creator` with nothing but its prompt.
+    /// A job of type `creator` with only a prompt.
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -77,17 +77,17 @@ impl NewJob {
 }
 
 impl Store {
-    /// Inserts a job and returns its id; with an idempotency key that the login has used, the id of the job that has it.
+    /// Inserts a job and returns its id; if the login has used the idempotency key, the id of the existing job.
     ///
     /// # Errors
-    /// [`Error::Database`], also where that job has another prompt or other documents.
+    /// [`Error::Database`], also if the existing job has another prompt or other documents.
     pub async fn enqueue(&self, job: &NewJob) -> Result<Uuid, Error> {
         let doing = "enqueue the job";
         if job.documents.is_empty() {
             let mut connection = self.pool.acquire().await.during(doing)?;
             return enqueue(&mut connection, job).await;
         }
-        // No worker sees the job before its documents are there.
+        // No worker may see the job before its documents are inserted.
         let mut tx = self.pool.begin().await.during(doing)?;
         let id = enqueue(&mut tx, job).await?;
         tx.commit().await.during(doing)?;
@@ -95,7 +95,7 @@ impl Store {
     }
 }
 
-/// The same within a transaction.
+/// Enqueues within a transaction.
 pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Result<Uuid, Error> {
     let doing = "enqueue the job";
     loop {
@@ -109,14 +109,14 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Resu
             return Ok(id);
         }
         let known = job_of_key(connection, job).await.during(doing)?;
-        // Not found means deleted between the two statements: insert again.
+        // Not found: the job was deleted between the two statements; insert again.
         if let Some(id) = known {
             return Ok(id);
         }
     }
 }
 
-/// The job that has the key; an error where it was inserted with something else.
+/// The job with the key; an error if it was inserted with other input.
 async fn job_of_key(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uuid>, sqlx::Error> {
     let prompt = text(&job.prompt);
     let names: Vec<String> = job.documents.iter().map(|document| document.name.clone()).collect();

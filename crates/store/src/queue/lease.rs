@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-/// A claim's fencing token: every write of the run names it, and a later claim makes it worthless.
+/// A claim's fencing token: every write of the run contains it, and a later claim invalidates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// The job.

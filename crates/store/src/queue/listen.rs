@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// The channel of the public interface.
 const CHANNEL: &str = "plumbline_jobs";
-/// Among workers: that the limit of some model's endpoint has changed, or is blocked.
+/// Among workers: the limit of a model's endpoint has changed, or the endpoint is blocked.
 const LIMITS_CHANNEL: &str = "plumbline_endpoint_limits";
 
 /// A notification's payload.
@@ -17,12 +17,12 @@ const LIMITS_CHANNEL: &str = "plumbline_endpoint_limits";
 pub struct JobNotice {
     /// The job.
     pub id: Uuid,
-    /// Its status then; none where jobs are behind policies, and any login may listen.
+    /// Its status at that time; none if jobs have row policies, because any login may listen.
     #[serde(default)]
     pub status: Option<String>,
 }
 
-/// A connection of its own that listens.
+/// A separate connection that listens.
 #[derive(Debug)]
 pub struct Listener {
     inner: PgListener,
@@ -30,7 +30,7 @@ pub struct Listener {
 }
 
 impl Store {
-    /// Starts to listen, on a connection outside the pool.
+    /// Starts listening, on a connection outside the pool.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -50,18 +50,19 @@ impl Store {
 }
 
 impl Store {
-    /// Rises with each notice that a limit of a model's endpoint has changed, while one of this store's listeners listens.
+    /// Increases with each notice that a limit of a model's endpoint has changed, while one of this store's listeners
+    /// is active.
     pub fn limits_changed(&self) -> watch::Receiver<u64> {
         self.limits_changed.subscribe()
     }
 }
 
 impl Listener {
-    /// Waits for the next notice. `None`: the connection broke and notices may be lost, so look at the rows at once;
-    /// the next call connects again.
+    /// Waits for the next notice. `None`: the connection broke and notices may be lost, so poll the rows at once; the
+    /// next call reconnects.
     ///
     /// # Errors
-    /// [`Error::Database`] when it cannot connect again; wait a little before the next call.
+    /// [`Error::Database`] if it cannot reconnect; wait a little before the next call.
     pub async fn next(&mut self) -> Result<Option<JobNotice>, Error> {
         loop {
             let Some(notice) = self.inner.try_recv().await.during("listen for changes of jobs")? else {
@@ -72,7 +73,7 @@ impl Listener {
                 self.tell_of_limits();
                 continue;
             }
-            // Anyone may notify the channel; what is not ours is passed over.
+            // Any login may notify the channel; foreign payloads are ignored.
             if let Ok(notice) = serde_json::from_str(notice.payload()) {
                 return Ok(Some(notice));
             }

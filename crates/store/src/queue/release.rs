@@ -4,20 +4,20 @@ use crate::{Error, Lease, Store, bind::text, error::During, error_details};
 use plumbline_engine::JobError;
 use std::time::Duration;
 
-/// Why a worker gives a job back.
+/// Why a worker releases a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseReason {
-    /// The worker is shutting down and nothing of the job was in flight.
+    /// The worker is shutting down and no call of the job was in flight.
     Drain,
-    /// The worker is shutting down and gave up a call in flight: the next attempt must know that its outcome is
+    /// The worker is shutting down and abandoned a call in flight: the next attempt must know that its outcome is
     /// unknown.
     Abandoned,
-    /// Another job, suspected of killing workers, is run alone.
+    /// Another job, suspected of crashing workers, must run alone.
     MakesRoom,
-    /// The worker has forgotten the job's type since it claimed it: its configuration has changed.
+    /// The worker's configuration changed since the claim and no longer has the job's type.
     UnknownType,
-    /// A lease that none of the worker's runs knows (see [`Store::held`]), or a run that broke: nobody knows what was
-    /// in flight.
+    /// A lease that belongs to none of the worker's runs (see [`Store::held`]), or a run that broke: it is unknown what
+    /// was in flight.
     Orphaned,
 }
 
@@ -31,7 +31,7 @@ impl ReleaseReason {
         }
     }
 
-    /// The attempt's outcome: `lost` where it was taken away from its worker.
+    /// The attempt's outcome: `lost` if the worker lost it.
     fn outcome(self) -> &'static str {
         match self {
             Self::Drain | Self::MakesRoom | Self::UnknownType => "released",
@@ -41,10 +41,10 @@ impl ReleaseReason {
 }
 
 impl Store {
-    /// Gives a job back cleanly: pending again, and the attempt does not count.
+    /// Releases a job cleanly: pending again, and the attempt does not count.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn release(&self, lease: &Lease, reason: ReleaseReason) -> Result<(), Error> {
         sqlx::query_file_scalar!(
             "queries/queue/release.sql",
@@ -60,11 +60,11 @@ impl Store {
         .ok_or(Error::LeaseLost(lease.job_id))
     }
 
-    /// Gives a job back that cannot go on here now: pending, with the reason, and not due before so long a time. The attempt
-    /// does not count.
+    /// Releases a job that cannot continue here now: pending, with the reason, and due after `wait` at the earliest.
+    /// The attempt does not count.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn release_for(&self, lease: &Lease, reason: &str, wait: Duration) -> Result<(), Error> {
         let reason = text(reason);
         sqlx::query_file_scalar!(
@@ -81,11 +81,12 @@ impl Store {
         .ok_or(Error::LeaseLost(lease.job_id))
     }
 
-    /// Gives a job back for trouble that is not its own, which `code` is known by: pending, with the reason and a wait that
-    /// grows while the same meets the same step. After `patience` of that the job fails; zero: never. Whether it failed.
+    /// Releases a job after a failure that it did not cause, identified by `code`: pending, with the reason and a delay
+    /// that grows while the same failure recurs at the same step. After `patience` the job fails; zero: never. Returns
+    /// whether it failed.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn give_back(&self, lease: &Lease, reason: &str, code: &str, patience: Duration) -> Result<bool, Error> {
         let reason = text(reason);
         sqlx::query_file_scalar!(
@@ -105,7 +106,7 @@ impl Store {
     /// Fails a job that cannot be run: unknown type, missing document, invalid configuration, rows that do not load.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn reject(&self, lease: &Lease, error: &JobError) -> Result<(), Error> {
         let message = text(&error.message);
         sqlx::query_file_scalar!(
@@ -122,10 +123,10 @@ impl Store {
         .ok_or(Error::LeaseLost(lease.job_id))
     }
 
-    /// Pauses a job that cannot go on until somebody has mended what `reason` says.
+    /// Pauses a job until an operator fixes the problem in `reason`.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    /// [`Error::LeaseLost`] if it was no longer ours; [`Error::Database`].
     pub async fn park(&self, lease: &Lease, reason: &str) -> Result<(), Error> {
         let reason = text(reason);
         sqlx::query_file_scalar!("queries/queue/park.sql", lease.job_id, lease.epoch, reason.as_ref())

@@ -1,26 +1,26 @@
-//! Takes jobs back from dead workers.
+//! Rescues jobs of dead workers.
 
 use crate::{Error, Lease, Store, error::During};
 use uuid::Uuid;
 
-/// Jobs taken back in one statement: locks stay short when a large worker dies.
+/// Jobs rescued in one statement: locks are short even if a large worker dies.
 const BATCH: i64 = 200;
 
-/// Jobs whose calls expire in one statement.
+/// Jobs whose approvals expire in one statement.
 const EXPIRED_AT_ONCE: i32 = 200;
 
-/// A job that was taken back.
+/// A rescued job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rescued {
     /// The job.
     pub job_id: Uuid,
     /// The worker that lost it.
     pub worker_id: Uuid,
-    /// The epoch that is worthless now.
+    /// The epoch that is now invalid.
     pub lease_epoch: i64,
     /// Crashes since the job's last committed step.
     pub crash_count: i32,
-    /// Whether the job failed for it: three crashes at one step, or no attempt left. Otherwise it is pending again.
+    /// Whether this failed the job: three crashes at one step, or no attempt left. Otherwise it is pending again.
     pub failed: bool,
 }
 
@@ -32,11 +32,11 @@ impl Rescued {
 }
 
 impl Store {
-    /// Takes back every job whose worker's heartbeat is older than `lease_secs` by the database's clock, or whose
-    /// worker's row is gone. Any worker may do this at any time; two at once take different jobs.
+    /// Rescues every job whose worker's heartbeat is older than `lease_secs` by the database's clock, or whose worker's
+    /// row is gone. Any worker may do this at any time; concurrent sweeps rescue different jobs.
     ///
     /// # Errors
-    /// [`Error::Database`]; what was taken back before stays so.
+    /// [`Error::Database`]; jobs rescued before stay rescued.
     pub async fn sweep(&self, lease_secs: u32) -> Result<Vec<Rescued>, Error> {
         let mut rescued = Vec::new();
         loop {
@@ -58,7 +58,7 @@ impl Store {
         Ok(rescued)
     }
 
-    /// Calls that were asked for and whose time is over expire; a job that waited for nothing else goes on.
+    /// Expires overdue approvals; a job that waits for no other approval resumes.
     async fn expire_calls(&self) -> Result<(), Error> {
         loop {
             let jobs = sqlx::query_file_scalar!("queries/queue/expire_calls.sql", EXPIRED_AT_ONCE)

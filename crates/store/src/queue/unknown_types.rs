@@ -1,37 +1,37 @@
-//! Jobs of a type that no live worker knows: they wait with a reason, and fail after a time.
+//! Jobs of a type that no live worker knows: they wait with a reason, and fail after a timeout.
 
 use crate::{Error, Lease, Store, error::During};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Jobs that are told, or taken to be failed, in one statement.
+/// Jobs updated, or claimed in order to fail them, in one statement.
 const BATCH: i64 = 1000;
 
-/// A job that has waited for its type to be known as long as it may, held like a claimed one: fail it with
+/// A job whose wait for a worker that knows its type has timed out, held like a claimed one: fail it with
 /// [`Store::reject`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownType {
-    /// Under which it is held.
+    /// The lease that holds it.
     pub lease: Lease,
-    /// What nobody knows.
+    /// The unknown job type.
     pub job_type: String,
 }
 
-/// How many workers live.
+/// Counts of live workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knowing {
-    /// All of them.
+    /// All live workers.
     pub live: i64,
-    /// Those that know the job type in question.
+    /// Those that know the given job type.
     pub knowing: i64,
-    /// What is wrong with its files, where a worker has them and cannot use them.
+    /// The error in its files, if a worker has them and cannot use them.
     pub broken: Option<String>,
 }
 
 impl Store {
-    /// Takes down which types of waiting jobs no worker with a heartbeat younger than `lease_secs` claims, and tells their jobs
-    /// why in `status_reason`, as many as one statement should; what is known again is taken back. Whether a type
-    /// has been unknown for `patience`; never where there is none.
+    /// Records which types of waiting jobs no worker with a heartbeat younger than `lease_secs` claims, and sets the
+    /// `status_reason` of their jobs, at most one batch; clears both for types that are known again. Returns whether a
+    /// type has been unknown for `patience`; without `patience`, always false.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -43,8 +43,8 @@ impl Store {
             .during("look for job types that nobody knows")
     }
 
-    /// Takes jobs that have waited so long for a worker that knows their type; none for a worker that is not registered.
-    /// Call it until none is left.
+    /// Claims jobs that have waited that long for a worker that knows their type; none for a worker that is not
+    /// registered. Call it until none is left.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -68,7 +68,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| unknown(row.id, row.lease_epoch, row.job_type)).collect())
     }
 
-    /// How many workers with a heartbeat younger than `lease_secs` there are, and how many of them know a job type.
+    /// The number of workers with a heartbeat younger than `lease_secs`, and how many of them know a job type.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -4,28 +4,28 @@ use crate::{Error, Lease, Store, error::During};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// What a worker says of itself.
+/// A worker's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWorker {
     /// New for each process.
     pub id: Uuid,
-    /// Where it runs.
+    /// The host it runs on.
     pub hostname: String,
     /// The program's version.
     pub version: String,
-    /// Most jobs at once.
+    /// Maximum concurrent jobs.
     pub concurrency: i32,
-    /// The job types it can run. Jobs of a type that is in no live worker's list wait (see [`Store::note_unknown_types`]).
+    /// The job types it can run. Jobs whose type is in no live worker's list wait (see [`Store::note_unknown_types`]).
     pub job_types: Vec<String>,
-    /// The job types whose files it has and cannot use, an object of sentences by job type. Their jobs wait for as long as it
-    /// takes.
+    /// The job types whose files it has and cannot use, an object of error messages by job type. Their jobs wait
+    /// without a timeout.
     pub broken_types: Map<String, Value>,
-    /// How far `resume_job` may raise the limits of jobs, an object of `limits_ceiling` by job type.
+    /// The bounds up to which `resume_job` may raise the limits of jobs, an object of `limits_ceiling` by job type.
     pub limits_ceilings: Value,
 }
 
 impl Store {
-    /// Announces a worker; its first heartbeat.
+    /// Registers a worker, with its first heartbeat.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -46,8 +46,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes jobs due that wait for what a worker with another environment or other files may have: those whose reason begins
-    /// like this. How many.
+    /// Makes jobs due that wait for something a worker with another environment or other files may have: those whose
+    /// reason begins with `reason`. Returns their number.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -68,7 +68,7 @@ impl Store {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Takes the worker's row away; jobs it still holds are swept at once by the others.
+    /// Deletes the worker's row; jobs it still holds are rescued by the next sweep of any worker.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -80,7 +80,7 @@ impl Store {
         Ok(())
     }
 
-    /// The leases that the database counts as this worker's: one that no run in the process knows is an orphan and
+    /// The leases that the database counts as this worker's: one that belongs to no run of the process is an orphan and
     /// should be released.
     ///
     /// # Errors

@@ -77,15 +77,15 @@ fn as_hex<S: Serializer>(blocks: &[Block], serializer: S) -> Result<S::Ok, S::Er
 /// A line of the view `coverage`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoverageLine {
-    /// The document; none for the whole job.
+    /// The document; none for the job's total.
     pub document: Option<String>,
-    /// How many passages it was cut into.
+    /// The number of its passages.
     pub passages: i64,
-    /// Those whose text was not shown to its end.
+    /// Passages whose text was not shown completely.
     pub unread: i64,
-    /// Those that were read and not decided.
+    /// Passages that were read and not decided.
     pub read: i64,
-    /// Those that were decided.
+    /// Passages that were decided.
     pub answered: i64,
     /// Of these, answered by requirements or quotes.
     pub cited: i64,
@@ -95,17 +95,17 @@ pub struct CoverageLine {
     pub closed: i64,
     /// Candidate sentences.
     pub candidates: i64,
-    /// Those of them that are covered.
+    /// Of these, covered ones.
     pub candidates_cited: i64,
-    /// Requirements with a verified citation that begins there.
+    /// Requirements with a verified citation that begins in it.
     pub requirements: i64,
-    /// Answered passages of all, 0 to 1, rounded down to four places.
+    /// Share of answered passages, 0 to 1, rounded down to four places.
     pub share: f64,
     /// Passages that the scan cannot judge.
     pub not_judged: i64,
 }
 
-/// A passage as people see it.
+/// A passage as shown to people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public columns, described in the interface")]
 pub struct PassageLine {
@@ -129,7 +129,7 @@ pub struct PassageLine {
 }
 
 impl Store {
-    /// The passages of a job's documents, by their numbers.
+    /// The passages of a job's documents, by number.
     ///
     /// # Errors
     /// [`Error::Corrupt`], [`Error::Database`].
@@ -146,7 +146,7 @@ impl Store {
                     document: row.document,
                     ordinal: row.ordinal,
                     pages: row.first_page.zip(row.last_page),
-                    // The table has a CHECK of the length.
+                    // A CHECK of the table ensures the length.
                     sha256: row.sha256.try_into().unwrap_or_default(),
                     chunk_path: row.chunk_path,
                     cut_step: row.cut_step,
@@ -170,7 +170,7 @@ impl Store {
             .collect()
     }
 
-    /// How much of its documents a job has worked through: a line a document, the whole job's last.
+    /// The coverage of a job's documents: one line per document, the job's total last.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -183,7 +183,7 @@ impl Store {
 }
 
 impl Store {
-    /// The passages of a job in these states (`unread`, `read`, `answered`), by their numbers.
+    /// The passages of a job in these states (`unread`, `read`, `answered`), by number.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -195,7 +195,7 @@ impl Store {
     }
 }
 
-/// Sets how many requirements begin in the passages of these jobs.
+/// Updates the number of requirements that begin in the passages of these jobs.
 pub(crate) async fn count_requirements(tx: &mut sqlx::PgConnection, jobs: &[Uuid]) -> Result<(), Error> {
     sqlx::query_file!("queries/requirements/count_requirements_of_passages.sql", jobs)
         .execute(tx)

@@ -42,7 +42,7 @@ impl From<CitationRow> for Citation {
 }
 
 impl Store {
-    /// A citation of the job by its id.
+    /// A citation of the job by id.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -54,7 +54,7 @@ impl Store {
         Ok(row.map(Citation::from))
     }
 
-    /// The citations of the job, by their ids.
+    /// The citations of the job, by id.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -79,7 +79,8 @@ impl Store {
         Ok(known.flatten())
     }
 
-    /// Gives numbers to the requirements that a job recorded before there were any: the highest. For the holder of its lease only.
+    /// Assigns numbers to requirements recorded before numbers existed; returns the highest. Only for the holder of the
+    /// job's lease.
     pub(crate) async fn number_requirements(&self, job_id: Uuid) -> Result<i32, Error> {
         sqlx::query_file_scalar!("queries/requirements/number_requirements.sql", job_id)
             .fetch_one(&self.pool)
@@ -87,7 +88,7 @@ impl Store {
             .during("number the job's requirements")
     }
 
-    /// The requirements of a job that stand, by their numbers.
+    /// A job's requirements that are not withdrawn, by number.
     pub(crate) async fn standing_requirements(&self, job_id: Uuid) -> Result<Vec<StandingRequirement>, Error> {
         let rows = sqlx::query_file!("queries/requirements/standing_requirements.sql", job_id)
             .fetch_all(&self.pool)
@@ -104,8 +105,8 @@ impl Store {
         Ok(standing.collect())
     }
 
-    /// The requirements that the job has recorded, withdrawn ones too, in the order in which it did; rows of other producers
-    /// are not among them.
+    /// The job's recorded requirements, including withdrawn ones, in the order of recording; without rows of other
+    /// producers.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -150,7 +151,7 @@ fn texts(given: &UserJson) -> Vec<String> {
     given.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Writes what a step changed of requirements, one after the other: the same one may be changed twice.
+/// Writes a step's changes of requirements one by one: the same one may be changed twice.
 pub(crate) async fn change(
     tx: &mut PgConnection,
     job_id: Uuid,
@@ -181,11 +182,11 @@ pub(crate) async fn change(
 fn columns(change: &RequirementChange) -> Map<String, Value> {
     let mut columns = change.fields.clone();
     match &change.becomes {
-        // A key as Postgres writes bytes.
+        // A key in Postgres's notation for bytes.
         Some(becomes) => {
             columns.insert("content_key".into(), format!("\\x{}", hex::encode(&becomes.content_key)).into());
         }
-        // The same words may be recorded anew.
+        // The same text may be recorded again.
         None => {
             columns.insert("status".into(), value!(WITHDRAWN));
             columns.insert("content_key".into(), Value::Null);

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-/// A row with the columns that say what was found, and those given.
+/// A row with the columns of the finding, and the given ones.
 macro_rules! requirement {
     ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $column:ident: $kind:ty,)* }) => {
         $(#[$about])*
@@ -34,7 +34,7 @@ macro_rules! requirement {
 }
 
 requirement! {
-    /// A requirement of a job, with what became of it.
+    /// A requirement of a job, with its outcome.
     RequirementRow {
         research_notes: Option<String>,
         status: String,
@@ -52,15 +52,15 @@ requirement! {
 requirement! {
     /// A requirement that a validator job holds.
     HeldRequirement {
-        /// The job that found it.
+        /// The job that recorded it.
         job_id: Uuid,
-        /// The number that its job gave it.
+        /// Its number in that job.
         number: Option<i32>,
-        /// Whether a step recorded it, and no other producer.
+        /// Whether a step recorded it, as opposed to another producer.
         is_ours: bool,
-        /// How many citations the row names.
+        /// The number of citations in the row.
         citations_given: i64,
-        /// How many of them the job that found it has verified.
+        /// How many of them the recording job has verified.
         citations_confirmed: i64,
     }
 }

@@ -1,8 +1,8 @@
 //! The validator's side: a validator job claims requirements, looks up similar ones, and judges them.
 //!
 //! A claim is not part of a step: it locks rows at once against other validators, and repeating it returns the same
-//! rows. They belong to the job, not to its worker; a trigger releases them when the job ends. A judgement is part of a
-//! step.
+//! rows. The rows belong to the job, not to its worker; a trigger releases them when the job ends. A judgement is part
+//! of a step.
 
 use crate::{Error, HeldRequirement, Lease, Store, UserJson, bind::text, error::During};
 use uuid::Uuid;
@@ -12,15 +12,15 @@ use uuid::Uuid;
 pub struct SimilarRequirement {
     /// Its row.
     pub id: Uuid,
-    /// The job that found it.
+    /// The job that recorded it.
     pub job_id: Uuid,
-    /// The number that its job gave it.
+    /// Its number in that job.
     pub number: Option<i32>,
-    /// Its short id.
+    /// Its candidate id.
     pub candidate_id: Option<String>,
     /// Its name.
     pub name: Option<String>,
-    /// Its words.
+    /// Its text.
     pub text: String,
     /// Its status.
     pub status: String,
@@ -30,20 +30,20 @@ pub struct SimilarRequirement {
     pub first_quote: Option<UserJson>,
 }
 
-/// What requirements are looked up that are like it.
+/// The query of a search for similar requirements.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Besides integrated ones, those of this job.
+    /// Search the integrated ones and those of this job.
     pub job_id: Uuid,
-    /// The words to compare with.
+    /// The text to compare with.
     pub text: &'a str,
-    /// A row of the job: of its others, only those that count before it.
+    /// A row of the job: of the job's other rows, only those that precede it.
     pub before: Option<Uuid>,
-    /// Any that share a word with it, however long they are.
+    /// Include any requirement that shares a word, regardless of length.
     pub widely: bool,
 }
 
-/// What a validator job has judged so far.
+/// A validator job's judgements so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidationTally {
     /// Rows in the graph.
@@ -58,15 +58,15 @@ pub struct ValidationTally {
     pub failed: i64,
     /// Rows that this job could still claim.
     pub waiting: i64,
-    /// Why rows were rejected or failed, with how many of them, the most frequent first within each.
+    /// Reasons of rejected and failed rows with their counts, the most frequent first within each.
     pub reasons: Vec<(String, i64)>,
 }
 
 impl Store {
     /// Up to `count` requirements for a validator job: the ones it holds first, then the oldest pending ones of the job
     /// it validates, or of all jobs if it is bound to none. `recheck`: rows that were accepted without a graph count as
-    /// pending. `judged` are rows whose judgement is not committed yet. Empty when nothing waits, or when the lease is
-    /// lost, which the next step will notice.
+    /// pending. `judged` are rows whose judgement is not committed yet. Empty if no row waits, or if the lease is lost,
+    /// which the next step will notice.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -91,7 +91,7 @@ impl Store {
         if n == 0 { Ok(Vec::new()) } else { self.held_requirements(lease.job_id, judged, n).await }
     }
 
-    /// The requirements that a validator job holds, the oldest first, at most `limit`; `judged` are left out.
+    /// The requirements that a validator job holds, the oldest first, at most `limit`, without `judged`.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -107,8 +107,8 @@ impl Store {
             .during("read the requirements to validate")
     }
 
-    /// The job whose requirements a job looks among, and how many it has: its own, or for a validator those of the job that
-    /// it judges, where it judges one.
+    /// The job whose requirements a job searches, and their number: its own, or for a validator those of the job that
+    /// it validates, if it is bound to one.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -120,8 +120,8 @@ impl Store {
         Ok(row.map_or((job_id, 0), |row| (row.job_id, row.n)))
     }
 
-    /// For each text, in its place: requirements that may be the same or like it, at most `limit`. How alike they are is for
-    /// the caller to say.
+    /// For each text, in its position: requirements that may be the same or similar, at most `limit`. The caller
+    /// measures the similarity.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -165,7 +165,7 @@ impl Store {
         Ok(similar)
     }
 
-    /// Gives back the requirements that a validator job holds but for these: they are pending again.
+    /// Releases the requirements that a validator job holds, except these: they are pending again.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -177,7 +177,7 @@ impl Store {
         Ok(())
     }
 
-    /// What a validator job has judged, and what it could still claim.
+    /// A validator job's judgements, and the number of rows that it could still claim.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -201,7 +201,7 @@ impl Store {
         Ok(tally)
     }
 
-    /// The job that was enqueued when this one completed, if there is one.
+    /// The job that was enqueued when this one completed, if any.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -1,12 +1,12 @@
-//! Requests abandoned before their answer: the provider may have worked on them and charges for it.
+//! Requests abandoned before their answer: the provider may have worked on them and may charge for it.
 
 use crate::{Error, Store, bind::text, error::During};
 use plumbline_engine::RequestRecord;
 use uuid::Uuid;
 
 impl Store {
-    /// Puts one on record, whoever has the job by now; its next claim adds it to what the job has used. Nothing where the job is
-    /// gone.
+    /// Records one, regardless of who holds the job; the job's next claim adds it to its totals. No effect if the job
+    /// is gone.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -4,12 +4,12 @@ use crate::{Error, Store, UserJson, error::During};
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Most bytes of `prompt`, `document_path`, `context` and `config`, each; as a JSON column is written out.
+/// Maximum bytes of `prompt`, `document_path`, `context` and `config`, each; for a JSON column, of its text.
 const MOST_TEXT_BYTES: i64 = 1 << 20;
-/// Most bytes of `document_content`.
+/// Maximum bytes of `document_content`.
 pub const MOST_DOCUMENT_BYTES: i64 = 256 << 20;
 
-/// The job as the user wrote it.
+/// The user's input of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobInput {
     /// What to do.
@@ -18,36 +18,36 @@ pub struct JobInput {
     pub document_path: Option<String>,
     /// The size of the document in the row, in bytes; read it with [`Store::job_content`].
     pub document_bytes: Option<i64>,
-    /// How many documents there are beside the row; list them with [`Store::job_documents`].
+    /// The number of documents outside the row; list them with [`Store::job_documents`].
     pub documents_count: i32,
-    /// Their size together.
+    /// Their total size.
     pub documents_bytes: i64,
-    /// Free data, as the user wrote it.
+    /// Free-form data, verbatim.
     pub context: UserJson,
-    /// Overrides of the configuration, as the user wrote them.
+    /// Overrides of the configuration, verbatim.
     pub config: UserJson,
-    /// The limits that were given to `resume_job`, if any.
+    /// The limits set by `resume_job`, if any.
     pub raised_limits: Option<Value>,
     /// Seconds that the job has waited for people since it began.
     pub waited_s: i64,
-    /// The step from which the job holds text of others.
+    /// The step from which the job contains text from untrusted sources.
     pub untrusted_step: Option<i64>,
 }
 
-/// A column that holds more than a worker reads.
+/// A column that exceeds what a worker reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oversized {
-    /// Its name, or `documents` for all that were given inline.
+    /// Its name, or `documents` for all inline documents.
     pub column: &'static str,
-    /// What it holds, in bytes.
+    /// Its size in bytes.
     pub bytes: i64,
-    /// What it may hold, in bytes.
+    /// The maximum in bytes.
     pub most: i64,
 }
 
 impl Store {
-    /// The row of a job, none when it is gone. Rows from before there were bounds may be too large; nothing of what is too
-    /// large is read.
+    /// The row of a job; none if it is gone. Rows from before the limits existed may be too large; an oversized value
+    /// is not read at all.
     ///
     /// # Errors
     /// [`Error::Database`].

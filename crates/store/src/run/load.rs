@@ -1,4 +1,4 @@
-//! The rows a run is rebuilt from.
+//! The rows from which a run is rebuilt.
 //!
 //! Read without a transaction: only the holder of the lease writes them, and if the lease is lost meanwhile, the first
 //! commit fails.
@@ -20,11 +20,11 @@ use uuid::Uuid;
 /// A [`Snapshot`] without its settings, which the worker adds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedJob {
-    /// The job as the user wrote it.
+    /// The user's input of the job.
     pub facts: JobInfo,
-    /// The last checkpoint; none for a job that never took a step.
+    /// The last checkpoint; none for a job without a step.
     pub state: Option<State>,
-    /// What requests have used of a job without a checkpoint: all of them were given up.
+    /// The totals of requests of a job without a checkpoint: all of them were abandoned.
     pub first_totals: Totals,
     /// The messages of the checkpoint's context, ascending by `seq`.
     pub messages: Vec<Message>,
@@ -34,31 +34,31 @@ pub struct LoadedJob {
     pub staged_todos: Vec<Todo>,
     /// Index of the workspace.
     pub files: FileIndex,
-    /// Texts of the memory files.
+    /// Contents of the memory files.
     pub memory: Memory,
     /// The job's documents.
     pub sources: Vec<Source>,
     /// The passages of its documents.
     pub passages: Vec<Passage>,
-    /// Its requirements that stand.
+    /// Its requirements that are not withdrawn.
     pub standing: Vec<StandingRequirement>,
-    /// The highest number that one of its requirements ever had.
+    /// The highest number ever assigned to one of its requirements.
     pub last_number: i32,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
-    /// What people were asked for and have decided, of calls without an outcome.
+    /// Approvals of calls without an outcome: requested and decided ones.
     pub approvals: Vec<Approval>,
     /// Seconds that the job has waited for people since it began.
     pub waited_s: i64,
-    /// The step from which it holds text of others.
+    /// The step from which it contains text from untrusted sources.
     pub untrusted_step: Option<i64>,
 }
 
 impl LoadedJob {
-    /// A job without a committed step and without feedback: claim and row have said everything.
-    /// Whether the lease still holds is for the first commit to say.
+    /// A job without a committed step and without feedback: the claim and the row contain everything.
+    /// The first commit checks whether the lease is still valid.
     pub fn new(claimed: &ClaimedJob, input: &JobInput) -> Option<Self> {
-        // An earlier claim may have given a request up.
+        // A request of an earlier claim may have been abandoned.
         if claimed.step > 0 || claimed.feedback_pending || claimed.lease_epoch > 1 {
             return None;
         }
@@ -107,14 +107,14 @@ impl LoadedJob {
             approvals: self.approvals,
             waited_s: self.waited_s,
             untrusted_step: self.untrusted_step,
-            // A load is a claim's first act.
+            // A load always follows a claim.
             new_claim: true,
         }
     }
 }
 
 impl Store {
-    /// Everything of a claimed job that the engine needs, but its settings.
+    /// All data of a claimed job that the engine needs, except its settings.
     ///
     /// # Errors
     /// [`Error::LeaseLost`], [`Error::Corrupt`] for rows that cannot be read (fail the job with
@@ -132,7 +132,7 @@ impl Store {
             .ok_or(Error::LeaseLost(id))?;
         let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
         let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
-        // A job without a checkpoint has taken no step that could have written a file.
+        // A job without a checkpoint has no step that could have written a file.
         let (files, memory, sources) = match state {
             Some(_) => (facts(self.file_index(id).await?), self.load_memory(id).await?, self.sources(id).await?),
             None => Default::default(),
@@ -174,7 +174,7 @@ impl Store {
         })
     }
 
-    /// The documents of a job that have the same bytes under the same path in another job.
+    /// The documents of a job that have the same bytes at the same path in another job.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -197,7 +197,7 @@ impl Store {
             .during("load the job's documents")
     }
 
-    /// What people were asked for and have decided, of calls without an outcome, in the order of the asking.
+    /// Approvals of calls without an outcome, requested and decided ones, in the order of the requests.
     async fn approvals_of(&self, id: Uuid) -> Result<Vec<Approval>, Error> {
         let rows = sqlx::query_file_as!(ApprovalColumns, "queries/run/load_approvals.sql", id)
             .fetch_all(&self.pool)
@@ -277,7 +277,7 @@ impl Store {
     }
 }
 
-/// Columns of `approvals` that decide about a call.
+/// The columns of `approvals` that determine what happens to a call.
 pub(crate) struct ApprovalColumns {
     pub(crate) call_id: String,
     pub(crate) tool: String,
@@ -305,7 +305,7 @@ pub(crate) fn approval(job_id: Uuid, row: ApprovalColumns) -> Result<Approval, E
     })
 }
 
-/// A word of an enum, as stored in a text column.
+/// An enum value from its word in a text column.
 pub(crate) fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: String) -> Result<T, Error> {
     serde_json::from_value(Value::String(word)).map_err(|error| Error::Corrupt {
         job_id,
@@ -314,7 +314,7 @@ pub(crate) fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: 
     })
 }
 
-/// The empty value for a null.
+/// Decodes a column; a null becomes the default value.
 pub(crate) fn optional<T: DeserializeOwned + Default>(
     job_id: Uuid,
     what: &'static str,

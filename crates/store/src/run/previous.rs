@@ -1,19 +1,19 @@
-//! The job that worked on earlier versions of a job's documents.
+//! The job that processed earlier versions of a job's documents.
 
 use crate::{Error, Store, error::During};
 use uuid::Uuid;
 
-/// An earlier job, as the job that names it may see it.
+/// An earlier job, as visible to the job that names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousStatus {
     /// Its status.
     pub status: String,
-    /// Whether the job may name it: it is its own login's, or the job is of somebody who acts for others.
+    /// Whether the job may name it: both belong to the same login, or the job's login acts for others.
     pub is_own: bool,
 }
 
 impl Store {
-    /// The status of the job that `job_id` names as the earlier one; none where there is none of that id.
+    /// The status of the earlier job that `job_id` names; none if there is no job with that id.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -5,21 +5,21 @@ use serde_json::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Bytes of a document that are read at once.
+/// Size of one read of a document, in bytes.
 const PIECE_BYTES: usize = 16 << 20;
 
-/// A document that was given beside the job's row.
+/// A document stored outside the job's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineDocument {
-    /// Its number among them.
+    /// Its position among them.
     pub position: i32,
-    /// Its name, as the user wrote it.
+    /// The name given by the user.
     pub name: String,
     /// Its size.
     pub bytes: i64,
 }
 
-/// A resolved configuration as it is stored: made once, and shared by all jobs that start with it.
+/// A resolved configuration in stored form: rendered once, and shared by all jobs that start with it.
 #[derive(Clone, Debug)]
 pub struct StoredSettings(pub(crate) Arc<str>);
 
@@ -30,7 +30,7 @@ impl From<&Value> for StoredSettings {
 }
 
 impl Store {
-    /// The resolved configuration stored with the job; none before its first start.
+    /// The resolved configuration stored with the job; none before its first claim.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -41,8 +41,8 @@ impl Store {
             .during("read the job's settings")
     }
 
-    /// The inline document of the job's row, read in pieces: of an answer with a large value the connection keeps several
-    /// copies.
+    /// The inline document of the job's row, read in pieces: the connection keeps several copies of a result with a
+    /// large value.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -50,7 +50,7 @@ impl Store {
         self.whole(job_id, None, 0).await
     }
 
-    /// The documents that were given beside the job's row, in order; read them with [`Store::job_document`].
+    /// The documents outside the job's row, in order; read them with [`Store::job_document`].
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -61,7 +61,7 @@ impl Store {
             .during("list the job's documents")
     }
 
-    /// One of them, read in pieces; none when it is gone.
+    /// One of them, read in pieces; none if it is gone.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -69,8 +69,8 @@ impl Store {
         self.whole(job_id, Some(document.position), usize::try_from(document.bytes).unwrap_or_default()).await
     }
 
-    /// A document from its pieces: the row's own, or the one at a position beside it. Room for `expected` bytes is made at
-    /// once.
+    /// Assembles a document from its pieces: the row's own, or the one at a position outside it. Allocates `expected`
+    /// bytes up front.
     async fn whole(&self, job_id: Uuid, position: Option<i32>, expected: usize) -> Result<Option<Vec<u8>>, Error> {
         let mut content = None;
         for from in (1..).step_by(PIECE_BYTES) {
@@ -84,7 +84,7 @@ impl Store {
         Ok(content)
     }
 
-    /// What begins at a byte, from 1.
+    /// The piece that starts at a byte, counted from 1.
     async fn piece(&self, job_id: Uuid, position: Option<i32>, from: i32) -> Result<Option<Vec<u8>>, Error> {
         let (pool, length) = (&self.pool, PIECE_BYTES as i32);
         let piece = match position {

@@ -1,8 +1,8 @@
 //! Embeddings of segments and of requirements: finding missing ones, storing them, and nearest-neighbour search.
 //!
-//! There are two ways of searching, with the same result. With pgvector the database compares: through an HNSW index,
-//! or exactly for few rows, as its planner decides. Otherwise the worker streams the embeddings, compares each and
-//! keeps the best: exact, and with only the best in memory.
+//! There are two implementations with the same result. With pgvector the database compares: through an HNSW index, or
+//! exactly for few rows, as its planner decides. Otherwise the worker streams the embeddings, compares each and keeps
+//! the best: exact, and with only the best in memory.
 //!
 //! Like the full-text index, none of this is part of a step: lost parts are rebuilt.
 
@@ -13,31 +13,31 @@ use uuid::Uuid;
 /// A segment without an embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
-    /// Which content it is of.
+    /// The hash of its content.
     pub sha256: Vec<u8>,
-    /// Its position in it, from 0.
+    /// Its position in the content, from 0.
     pub part: i32,
-    /// Its words.
+    /// Its text.
     pub text: String,
 }
 
 /// A requirement without an embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnembeddedRequirement {
-    /// The job that found it.
+    /// The job that recorded it.
     pub job_id: Uuid,
     /// Its row.
     pub id: Uuid,
-    /// Its words.
+    /// Its text.
     pub text: String,
 }
 
-/// A requirement that means something like what was asked for.
+/// A requirement with a meaning similar to the query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearRequirement {
-    /// Which one.
+    /// The requirement.
     pub requirement: SimilarRequirement,
-    /// The product of the two embeddings of length 1: 1 for the same meaning, 0 for none in common.
+    /// Cosine similarity: the dot product of the normalized embeddings; 1 for the same meaning, 0 for unrelated ones.
     pub likeness: f64,
 }
 
@@ -59,7 +59,7 @@ impl Store {
             .during("look for segments to embed")
     }
 
-    /// Stores the embeddings of segments, one each, all of the same dimension; their length is made 1.
+    /// Stores the embeddings of segments, one each, all of the same dimension; normalizes them to length 1.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -81,7 +81,7 @@ impl Store {
         Ok(())
     }
 
-    /// Segments of these files nearest to an embedding of `model`, the nearest first.
+    /// The segments of these files nearest to an embedding of `model`, nearest first.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -110,7 +110,7 @@ impl Store {
         let mut best = Best::new(limit);
         let mut rows = sqlx::query_file!("queries/search/embeddings.sql", job_id, paths, model).fetch(&self.pool);
         while let Some(row) = rows.try_next().await.during("search texts by meaning")? {
-            // Another dimension is another model's under the same name; it says nothing here.
+            // Another dimension means another model under the same name; not comparable.
             if row.embedding.len() == wanted.len() {
                 best.offer(likeness(&row.embedding, &wanted), || (row.path, row.sha256, row.part));
             }
@@ -128,8 +128,8 @@ impl Store {
             .during("read segments")
     }
 
-    /// Requirements that those of a job are compared with and `model` has not embedded yet, the job's own first: its
-    /// unjudged ones and the integrated ones of all jobs of its login.
+    /// Requirements that those of a job are compared with and that `model` has not embedded yet, the job's own first:
+    /// its unjudged ones and the integrated ones of all jobs of its login.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -145,7 +145,7 @@ impl Store {
             .during("look for requirements to embed")
     }
 
-    /// Stores the embeddings of requirements, one each, all of the same dimension; their length is made 1.
+    /// Stores the embeddings of requirements, one each, all of the same dimension; normalizes them to length 1.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -175,8 +175,8 @@ impl Store {
         Ok(())
     }
 
-    /// Requirements nearest to an embedding of `model`, the nearest first: the job's unjudged ones and the integrated ones of its login's.
-    /// With `before`, a row of the job, only those that count before it.
+    /// The requirements nearest to an embedding of `model`, nearest first: the job's unjudged ones and the integrated
+    /// ones of its login's jobs. With `before`, a row of the job, only those that precede it.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -219,7 +219,7 @@ impl Store {
         Ok(found.collect())
     }
 
-    /// The nearest requirements where pgvector is not: each is compared here.
+    /// The nearest requirements without pgvector: compares each here.
     async fn compared_requirements(
         &self,
         job_id: Uuid,
@@ -249,7 +249,7 @@ impl Store {
     }
 }
 
-/// The likeliest of what is offered, the best first.
+/// Keeps the best of the offered items, best first.
 struct Best<K> {
     limit: usize,
     kept: Vec<(f64, K)>,
@@ -273,14 +273,14 @@ fn likeness(left: &[f32], right: &[f32]) -> f64 {
     f64::from(left.iter().zip(right).map(|(left, right)| left * right).sum::<f32>())
 }
 
-/// All numbers of embeddings one after the other, each of length 1, and how many there are in one.
+/// The components of all embeddings concatenated, each normalized to length 1, and their dimension.
 fn in_a_row(embeddings: &[Vec<f32>]) -> (Vec<f32>, i32) {
     let dimension = embeddings.first().map_or(0, Vec::len);
     let numbers = embeddings.iter().flat_map(|embedding| of_length_one(embedding)).collect();
     (numbers, i32::try_from(dimension).unwrap_or(i32::MAX))
 }
 
-/// The same direction with length 1; nothing has no direction and stays nothing.
+/// Normalizes a vector to length 1; the zero vector stays zero.
 fn of_length_one(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     vector.iter().map(move |number| if length > 0.0 { number / length } else { 0.0 }).collect()

@@ -1,8 +1,8 @@
 //! The search index over a job's texts: finding missing parts, adding, deleting, and search by words; `embeddings.rs`
 //! searches by meaning.
 //!
-//! Nothing here belongs to a step. The index is built from the committed files on a search, and lost parts are rebuilt;
-//! so it is written outside the step's transaction, and without the fence.
+//! Nothing here belongs to a step. A search builds the index from the committed files, and lost parts are rebuilt; so
+//! it is written outside the step's transaction, and without the fence.
 
 use crate::{Error, Store, bind, error::During};
 use uuid::Uuid;
@@ -16,32 +16,32 @@ pub struct Unindexed {
     pub content: Vec<u8>,
 }
 
-/// A piece of a text, to be put into the index.
+/// A segment to be added to the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSegment {
-    /// Which content it is of.
+    /// The hash of its content.
     pub sha256: Vec<u8>,
-    /// Its position in it, from 0.
+    /// Its position in the content, from 0.
     pub part: i32,
     /// The line it begins on, from 1.
     pub first_line: i32,
-    /// Its words.
+    /// Its text.
     pub text: String,
 }
 
-/// A piece of a text, found.
+/// A segment found by a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSegment {
-    /// A file that holds it; the first by name where several do.
+    /// A file that contains it; the first by name if there are several.
     pub path: String,
     /// The line it begins on, from 1.
     pub first_line: i32,
-    /// Its words.
+    /// Its text.
     pub text: String,
 }
 
 impl Store {
-    /// Contents of these files that are not in the index yet, at least one where there are any, then up to `bytes`.
+    /// Contents of these files that are not in the index yet, at least one if there are any, then up to `bytes`.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -52,7 +52,7 @@ impl Store {
             .during("look for texts to index")
     }
 
-    /// Puts contents into the index, each with all of its segments. Indexing one twice does nothing.
+    /// Adds contents to the index, each with all of its segments. Idempotent.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -73,7 +73,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes contents that no file of the job has any more out of the index; returns how many.
+    /// Removes contents that no file of the job has any more from the index; returns how many.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -82,7 +82,7 @@ impl Store {
         Ok(done.during("take texts out of the search index")?.rows_affected())
     }
 
-    /// Segments of these files with the words of a query, the best first.
+    /// The segments of these files that match the words of a query, best first.
     ///
     /// # Errors
     /// [`Error::Database`].

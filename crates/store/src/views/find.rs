@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 impl Store {
-    /// Jobs whose id is from `first` to `last`, at most three: one is meant, more are too many.
+    /// Jobs whose id is between `first` and `last`, at most three: one is a match, more are ambiguous.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -16,7 +16,7 @@ impl Store {
             .during("look for the job")
     }
 
-    /// Jobs that failed at that time or later and are still failed, in order; optionally of one type.
+    /// Jobs that failed at or after this time and are still failed, in order; optionally of one type.
     ///
     /// # Errors
     /// [`Error::Database`].

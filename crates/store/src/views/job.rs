@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A job with all its public columns, the document's bytes left out.
+/// A job with all its public columns, without the document's bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public columns, described in the interface")]
 pub struct JobDetail {
@@ -46,15 +46,15 @@ pub struct JobDetail {
     pub total_tokens_used: i64,
     pub cached_tokens: i64,
     pub cost_usd: f64,
-    /// The cost after which it is paused; none where there is no such bound, or it has not begun.
+    /// The cost at which it is paused; none without such a budget, or before it has begun.
     pub cost_budget_usd: Option<f64>,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
     pub started_at: Option<DateTime<Utc>>,
     pub completed_at: Option<DateTime<Utc>>,
-    /// Passages of its documents; none where it has none.
+    /// The number of its documents' passages; none if it has none.
     pub passages: Option<i64>,
-    /// Those of them that are answered.
+    /// The number of answered passages.
     pub passages_answered: Option<i64>,
     /// Their share, 0 to 1.
     pub coverage: Option<f64>,
@@ -97,14 +97,14 @@ pub struct WatchRow {
     pub created_at: DateTime<Utc>,
 }
 
-/// "0.29 of 1 USD": what a job has cost of its budget, in USD. A cost below a cent has four places.
+/// "0.29 of 1 USD": a job's cost and its budget, in USD. A cost below a cent has four decimal places.
 pub fn cost_of_budget(cost: f64, budget: f64) -> String {
     let places = if cost > 0.0 && cost < 0.01 { 4 } else { 2 };
     format!("{cost:.places$} of {budget} USD")
 }
 
 impl Store {
-    /// One job; none when there is no such job.
+    /// One job; none if there is no such job.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -115,7 +115,8 @@ impl Store {
             .during("read the job")
     }
 
-    /// The cost in USD after which it is paused; none where there is no such bound, the job has not begun, or there is none.
+    /// The cost in USD at which the job is paused; none without such a budget, before the job has begun, or if there is
+    /// no such job.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -127,7 +128,7 @@ impl Store {
             .during("read the job's cost budget")
     }
 
-    /// The todos of all its phases, in order; the last phase may be one that is only written ahead.
+    /// The todos of all its phases, in order; the last phase may consist of staged todos only.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -149,7 +150,7 @@ impl Store {
             .during("read the job's requirements")
     }
 
-    /// Its progress; none when there is no such job.
+    /// Its progress; none if there is no such job.
     ///
     /// # Errors
     /// [`Error::Database`].

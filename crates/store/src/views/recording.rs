@@ -1,7 +1,7 @@
 //! A job's complete history for a replay: requests, answers and effects by step.
 //!
-//! [`Store::trace`](crate::Store::trace) is for people and reads a page at a time; this is for the replay, which starts
-//! at the first step and needs every byte.
+//! [`Store::trace`](crate::Store::trace) is for people and reads a page at a time; a replay starts at the first step
+//! and needs every byte.
 
 use crate::{Error, Store, TraceEffect, error::During, run::load};
 use chrono::{DateTime, Utc};
@@ -20,20 +20,20 @@ pub struct RecordedJob {
     pub job_type: String,
     /// `jobs.prompt`.
     pub prompt: String,
-    /// `jobs.status` when it was read.
+    /// `jobs.status` at the time of reading.
     pub status: String,
     /// `jobs.error_message`.
     pub error_message: Option<String>,
-    /// `jobs.config`: the overrides, of which the limits may have been changed while it ran.
+    /// `jobs.config`: the overrides; their limits may have been changed during the run.
     pub config: Value,
-    /// `jobs.raised_limits`: those that `resume_job` was given.
+    /// `jobs.raised_limits`: the limits set by `resume_job`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_limits: Option<Value>,
     /// `jobs.started_at`.
     pub started_at: DateTime<Utc>,
-    /// The step of another job that it goes on from, if it is a fork.
+    /// If it is a fork, the step of the other job that it continues from.
     pub forked_step: Option<i64>,
-    /// The configuration and prompts stored with the job; none for one that never took a step.
+    /// The configuration and prompts stored with the job; none for one without a step.
     pub settings: Option<Value>,
     /// `jobs.waited_s`.
     #[serde(default)]
@@ -41,10 +41,10 @@ pub struct RecordedJob {
     /// `jobs.untrusted_step`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted_step: Option<i64>,
-    /// The calls that people were asked for, in the order of the asking.
+    /// The job's approvals, in the order of the requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<RecordedApproval>,
-    /// The job's documents, as they are known in the end.
+    /// The job's documents in their final state.
     pub sources: Vec<Source>,
     /// Its steps, without gaps.
     pub steps: Vec<RecordedStep>,
@@ -53,24 +53,24 @@ pub struct RecordedJob {
 /// A row of `approvals`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedApproval {
-    /// The step that asked.
+    /// The step that requested it.
     pub step: i64,
-    /// What the model wanted.
+    /// The model's arguments.
     pub arguments: Value,
-    /// How it came out, if it was made.
+    /// The outcome of the call, if it was made.
     pub outcome: Option<String>,
-    /// The decision, with the state in the end.
+    /// The decision, with the final state.
     #[serde(flatten)]
     pub approval: Approval,
 }
 
 impl RecordedStep {
-    /// The requests that were answered, or failed.
+    /// The requests that were answered or failed.
     pub fn ended_requests(&self) -> impl Iterator<Item = &RequestRecord> {
         self.requests.iter().filter(|request| request.failure_class != Some(FailureClass::Abandoned))
     }
 
-    /// What requests used that were given up after this step, or before the first one.
+    /// The usage of requests abandoned after this step, or before the first one.
     pub fn abandoned(&self) -> Totals {
         let abandoned = self.requests.iter().filter(|request| request.failure_class == Some(FailureClass::Abandoned));
         abandoned.fold(Totals::default(), |sum, request| Totals {
@@ -91,22 +91,22 @@ pub struct RecordedStep {
     pub created_at: DateTime<Utc>,
     /// The claim that wrote it.
     pub lease_epoch: i64,
-    /// The checkpoint; none where it was given up with time.
+    /// The checkpoint; none if retention deleted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Value>,
-    /// Requests to the model, failed ones too.
+    /// Requests to the model, including failed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestRecord>,
-    /// What was added to the conversation, as it was then.
+    /// Messages added to the conversation, in their original form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
-    /// Tool results that the model no longer gets from here on, by `seq`.
+    /// Tool results cleared from this step on, by `seq`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleared: Vec<i64>,
-    /// Files by path with their new content; none where it was deleted.
+    /// Files by path with their new content; none if deleted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "contents")]
     pub files: BTreeMap<String, Option<Vec<u8>>>,
-    /// Phases, todos and the like; as [`crate::TraceStep`] has them.
+    /// Phases, todos and the like; as in [`crate::TraceStep`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<TraceEffect>,
     /// Citations, as objects.
@@ -115,19 +115,19 @@ pub struct RecordedStep {
     /// Requirements as the step recorded them, as objects without their `content_key`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Value>,
-    /// What it changed of requirements that were recorded: `{candidate_id, kind, reason, fields}`.
+    /// Its changes of recorded requirements: `{candidate_id, kind, reason, fields}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub put_right: Vec<Value>,
-    /// The user's words that it took in.
+    /// The feedback that it took in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<Feedback>,
 }
 
-/// Steps by number while they are being put together.
+/// Steps by number during assembly.
 type Steps = BTreeMap<i64, RecordedStep>;
 
 impl Store {
-    /// Everything of a job that a replay needs; none when there is no such job.
+    /// All data of a job that a replay needs; none if there is no such job.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for rows that cannot be read; [`Error::Database`].
@@ -286,7 +286,7 @@ impl Store {
     }
 }
 
-/// Contents as JSON: texts as they are, other bytes as hexadecimal digits.
+/// Contents as JSON: texts verbatim, other bytes as hexadecimal digits.
 mod contents {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
     use std::collections::BTreeMap;

@@ -7,11 +7,12 @@ use serde_json::Value;
 use std::ops::Deref;
 use uuid::Uuid;
 
-/// What all of them may read of a job: its line, with its whole prompt where the login may read that, and what came of it.
+/// What all of these logins may read of a job: its line, with its whole prompt if the login may read that, and its
+/// results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public columns, described in the interface")]
 pub struct JobSeen {
-    /// `requirements` is 0 where the login may not count them.
+    /// `requirements` is 0 if the login may not count them.
     #[serde(flatten)]
     pub line: JobLine,
     pub cached_tokens: i64,
@@ -36,7 +37,7 @@ impl Deref for JobSeen {
     }
 }
 
-/// A row of either statement: each has a type of its own, with the same columns.
+/// A row of either statement: the types differ, the columns are the same.
 macro_rules! seen {
     ($row:expr) => {{
         let row = $row;
@@ -73,7 +74,7 @@ macro_rules! seen {
 }
 
 impl Store {
-    /// One job as the login may see it; none when there is none for it.
+    /// One job as visible to the login; none if the login sees no such job.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -81,7 +82,7 @@ impl Store {
         Ok(self.narrowly_seen(Some(job_id), &JobFilter::default(), 1).await?.pop())
     }
 
-    /// The newest jobs that the login may see, at most `limit`.
+    /// The newest jobs visible to the login, at most `limit`.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -110,7 +111,7 @@ impl Store {
             .during(doing)
     }
 
-    /// The files of a job whose paths begin with `prefix`, as far as the login may read them.
+    /// The files of a job whose paths begin with `prefix`, restricted to those that the login may read.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -121,7 +122,7 @@ impl Store {
             .during("read the job's list of files")
     }
 
-    /// A file's content; none where there is none for the login.
+    /// A file's content; none if the login sees no such file.
     ///
     /// # Errors
     /// [`Error::Database`].

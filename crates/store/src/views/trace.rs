@@ -10,18 +10,18 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Which steps of a job to read.
+/// Selects a range of a job's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracePage {
-    /// Steps after this one; 0 from the beginning.
+    /// Steps after this one; 0: from the beginning.
     pub after: i64,
     /// Steps up to and including this one.
     pub until: i64,
-    /// Most steps.
+    /// Maximum number of steps.
     pub limit: i64,
 }
 
-/// A committed step: what was asked, said and done.
+/// A committed step: requests, messages and effects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceStep {
     /// Its number.
@@ -34,11 +34,11 @@ pub struct TraceStep {
     pub phase_name: Option<String>,
     /// When it was committed.
     pub created_at: DateTime<Utc>,
-    /// The claim that wrote it; 0 for the step a fork began with.
+    /// The claim that wrote it; 0 for the first step of a fork.
     pub lease_epoch: i64,
-    /// Requests to the model, failed ones too.
+    /// Requests to the model, including failed ones.
     pub requests: Vec<TraceRequest>,
-    /// What was added to the conversation.
+    /// Messages added to the conversation.
     pub messages: Vec<TraceMessage>,
     /// Files, todos, phases, citations, requirements, feedback.
     pub effects: Vec<TraceEffect>,
@@ -47,7 +47,7 @@ pub struct TraceStep {
 /// A request to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceRequest {
-    /// The model as asked for.
+    /// The requested model.
     pub model: String,
     /// `strategic`, `tactical` or `summary`.
     pub purpose: String,
@@ -59,36 +59,36 @@ pub struct TraceRequest {
     pub completion_tokens: i64,
     /// From sending to the last byte.
     pub duration_ms: i64,
-    /// Which try, from 1.
+    /// The attempt, from 1.
     pub attempt: i32,
-    /// The provider's word for why the answer ended.
+    /// The provider's finish reason.
     pub finish_reason: Option<String>,
-    /// One sentence, when it failed.
+    /// One sentence, if it failed.
     pub error: Option<String>,
-    /// Of which class the failure was, e.g. `rate_limited`.
+    /// The failure class, e.g. `rate_limited`.
     pub failure_class: Option<String>,
     /// The wire protocol.
     pub api: Option<String>,
-    /// Scheme and host that were asked.
+    /// Scheme and host of the endpoint.
     pub endpoint: Option<String>,
-    /// Of the prompt, what was written into the provider's cache.
+    /// Prompt tokens written to the provider's cache.
     pub cache_write_tokens: i64,
-    /// Of the answer, reasoning.
+    /// Reasoning tokens of the answer.
     pub reasoning_tokens: i64,
-    /// The provider's word for how the request was served.
+    /// The provider's service tier.
     pub service_tier: Option<String>,
-    /// Whether a model of `llm.fallback` was asked.
+    /// Whether the model was one of `llm.fallback`.
     pub fallback: bool,
 }
 
 /// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceMessage {
-    /// Its place.
+    /// Its sequence number.
     pub seq: i64,
-    /// Who speaks.
+    /// Its role.
     pub role: String,
-    /// Why it is there.
+    /// Its kind.
     pub kind: String,
     /// The text.
     pub content: String,
@@ -98,12 +98,12 @@ pub struct TraceMessage {
     pub tool_call_id: Option<String>,
 }
 
-/// Something a step did besides talking.
+/// An effect of a step other than a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEffect {
     /// e.g. `file written`, `todo completed`, `requirement`.
     pub kind: String,
-    /// To what.
+    /// Its object.
     pub what: String,
     /// Bytes, of a file.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// A path of the workspace in its latest version.
+/// The latest version of a workspace path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
     /// Workspace path.
@@ -15,13 +15,13 @@ pub struct FileRow {
     pub size: i64,
     /// SHA-256 in lower-case hexadecimal digits; none for a deleted file.
     pub sha256: Option<String>,
-    /// Whether the content stands for missing content.
+    /// Whether the content is a placeholder for missing content.
     pub placeholder: bool,
     /// The step that wrote it.
     pub step: i64,
 }
 
-/// A path that a step touched, in its latest version.
+/// The latest version of a path that a step touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
     /// The job.
@@ -32,12 +32,12 @@ pub struct ChangedFile {
     pub size: i64,
     /// Whether the file is gone.
     pub deleted: bool,
-    /// Its bytes; none for a deleted file and for one that is read by itself.
+    /// Its bytes; none for a deleted file and for one that is read separately.
     pub content: Option<Vec<u8>>,
 }
 
-/// Contents up to so many bytes come with the list of changed files, since most files are small; larger ones are read by
-/// themselves, so that a list has a bound.
+/// Maximum size of contents included in the list of changed files, since most files are small; larger ones are read
+/// separately, which bounds the size of the list.
 const SMALL: i64 = 64 << 10;
 
 impl Store {
@@ -52,7 +52,7 @@ impl Store {
             .during("read a workspace file")
     }
 
-    /// Every file of the job, by path; deleted ones left out. For the mirror and for `export`.
+    /// Every file of the job, by path, without deleted ones. For the mirror and for `export`.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -63,7 +63,7 @@ impl Store {
             .during("list the workspace's files")
     }
 
-    /// What steps of jobs after these touched, by job and path, deletions included.
+    /// Paths touched by the jobs' steps after these, by job and path, including deletions.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -75,7 +75,7 @@ impl Store {
             .during("read changed files")
     }
 
-    /// Several files at once; those that do not exist are left out.
+    /// Several files at once; those that do not exist are omitted.
     ///
     /// # Errors
     /// [`Error::Database`].

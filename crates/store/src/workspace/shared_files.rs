@@ -5,12 +5,12 @@ use plumbline_engine::SharedFiles;
 use std::{collections::HashSet, sync::Arc};
 use tokio::sync::Mutex;
 
-/// The sets that this process knows to be there. They are never deleted.
+/// The sets that this process knows to be stored. They are never deleted.
 pub(crate) type KnownSets = Arc<Mutex<HashSet<[u8; 32]>>>;
 
 impl Store {
-    /// Sees to it that a set is there, in a transaction of its own: a step that names it is not to wait for another job's
-    /// to end. Of many jobs that start at once the first does it for all.
+    /// Ensures that a set is stored, in a separate transaction: a step that refers to it must not wait for the end of
+    /// another job's transaction. If many jobs start at once, the first stores it for all.
     pub(crate) async fn keep_shared(&self, shared: &SharedFiles) -> Result<(), Error> {
         let mut known = self.known_sets.lock().await;
         if known.contains(&shared.id) {

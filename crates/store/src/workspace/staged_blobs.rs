@@ -1,7 +1,7 @@
 //! Staged blobs: the parts of a long text, written in small transactions before the step that refers to them, so that
 //! the whole text is never in memory.
 //!
-//! A content is known by its hash and belongs to no file until a step's commit places it
+//! A blob is identified by its hash and belongs to no file until a step's commit places it
 //! ([`plumbline_engine::PlacedFile`]). A worker that dies in between leaves blobs without a file; the repeated call
 //! stages the same ones again, which has no effect, and leftovers are deleted with the job.
 
@@ -13,10 +13,10 @@ use crate::{
 use uuid::Uuid;
 
 impl Store {
-    /// Writes contents for a step to come; `part` names the part of the job for the fail-point that follows.
+    /// Writes blobs for a later step; `part` names the part of the job for the fail-point that follows.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`]: nothing was written. [`Error::Database`]; trying again does no harm.
+    /// [`Error::LeaseLost`]: nothing was written. [`Error::Database`]; retrying is harmless.
     pub async fn stage_blobs(&self, lease: &Lease, contents: &[Vec<u8>], part: &str) -> Result<(), Error> {
         let held = sqlx::query_file_scalar!("queries/workspace/stage_blobs.sql", lease.job_id, lease.epoch, contents)
             .fetch_one(&self.pool)
@@ -26,7 +26,7 @@ impl Store {
         if held { Ok(()) } else { Err(Error::LeaseLost(lease.job_id)) }
     }
 
-    /// A content that was put aside, by its SHA-256; none where there is none such.
+    /// A staged blob by its SHA-256; none if there is no such blob.
     ///
     /// # Errors
     /// [`Error::Database`].

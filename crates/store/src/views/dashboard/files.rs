@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-/// A file of the list.
+/// A file in the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FileSummary {
     /// Workspace path.
@@ -31,17 +31,17 @@ pub struct FilePart {
     pub part: Vec<u8>,
 }
 
-/// Where the text of a document is.
+/// The location of a document's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
-    /// The file with the text.
+    /// The file that contains the text.
     pub text_path: String,
-    /// Pages of the document, where it has pages.
+    /// The number of pages, if the document has pages.
     pub pages: Option<i32>,
 }
 
 impl Store {
-    /// A page of files by path, after `after` (empty: from the first on).
+    /// A page of files by path, after `after` (empty: from the beginning).
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -52,7 +52,7 @@ impl Store {
             .during("list the workspace's files")
     }
 
-    /// At most `length` bytes of a file from byte `from` on; none when there is no such file.
+    /// At most `length` bytes of a file, starting at byte `from`; none if there is no such file.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -70,7 +70,7 @@ impl Store {
         .during("read a workspace file")
     }
 
-    /// Where the text of one of the job's documents is; none when it is no document of the job.
+    /// The location of the text of a job's document; none if the path is not a document of the job.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -5,19 +5,19 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Where counting ends: years of ended jobs are "a million".
+/// The maximum count: years of ended jobs show as "a million".
 const COUNTED: i64 = 1_000_000;
 
-/// Which jobs a page shows.
+/// Selects the jobs of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
     /// Only of this status.
     pub status: Option<String>,
     /// Only of this type.
     pub job_type: Option<String>,
-    /// None that was inserted before.
+    /// Only jobs inserted at or after this time.
     pub since: Option<DateTime<Utc>>,
-    /// Only after this job in the list: its `created_at` and id.
+    /// Only jobs after this one in the list: its `created_at` and id.
     pub after: Option<(DateTime<Utc>, Uuid)>,
 }
 
@@ -50,18 +50,18 @@ pub struct JobLine {
     pub completed_at: Option<DateTime<Utc>>,
 }
 
-/// The jobs of one status.
+/// The count of jobs with one status.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatusCount {
     /// The status.
     pub status: String,
-    /// How many, counted up to a million.
+    /// The count, up to a million.
     pub jobs: i64,
-    /// Since how many seconds the oldest of them exists.
+    /// The age of the oldest of them in seconds.
     pub oldest_secs: f64,
 }
 
-/// Numbers that differ when the list of jobs does.
+/// Numbers that change whenever the list of jobs changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct JobsPulse {
     /// Running jobs.
@@ -70,7 +70,7 @@ pub struct JobsPulse {
     pub steps: i64,
     /// When the newest job was inserted.
     pub newest: Option<DateTime<Utc>>,
-    /// When the last ended one ended.
+    /// When the most recent end of a job was.
     pub last_ended: Option<DateTime<Utc>>,
 }
 
@@ -97,7 +97,7 @@ impl Store {
         .during("list the jobs")
     }
 
-    /// How many jobs have which status; a status without jobs is left out.
+    /// The number of jobs by status; a status without jobs is omitted.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -108,7 +108,7 @@ impl Store {
             .during("count the jobs")
     }
 
-    /// The job types that jobs have, at most `limit`.
+    /// The job types of existing jobs, at most `limit`.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -119,7 +119,7 @@ impl Store {
             .during("list the job types")
     }
 
-    /// Whether the list of jobs has changed can be seen from this; light enough to ask every second.
+    /// Detects changes of the list of jobs; cheap enough to query every second.
     ///
     /// # Errors
     /// [`Error::Database`].

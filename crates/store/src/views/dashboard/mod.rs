@@ -1,7 +1,7 @@
-//! Queries of the dashboard and the metrics. Nothing here writes.
+//! Queries of the dashboard and the metrics. Read-only.
 //!
 //! Two rules keep these reads cheap: every list is a page that an index can return from any position, so its cost does
-//! not grow with the number of jobs or turns; and nothing reads more of a document or a message than is shown.
+//! not grow with the number of jobs or turns; and no query reads more of a document or a message than is shown.
 
 mod files;
 mod jobs;

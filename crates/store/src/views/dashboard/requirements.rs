@@ -4,7 +4,7 @@ use crate::{Error, RequirementRow, Store, UserJson, error::During};
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The requirements of one status.
+/// The counts of requirements with one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingsCount {
     /// The status.
@@ -13,12 +13,12 @@ pub struct FindingsCount {
     pub requirements: i64,
     /// Their citations.
     pub citations: i64,
-    /// Those of them whose quote was found in its source.
+    /// Citations whose quote was verified in its source.
     pub verified: i64,
 }
 
 impl Store {
-    /// A page of requirements after `after` (the nil id: from the first on).
+    /// A page of requirements after `after` (the nil id: from the beginning).
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -29,7 +29,7 @@ impl Store {
             .during("read the job's requirements")
     }
 
-    /// The job's requirements and citations in numbers, by status.
+    /// Counts of the job's requirements and citations, by status.
     ///
     /// # Errors
     /// [`Error::Database`].

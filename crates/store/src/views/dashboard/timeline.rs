@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A phase with what it took.
+/// A phase with its usage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public columns, described in the interface")]
 pub struct PhaseLine {
@@ -25,10 +25,10 @@ pub struct PhaseLine {
     pub cost_usd: f64,
 }
 
-/// Neighbouring requests of a job, summed up.
+/// The totals of adjacent requests of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostBar {
-    /// The first request, counted from 1 over the job.
+    /// The first request, numbered from 1 within the job.
     pub first_turn: i64,
     /// The last one.
     pub last_turn: i64,
@@ -42,15 +42,15 @@ pub struct CostBar {
     pub cached_tokens: i64,
     /// Completion tokens.
     pub output_tokens: i64,
-    /// Milliseconds from sending to the whole answer.
+    /// Milliseconds from sending to the complete answer.
     pub duration_ms: i64,
-    /// Failed requests among them.
+    /// The number of failed requests.
     pub failed: i64,
     /// US dollars by the job's prices.
     pub cost_usd: f64,
 }
 
-/// A committed step and what it brought.
+/// A committed step and its results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepLine {
     /// Its number.
@@ -65,7 +65,7 @@ pub struct StepLine {
     pub created_at: DateTime<Utc>,
     /// Requests to the model.
     pub requests: Vec<StepRequest>,
-    /// Messages, cut to what is shown.
+    /// Messages, truncated for display.
     pub messages: Vec<StepMessage>,
     /// Files written and deleted.
     pub files: Vec<StepFile>,
@@ -88,19 +88,19 @@ pub struct StepRequest {
 /// A message of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepMessage {
-    /// Its place in the job.
+    /// Its sequence number in the job.
     pub seq: i64,
-    /// Who speaks.
+    /// Its role.
     pub role: String,
-    /// Why it is there.
+    /// Its kind.
     pub kind: String,
     /// The beginning of its text.
     pub text: String,
-    /// Whether there is more.
+    /// Whether it was truncated.
     pub cut: bool,
     /// The call that a result answers.
     pub call_id: Option<String>,
-    /// What it calls.
+    /// Its tool calls.
     pub calls: Vec<StepCall>,
 }
 
@@ -130,7 +130,7 @@ pub struct StepFile {
 pub struct AttemptLine {
     pub attempt: i32,
     pub worker_id: Uuid,
-    /// Known while the worker is.
+    /// Known while the worker's row exists.
     pub hostname: Option<String>,
     pub lease_epoch: i64,
     pub started_at: DateTime<Utc>,
@@ -151,7 +151,7 @@ impl Store {
             .during("read the job's phases")
     }
 
-    /// The todos of the phases from `phase` on, in their order; those written ahead for the next phase are among them.
+    /// The todos of the phases from `phase` on, in order; including those staged for the next phase.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -162,7 +162,7 @@ impl Store {
             .during("read the job's latest todos")
     }
 
-    /// The job's requests summed into at most `bars` groups of neighbours, in order.
+    /// The totals of the job's requests, in at most `bars` groups of adjacent requests, in order.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -173,7 +173,7 @@ impl Store {
             .during("sum up the job's requests")
     }
 
-    /// A page of steps, newest first, before `before`; texts are cut to `text_chars` characters.
+    /// A page of steps, newest first, before `before`; texts are truncated to `text_chars` characters.
     ///
     /// # Errors
     /// [`Error::Database`].
