@@ -16,9 +16,9 @@
 //!   match the effect is [`Illegal`] and leaves the run unchanged.
 //!
 //! The driver performs the effect, writes the changes together with [`Run::state`] and [`Run::progress`], and asks
-//! again. It commits after every [`Outcome`] except where [`Run::joins_next_commit`] says that what was decided lands with the
-//! next outcome's changes: between a model's answer and the results of its calls, as far as these are local. The calls that it
-//! runs then see what is not committed.
+//! again. It commits after every [`Outcome`], unless [`Run::joins_next_commit`] says that the changes are written
+//! together with those of the next outcome: between a model's answer and the results of its calls, if these are local.
+//! Such calls see uncommitted changes.
 //!
 //! # The two loops
 //!

@@ -25,31 +25,32 @@ pub const NEEDS_LOOK: &str = "needs_look";
 /// The tag of a requirement whose text is in another language than its quotes, so that its words are not compared.
 pub const TRANSLATED: &str = "translated";
 
-/// Of the content words of a text, one in so many must occur where it quotes.
+/// At least one in this many content words of a text must occur in its sources.
 const LEAST_SHARE: usize = 2;
 /// Between the cells of a table's row.
 const CELLS: &str = " | ";
-/// Of a text with fewer content words, one must occur.
+/// For a text with fewer content words, one must occur.
 const FEW_WORDS: usize = 4;
 
-/// A requirement beside what it rests on. All texts are composed (NFC).
+/// A requirement with its evidence. All texts are composed (NFC).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its verified quotes.
     pub quotes: Vec<String>,
-    /// The leads of the lists that the quoted sentences are entries of.
+    /// The leads of the lists that contain the quoted sentences.
     pub leads: Vec<String>,
-    /// The headings that they stand under.
+    /// The headings above them.
     pub headings: Vec<String>,
-    /// The sentences before and behind them.
+    /// The sentences before and after them.
     pub near: Vec<String>,
-    /// The texts of the other standing requirements that quote the same first sentence.
+    /// The texts of the other active requirements that quote the same first sentence.
     pub beside: Vec<String>,
     /// Whether it is in another language than its quotes.
     pub translated: bool,
-    /// Whether its quotes are in a language without rules: words for numbers, negations and permissions are not known there.
+    /// Whether its quotes are in a language without rules: number words, negations and permissions of that language are
+    /// unknown.
     pub without_rules: bool,
     /// Whether its job has documents to quote from.
     pub has_sources: bool,
@@ -60,14 +61,14 @@ pub struct Compared {
 pub enum Reason {
     /// It has no quote.
     NoQuote,
-    /// So few of its content words occur in what it quotes and around it.
+    /// Too few of its content words occur in its quotes and their surroundings.
     Words {
         /// How many occur.
         found: usize,
-        /// How many there are.
+        /// How many it has.
         of: usize,
     },
-    /// It has a number that its quotes have not.
+    /// It has a number that its quotes do not have.
     Number(String),
     /// Its quotes have a number that no requirement with these quotes has.
     NumberLeftOut(String),
@@ -75,7 +76,7 @@ pub enum Reason {
     Negation,
     /// Its quotes have a negation, and no requirement with these quotes has one.
     NegationLeftOut,
-    /// It permits what its quotes do not.
+    /// It permits something that its quotes do not permit.
     Permission,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for Reason {
 }
 
 impl Compared {
-    /// Why it needs a look; empty where nothing speaks for one.
+    /// Why it needs a look; empty if there is no reason.
     pub fn reasons(&self) -> Vec<Reason> {
         if self.quotes.is_empty() {
             return if self.has_sources { vec![Reason::NoQuote] } else { Vec::new() };
@@ -111,7 +112,7 @@ impl Compared {
         reasons
     }
 
-    /// The quotes, and what else of the document the text may have taken its words from.
+    /// The quotes, and the other parts of the document from which the text may have taken words.
     fn sources(&self) -> impl Iterator<Item = &String> {
         self.quotes.iter().chain(&self.leads).chain(&self.headings)
     }
@@ -162,7 +163,7 @@ impl Compared {
         (permits && !is_told()).then_some(Reason::Permission)
     }
 
-    /// A quote as far as a text says what it says: of the row of a table the cells that have words of one.
+    /// The part of a quote that a text is compared with: of a table row, only the cells that share words with a text.
     fn taken_from<'q>(&self, quote: &'q str) -> Cow<'q, str> {
         if !quote.contains(CELLS) {
             return quote.into();
@@ -172,13 +173,13 @@ impl Compared {
         quote.split(CELLS).filter(is_taken).collect::<Vec<_>>().join(CELLS).into()
     }
 
-    /// Its text, and those that quote the same first sentence.
+    /// Its text, and the texts of the requirements that quote the same first sentence.
     fn texts(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.text.as_str()).chain(self.beside.iter().map(String::as_str))
     }
 }
 
-/// The tags of a requirement: those that the model gave, and those that only the system sets.
+/// The tags of a requirement: those that the model set, and those that only the system sets.
 pub fn tags_with(given: &[String], needs_look: bool, translated: bool) -> Vec<String> {
     let given = given.iter().filter(|tag| ![NEEDS_LOOK, TRANSLATED].contains(&tag.to_lowercase().as_str())).cloned();
     let own = [(needs_look, NEEDS_LOOK), (translated, TRANSLATED)];

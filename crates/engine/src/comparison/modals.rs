@@ -26,7 +26,7 @@ const NEGATIONS: [&str; 22] = [
     "keinesfalls",
 ];
 
-/// What says the same without a word that negates: good enough where a text has such a word.
+/// Equivalents without a negating word: they suffice if a text has a negating word.
 const PROHIBITIONS: [&str; 30] = [
     "without",
     "unless",
@@ -60,7 +60,8 @@ const PROHIBITIONS: [&str; 30] = [
     "außer",
 ];
 
-/// Words behind a negation with which it compares, `no later than`, `nicht nur`, or obliges, `cannot but`, `kommt nicht umhin`.
+/// Words after a negation that make it a comparison, `no later than`, `nicht nur`, or an obligation, `cannot but`,
+/// `kommt nicht umhin`.
 const COMPARED: [&str; 39] = [
     "but",
     "help",
@@ -103,10 +104,10 @@ const COMPARED: [&str; 39] = [
     "ausschließlich",
 ];
 
-/// Stands for the end of a clause.
+/// Represents the end of a clause.
 const COMMA: &str = ",";
 
-/// Words before `not` with which it negates nothing: `whether or not`.
+/// Words before `not` that cancel the negation: `whether or not`.
 const OR: [&str; 2] = ["or", "oder"];
 
 const OBLIGATIONS: [&str; 38] = [
@@ -150,8 +151,8 @@ const OBLIGATIONS: [&str; 38] = [
     "gewährleisten",
 ];
 
-/// The words of a text in lower case, `don't` as `do`, `not`, and its commas. The cell of a table that is one word, `No`, answers
-/// the head of its column.
+/// The words of a text in lower case, with commas; `don't` becomes `do`, `not`. A table cell with a single word, `No`,
+/// answers its column's head.
 fn tokens(text: &str) -> Vec<String> {
     let cells =
         text.split(super::CELLS).filter(|cell| cell.split_whitespace().count() > 1 || !text.contains(super::CELLS));
@@ -173,7 +174,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// Whether a text has a word that negates. `No 5` is a number's name, and a comparison negates nothing.
+/// Whether a text has a negating word. `No 5` is the name of a number, and a comparison does not negate.
 pub(super) fn negates(text: &str) -> bool {
     let tokens = tokens(text);
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);
@@ -187,17 +188,17 @@ pub(super) fn negates(text: &str) -> bool {
     (0..tokens.len()).any(says)
 }
 
-/// Whether `or not` goes on as a clause of its own: `or not be kept`.
+/// Whether `or not` continues as a separate clause: `or not be kept`.
 fn is_verb(word: &str) -> bool {
     ["be", "have", "has", "is", "are", "do", "does", "to"].contains(&word)
 }
 
-/// Whether a text forbids or excepts something without a word that negates.
+/// Whether a text forbids or excludes something without a negating word.
 pub(super) fn forbids(text: &str) -> bool {
     tokens(text).iter().any(|word| PROHIBITIONS.contains(&word.as_str()))
 }
 
-/// Whether a text permits: `may`, `need not`; not `may not`, nor `may only`, which bind.
+/// Whether a text permits: `may`, `need not`; not `may not` or `may only`, which oblige.
 pub(super) fn permits(text: &str) -> bool {
     let tokens = tokens(text);
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);
@@ -247,7 +248,7 @@ fn behind_not(tokens: &[String], place: usize) -> bool {
     tokens[from..place].iter().any(|word| NEGATIONS.contains(&word.as_str()) || word == "only")
 }
 
-/// Whether a text obliges. What only permits, `is not required to`, does not.
+/// Whether a text obliges. A mere permission, `is not required to`, does not.
 pub(super) fn obliges(text: &str) -> bool {
     let tokens = tokens(text);
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);

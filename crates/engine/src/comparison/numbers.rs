@@ -9,38 +9,38 @@ use std::collections::HashSet;
 /// A number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Number {
-    /// As it is written.
+    /// Its spelling in the text.
     pub(super) said: String,
     /// Whether it is written in digits.
     pub(super) is_in_digits: bool,
-    /// What it is for.
+    /// Its purpose.
     purpose: Purpose,
-    /// The ways in which it may be read, each the values that it says: those of a date are its parts.
+    /// All possible readings, each with its values: those of a date are its parts.
     readings: Vec<Vec<String>>,
 }
 
-/// What a number is for.
+/// The purpose of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// To say how much, how long or when.
+    /// A quantity, duration or date.
     Value,
-    /// To name another text, or a part of one.
+    /// The name of another text, or of a part of one.
     Name,
-    /// To mark an item, a clause or a footnote.
+    /// The mark of an item, a clause or a footnote.
     Mark,
 }
 
-/// The values that some texts have.
+/// The values that occur in some texts.
 pub(super) struct Numbers(HashSet<String>);
 
 impl Numbers {
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut values = HashSet::new();
         for text in texts {
-            // What seems to be a name is good enough where a number is looked for.
+            // An apparent name suffices when a number is searched for.
             let said = all(text).into_iter().filter(|number| number.purpose != Purpose::Mark);
             values.extend(said.flat_map(|number| number.readings).flatten());
-            // A row's number marks it; a text that repeats the row behind words of its own has it as well.
+            // A row's number is its mark; a text that repeats the row after its own words has that number too.
             let of_row = text.split_once(CELLS).map(|(cell, _)| cell.trim());
             values.extend(of_row.filter(|cell| cell.bytes().all(|sign| sign.is_ascii_digit())).map(str::to_owned));
             let words = || text.split(|sign: char| !sign.is_alphabetic());
@@ -54,13 +54,13 @@ impl Numbers {
         Self(values)
     }
 
-    /// Whether a number is among them, in one of its readings.
+    /// Whether a number is among them, in any of its readings.
     pub(super) fn have(&self, number: &Number) -> bool {
         number.readings.iter().any(|values| values.iter().all(|value| self.0.contains(value)))
     }
 }
 
-/// Words for numbers that say no other thing.
+/// Number words without another meaning.
 const WORDS: [(&str, u32); 62] = [
     ("two", 2),
     ("three", 3),
@@ -126,7 +126,7 @@ const WORDS: [(&str, u32); 62] = [
     ("dreijährige", 3),
 ];
 
-/// Words that may be numbers: good enough where a number is looked for, and never asked for.
+/// Words that may be numbers: they suffice when a number is searched for, and are never required.
 const WEAK_WORDS: [(&str, u32); 40] = [
     ("one", 1),
     ("once", 1),
@@ -262,22 +262,22 @@ const NAMES: [&str; 88] = [
     "buchstabe",
 ];
 
-/// What stands between the numbers of several.
+/// Words between the numbers of an enumeration.
 const JOINERS: [&str; 7] = ["and", "or", "to", "und", "oder", "bis", "&"];
 
-/// Nouns that a number at the beginning of a sentence counts.
+/// Nouns that are counted by a number at the beginning of a sentence.
 const UNITS: [&str; 26] = [
     "tag", "tage", "tagen", "jahr", "jahre", "jahren", "monat", "monate", "monaten", "woche", "wochen", "stunde",
     "stunden", "minute", "minuten", "prozent", "euro", "personen", "days", "years", "months", "weeks", "hours",
     "minutes", "percent", "business",
 ];
 
-/// The numbers of a text that say how much or when.
+/// The numbers of a text that are quantities or dates.
 pub(super) fn numbers(text: &str) -> Vec<Number> {
     all(text).into_iter().filter(|number| number.purpose == Purpose::Value).collect()
 }
 
-/// The numbers of a text, names and marks among them.
+/// All numbers of a text, including names and marks.
 fn all(text: &str) -> Vec<Number> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
@@ -293,21 +293,21 @@ fn all(text: &str) -> Vec<Number> {
     found
 }
 
-/// What stands before a word.
+/// The context before a word.
 #[derive(Default)]
 struct Before {
     /// Whether a sentence, a cell or an item begins here.
     begins: bool,
     /// Whether a line of a table begins here.
     begins_row: bool,
-    /// Whether the word before names a text, or is a number that does.
+    /// Whether the previous word names a text, or is a number that does.
     names: bool,
-    /// Whether several may follow: the word is a plural, or the number before has parts.
+    /// Whether several numbers may follow: the word is a plural, or the previous number has parts.
     names_several: bool,
 }
 
 impl Before {
-    /// Takes the numbers of a word in. Whether the word behind is a part of it: `10 000`.
+    /// Adds the numbers of a word. Returns whether the next word is a part of the number: `10 000`.
     fn take(&mut self, token: &str, next: &str, found: &mut Vec<Number>) -> bool {
         let core = token.trim_matches(|sign: char| !sign.is_alphanumeric() && sign != '§' && sign != '%');
         let core = core.trim_end_matches('%');
@@ -388,7 +388,7 @@ impl Before {
     }
 }
 
-/// `(a)`, `(EU)`: what may stand between a name and its number.
+/// `(a)`, `(EU)`: may occur between a name and its number.
 fn is_letter(token: &str) -> bool {
     token.starts_with('(') && token.trim_end_matches([',', ';']).ends_with(')') && token.len() <= 8
 }
@@ -398,7 +398,7 @@ fn is_note(token: &str) -> bool {
     token.starts_with('[') && token.trim_end_matches([',', ';', '.']).ends_with(']')
 }
 
-/// Numbers that can be nothing but names: `4.2.1`, `4.2(a)`, `2016/679`.
+/// Numbers that can only be names: `4.2.1`, `4.2(a)`, `2016/679`.
 fn names_itself(core: &str) -> bool {
     let digits = &core[..core.find(|sign: char| !(sign.is_ascii_digit() || sign == '.')).unwrap_or(core.len())];
     let parts: Vec<&str> = digits.split('.').filter(|part| !part.is_empty()).collect();
@@ -419,13 +419,13 @@ fn as_date(parts: &[&str]) -> bool {
     (1..=31).contains(&value(0)) && (1..=12).contains(&value(1))
 }
 
-/// Three digits that go on with a number.
+/// Three digits that continue a number.
 fn is_group(token: &str) -> bool {
     let digits = token.trim_end_matches(|sign: char| !sign.is_alphanumeric());
     digits.len() == 3 && digits.bytes().all(|sign| sign.is_ascii_digit())
 }
 
-/// The ways in which digits and the signs between them may be read.
+/// All readings of digits and the signs between them.
 fn readings(digits: &str) -> Vec<Vec<String>> {
     let parts: Vec<&str> = digits.split(|sign: char| !sign.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
     let signs: String = digits.chars().filter(|sign| !sign.is_ascii_digit()).collect();
@@ -468,7 +468,7 @@ fn decimal(whole: &str, fraction: &str) -> String {
     }
 }
 
-/// By what the word behind a number multiplies it.
+/// The factor that the word after a number denotes.
 fn factor(next: &str) -> Option<u32> {
     match next.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase().as_str() {
         "thousand" | "tausend" => Some(3),
@@ -478,7 +478,7 @@ fn factor(next: &str) -> Option<u32> {
     }
 }
 
-/// A value with so many noughts behind it.
+/// A value multiplied by a power of ten.
 fn scaled(values: &[String], noughts: u32) -> Option<String> {
     let [value] = values else { return None };
     let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
@@ -487,7 +487,7 @@ fn scaled(values: &[String], noughts: u32) -> Option<String> {
     Some(plain(&format!("{whole}{fraction}{}", "0".repeat(places - fraction.len()))))
 }
 
-/// The numbers that a word says: `ten`, `ten-day`, `twenty-five`.
+/// The numbers in a word: `ten`, `ten-day`, `twenty-five`.
 fn in_words(word: &str) -> Vec<Number> {
     let parts: Vec<String> = word.split(['-', '/', '–']).map(str::to_lowercase).collect();
     let values: Vec<u32> = parts.iter().filter_map(|part| value(part, &WORDS)).collect();
@@ -523,7 +523,7 @@ fn month(word: &str) -> Option<u32> {
         ["november", "november", "nov", "nov"],
         ["december", "dezember", "dec", "dez"],
     ];
-    // The verb is no month.
+    // The verb is not a month.
     let word = if word == "may" { return None } else { word.to_lowercase() };
     let place = MONTHS.iter().position(|names| names.contains(&word.as_str()))?;
     u32::try_from(place + 1).ok()

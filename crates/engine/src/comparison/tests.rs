@@ -1,4 +1,4 @@
-//! Texts beside their quotes, and why they need a look.
+//! Texts and their quotes, and the reasons for a look.
 
 use super::*;
 

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Fewer letters are equal only as a whole.
+/// Shorter words are compared as a whole.
 const STEM: usize = 5;
-/// Words of fewer letters say nothing.
+/// Shorter words are not content words.
 const SHORTEST: usize = 3;
 
-/// Words that every text has: they tell no text from another.
+/// Words that occur in every text, and so do not distinguish texts.
 const STOP_WORDS: &str = "\
     the and for with that this which what whose whom shall must will would should can could may might not are was were been \
     being has have had having its their there these those they them from into onto upon under over out off any all each \
@@ -24,7 +24,7 @@ const STOP_WORDS: &str = "\
 
 /// Words of some texts.
 pub(super) struct Words {
-    /// In their order.
+    /// In order of occurrence.
     list: Vec<String>,
     known: HashSet<String>,
     stems: HashSet<String>,
@@ -42,18 +42,18 @@ impl Words {
         words
     }
 
-    /// Each once.
+    /// Each word once.
     pub(super) fn all(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(String::as_str)
     }
 
-    /// Those that say something, each once.
+    /// The content words, each once.
     pub(super) fn content(&self) -> impl Iterator<Item = &str> {
         let is_content = |word: &&str| word.chars().count() >= SHORTEST && !is_stop_word(word);
         self.all().filter(is_content)
     }
 
-    /// Whether a word is one of these, or the same but for its ending, or one of the two lies within the other.
+    /// Whether a word is one of these, or differs only in its ending, or contains one of them or is contained in one.
     pub(super) fn has(&self, word: &str) -> bool {
         if self.known.contains(word) || stem(word).is_some_and(|stem| self.stems.contains(&stem)) {
             return true;
@@ -70,13 +70,13 @@ fn is_stop_word(word: &str) -> bool {
     KNOWN.contains(word)
 }
 
-/// The letters by which longer words are the same whatever their endings.
+/// The first letters, by which longer words are compared regardless of their endings.
 fn stem(word: &str) -> Option<String> {
     let letters: String = word.chars().take(STEM).collect();
     (letters.chars().count() == STEM).then_some(letters)
 }
 
-/// A short word without the `s` of a plural.
+/// A short word without a plural `s`.
 fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|rest| rest.len() >= SHORTEST).unwrap_or(word)
 }

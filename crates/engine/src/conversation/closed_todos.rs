@@ -5,7 +5,8 @@ use super::compaction::Clearable;
 use crate::{ClosedTodos, MessageKind, MessageRef, Run, tools};
 
 impl Run {
-    /// The answer at hand has closed a todo: the results of its turns leave the conversation before the next request.
+    /// The current answer has closed a todo: the results of its turns are removed from the conversation before the next
+    /// request.
     pub(crate) fn drop_closed_todos(&mut self) {
         let drops =
             self.settings.limits.closed_todos == ClosedTodos::Drop || !self.model_for(self.turn_purpose()).prefix_cache;
@@ -19,8 +20,9 @@ impl Run {
         }
     }
 
-    /// The results before the last closing of a todo. Those of the closing answer stay, since the model has not read them, and
-    /// so do requirements that wait to be judged and texts of passages that are not answered: these are not done with.
+    /// The results before the last closing of a todo. Kept are the results of the closing answer, since the model has
+    /// not read them, requirements that are not judged yet, and texts of passages that are not answered: work on these
+    /// is left.
     pub(super) fn of_closed_todos(&self) -> Clearable {
         let Some(end) = self.tail().rev().find(|message| self.closes_todo(*message)).map(MessageRef::seq) else {
             return Clearable::default();

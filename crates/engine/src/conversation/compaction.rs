@@ -3,9 +3,10 @@
 //! if the summary fails or does not shrink, they are truncated at pair boundaries. Layers 1 to 3 and the user's
 //! messages are never changed, and the rows keep everything.
 //!
-//! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
-//! of the threshold, and no less than what the provider has to read anew because of it; but not the requirements that wait
-//! to be judged, which leave once they are (`run/given_rows.rs`). What a closed todo lets go is in `closed_todos.rs`.
+//! Results are cleared below the threshold already, if that is worth invalidating the provider's prefix cache: if the
+//! gain is a large share of the threshold, and at least what the provider must read again because of it. Requirements
+//! that are not judged yet are excluded; they leave once they are judged (`run/given_rows.rs`). Results of closed todos
+//! are handled in `closed_todos.rs`.
 
 use crate::{
     CLEARED_NOTE, Change, ContextWindow, FinishReason, MessageKind, MessageRef, Purpose, Reply, RequestRecord, Retry,
@@ -17,36 +18,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Compactions without a turn in between before the mechanical cut.
+/// Consecutive compactions without a turn before the mechanical cut.
 pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
 
-/// Clearing must bring at least this share of the threshold, else it would move the prefix for little. A smaller share
-/// sends fewer tokens and moves the prefix more often.
+/// Clearing must gain at least this share of the threshold; less is not worth a changed prefix. A smaller share sends
+/// fewer tokens and changes the prefix more often.
 const CLEARING_WORTHWHILE: f64 = 0.25;
 
-/// Results below so many bytes are not worth a note.
+/// Results with fewer bytes are not worth a note.
 const SHORT: usize = 300;
-/// Refusals are shorter than this; a longer text that begins like one is a file's or a page's.
+/// Refusals are shorter than this; a longer text with the same beginning is a file or a page.
 const LONGEST_REFUSAL: usize = 2000;
-/// Tokens of the note in a cleared result's place, about.
+/// Approximate tokens of the note that replaces a cleared result.
 const NOTE: u32 = 30;
 
-/// The tool whose results give requirements to be judged.
+/// The tool whose results contain requirements to be judged.
 const NEXT_REQUIREMENT: &str = "next_requirement";
 
 /// Tokens around a message's text: role and separators.
 const ENVELOPE: u32 = 4;
 
-/// One part in so many of the threshold is left for the summary of what came before.
+/// This fraction of the threshold is reserved for the summary of earlier work.
 const SUMMARY_SHARE: u32 = 4;
 
-/// Compactions of a todo without a result before the model is told to split it, and before the phase is planned anew.
+/// Compactions of a todo without a result before the model is told to split it, and before the phase is planned again.
 const COMPACTIONS_BEFORE_WORD: u32 = 2;
 const COMPACTIONS_BEFORE_REPLAN: u32 = 3;
-/// Such re-plannings in a row before the job is stopped: a window does not grow.
+/// Such re-plannings in a row before the job is stopped: the window does not grow.
 const REPLANS_FOR_THE_WINDOW: u32 = 2;
 
-/// Share of the threshold that stays word for word at a compaction.
+/// Share of the threshold that is kept verbatim at a compaction.
 const KEPT_TAIL: f64 = 0.25;
 
 /// Whether there was anything to shrink.
@@ -59,51 +60,51 @@ pub(crate) enum Shrunk {
 /// Room for the results of one answer, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {
-    /// Tokens that are left.
+    /// Remaining tokens.
     pub left: u32,
-    /// Whether a long result has entered.
+    /// Whether a long result was added.
     pub taken: bool,
 }
 
 impl Room {
-    /// Whether a result of so many bytes and tokens may enter. Short ones always may, and the first long one: whoever asks
-    /// for a single result gets it, or its ends.
+    /// Whether a result of this many bytes and tokens may be added. Short results always may, and so may the first long
+    /// one: a model that requests a single result gets it, or its ends.
     pub(crate) fn holds(self, bytes: usize, tokens: impl FnOnce() -> u32) -> bool {
         !self.taken || bytes < SHORT || bytes <= self.left as usize || tokens() <= self.left
     }
 
-    /// A result has entered.
+    /// Records an added result.
     pub(crate) fn take(&mut self, bytes: usize, tokens: u32) {
         self.left = self.left.saturating_sub(tokens + ENVELOPE);
         self.taken |= bytes >= SHORT;
     }
 }
 
-/// What clearing would do.
+/// The effect of clearing.
 #[derive(Debug, Default)]
 pub(super) struct Clearable {
     /// The results, ascending.
     pub(super) results: Vec<i64>,
-    /// Tokens that every later request is spared.
+    /// Tokens saved in every later request.
     gain: u32,
-    /// Tokens behind the first of them that stay, and that no cache of the provider serves at the next request.
+    /// Remaining tokens after the first of them, which no cache of the provider covers at the next request.
     read_anew: u32,
 }
 
 impl Run {
-    /// Estimated tokens of the next request: the provider's last count plus what was added since; without one, our
-    /// own counts, tool definitions included (lesson 53). A count below half of our own is none of the whole prompt.
+    /// Estimated tokens of the next request: the provider's last count plus additions since; without one, our own
+    /// counts, tool definitions included (lesson 53). A count below half of our own cannot cover the whole prompt.
     pub(crate) fn estimate(&self) -> u32 {
         let own = self.count_of_turn();
         let Some(anchor) = self.state.context.anchor else { return own };
-        // As every message, the list has an envelope.
+        // Like every message, the list has an envelope.
         let todo_list = todo_list::tokens(self) + ENVELOPE;
         let added: u32 = self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
         let estimate = anchor.tokens.saturating_add(added).saturating_add(todo_list);
         if estimate < own / 2 { own } else { estimate }
     }
 
-    /// Estimated tokens of the request that is next, whatever it is for.
+    /// Estimated tokens of the next request, whatever its purpose.
     pub fn next_request_tokens(&self) -> u32 {
         match self.state.stage {
             Stage::Summary { .. } => self.own_count(),
@@ -119,7 +120,7 @@ impl Run {
         self.context().map(visible_tokens).sum::<u32>() + tools + todo_list::tokens(self) + ENVELOPE
     }
 
-    /// Our own count of the request that is next, whatever the provider counted before.
+    /// Our own count of the next request, regardless of the provider's count.
     pub(crate) fn own_count(&self) -> u32 {
         match self.state.stage {
             Stage::Summary { keep_from } => self.context_before(keep_from).map(visible_tokens).sum(),
@@ -129,14 +130,14 @@ impl Run {
         }
     }
 
-    /// The bound that a request must keep: the configured threshold, or the window less the answer, if smaller.
+    /// The bound of a request: the configured threshold, or the window minus the answer, if smaller.
     fn threshold(&self) -> u32 {
         let model = self.model_for(self.turn_purpose());
         let window = model.context_window.saturating_sub(model.max_output_tokens);
         self.settings.limits.context_threshold_tokens.min(window)
     }
 
-    /// Shrinks the context if the next request would pass the threshold, or if that is worth it already.
+    /// Shrinks the context if the next request would exceed the threshold, or if shrinking is already worthwhile.
     pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
         if self.exit.is_some() {
             return;
@@ -146,7 +147,7 @@ impl Run {
             self.shrink(now);
             return;
         }
-        // Nothing brings more than there is.
+        // Clearing cannot gain more than the conversation has.
         if !self.is_large(estimate) {
             return;
         }
@@ -158,7 +159,7 @@ impl Run {
 
     /// One rung of the ladder: clear, summarize, or cut.
     pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
-        // What is done goes first, then what is old.
+        // Results of completed work first, then old ones.
         let rungs: [fn(&Self) -> Clearable; 2] = [Self::of_closed_todos, |run| run.of_old_answers(|_| true)];
         for rung in rungs {
             let clearable = rung(self);
@@ -192,13 +193,14 @@ impl Run {
         f64::from(gain) >= f64::from(self.threshold()) * CLEARING_WORTHWHILE
     }
 
-    /// The results that may be cleared for their age: those of the last answers stay (`limits.keep_recent_tool_results`).
+    /// The results that may be cleared because of their age: those of the last answers are kept
+    /// (`limits.keep_recent_tool_results`).
     fn of_old_answers(&self, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
         self.clearable(self.settings.limits.keep_recent_tool_results, may_go)
     }
 
-    /// The tool results that may be cleared, and what clearing them would bring and cost. Those of so many last answers stay,
-    /// and of the last one always: the model has not read what stands behind its last answer.
+    /// The tool results that may be cleared, with gain and cost. The results of this many last answers are kept, and
+    /// those of the last one always: the model has not read what follows its last answer.
     pub(super) fn clearable(&self, kept_answers: usize, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
         let mut clearable = Clearable::default();
         let kept_answers = kept_answers.max(1);
@@ -223,7 +225,7 @@ impl Run {
         self.state.context.anchor = None;
     }
 
-    /// Puts notes in the place of these results.
+    /// Replaces these results by notes.
     pub(crate) fn put_notes(&mut self, seqs: impl Iterator<Item = i64>) {
         let notes: HashMap<i64, (String, u32)> = seqs
             .filter_map(|seq| {
@@ -237,14 +239,15 @@ impl Run {
         }
     }
 
-    /// What is true of a cleared result's tool: what was read can be read again, what was done is done.
+    /// The note depends on a cleared result's tool: reads can be repeated, actions are done.
     fn note_for(&self, result: MessageRef<'_>) -> String {
         let call = result.tool_call_id().and_then(|id| self.call_with(id));
         let again =
             call.as_ref().filter(|call| self.settings.tools.iter().any(|it| it.reads_only && it.name == call.name));
         match (again, &call) {
             (Some(call), _) => format!("{CLEARED_NOTE}{}]", how_to_read_again(call)),
-            // The same words whether all of it is judged or not: a note does not change while it is read.
+            // The same words whether all of it is judged or not: a note must not change while it is in the
+            // conversation.
             (None, Some(call)) if call.name == NEXT_REQUIREMENT => {
                 format!("{CLEARED_NOTE}what of it is not judged, {NEXT_REQUIREMENT} gives with again: true]")
             }
@@ -252,25 +255,25 @@ impl Run {
         }
     }
 
-    /// The call with this id, which names the answer that it stands in: `call_<seq>_<n>`.
+    /// The call with this id, which contains the `seq` of its answer: `call_<seq>_<n>`.
     pub(crate) fn call_with(&self, id: &str) -> Option<ToolCall> {
         let seq = id.strip_prefix("call_")?.split('_').next()?.parse().ok()?;
         self.message(seq)?.tool_calls().find(|call| call.id == id).map(ToolCall::from)
     }
 
-    /// What the results of one answer may take together: the model reads all of them at the next request, whatever is
-    /// cleared or summarized before it.
+    /// The room for all results of one answer: the model reads all of them in the next request, even if older messages
+    /// are cleared or summarized before it.
     pub(crate) fn room_for_results(&self, answer: i64) -> Room {
         self.room_beside(self.message(answer).map_or(0, visible_tokens))
     }
 
-    /// The same for the results of calls behind the end of the phase: the next one reads them behind its opening, which is
-    /// taken to be about as long as the present one's.
+    /// The same for the results of calls after the end of the phase: the next phase reads them after its opening, whose
+    /// length is assumed to be that of the current one.
     pub(crate) fn room_for_held(&self) -> Room {
         self.room_beside(self.message(self.state.context.tail_from).map_or(0, visible_tokens))
     }
 
-    /// The same once that opening, and what follows it by now, is there.
+    /// The same once that opening exists, with all messages after it.
     pub(crate) fn room_behind_opening(&self) -> Room {
         self.room_beside(self.tail().map(visible_tokens).sum())
     }
@@ -283,14 +286,14 @@ impl Run {
         Room { left: threshold.saturating_sub(threshold / SUMMARY_SHARE).saturating_sub(fixed), taken: false }
     }
 
-    /// The first message of the part that stays word for word: a boundary between turns, so that no call is parted
-    /// from its result. None when there is nothing before it.
+    /// The first message of the part that is kept verbatim: a boundary between turns, so that no call is separated from
+    /// its result. None if there is nothing before it.
     fn keep_from(&self) -> Option<i64> {
-        // A provider may refuse less than the threshold: then a share of what it refused is kept.
+        // A provider may refuse less than the threshold: then a share of the refused size is kept.
         let budget = (f64::from(self.threshold().min(self.estimate())) * KEPT_TAIL) as u32;
         let tail: Vec<MessageRef<'_>> = self.tail().collect();
-        // With no turn small enough to keep, everything is summarized and the todo list goes on from there; but not what
-        // stands behind the last answer, which the model has not read.
+        // If no turn is small enough to keep, everything is summarized, and the todo list continues from there; except
+        // the messages after the last answer, which the model has not read.
         let mut keep_from = self.state.next_seq;
         let (mut spent, mut answers) = (0, 0);
         for &message in tail.iter().rev() {
@@ -306,7 +309,7 @@ impl Run {
         (tail.first()?.seq() < keep_from).then_some(keep_from)
     }
 
-    /// The model's summary arrived. Words of refusal, and those that the cap cut, are none.
+    /// Applies the model's summary. A refusal, or a text cut by the output cap, is not a summary.
     pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
         if reply.finish != FinishReason::Done {
             self.refuse_summary(reply.record, now);
@@ -325,7 +328,7 @@ impl Run {
         self.cut(keep_from, summary, now);
     }
 
-    /// What was answered is no summary.
+    /// The answer was not a summary.
     pub(crate) fn refuse_summary(&mut self, record: RequestRecord, now: DateTime<Utc>) {
         self.note_request(record);
         self.cut_mechanically(now);
@@ -343,7 +346,7 @@ impl Run {
         self.cut(keep_from, None, now);
     }
 
-    /// Replaces everything before `keep_from` by a summary, or by the bare facts.
+    /// Replaces everything before `keep_from` by a summary, or by bare facts.
     fn cut(&mut self, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
         let kept: Vec<i64> = self
             .context()
@@ -379,8 +382,8 @@ impl Run {
 }
 
 impl Run {
-    /// Counts a compaction, and says so when the current todo cannot be done within the window: what was read for it is
-    /// gone before anything came of it. Whether the phase was given up for it.
+    /// Counts a compaction, and tells the model if the current todo does not fit the window: what was read for it is
+    /// gone before it had a result. Returns whether the phase was abandoned.
     fn todo_is_too_large(&mut self, now: DateTime<Utc>) -> bool {
         self.state.guards.compactions_of_todo += 1;
         let times = self.state.guards.compactions_of_todo;
@@ -435,7 +438,7 @@ fn visible_tokens(message: MessageRef<'_>) -> u32 {
     message.tokens() + ENVELOPE
 }
 
-/// A result that may make room. A refusal may not: what was refused is lost when nobody remembers it.
+/// A result that may be cleared. A refusal may not, because the refused content would be forgotten.
 fn is_clearable(message: MessageRef<'_>) -> bool {
     let text = message.visible_parts()[1];
     let is_refusal = text.starts_with("Error:") && text.len() < LONGEST_REFUSAL;

@@ -11,8 +11,8 @@ impl Run {
         text.len() <= most as usize || self.count(text) <= most
     }
 
-    /// Head and tail of a text, with a line between them that says where the whole is. About four bytes a token: a
-    /// quarter of the room for the head, an eighth for the tail.
+    /// Head and tail of a text, with a line between them that names the path of the whole. At about four bytes per
+    /// token: a quarter of the room for the head, an eighth for the tail.
     pub(crate) fn excerpt(&self, text: &str, path: &str) -> String {
         let (head, tail) = (
             self.settings.limits.max_tool_result_tokens as usize,
@@ -28,8 +28,7 @@ impl Run {
         )
     }
 
-    /// A memory file as prompts and openings show it: whole, or by its ends when it has grown beyond what a request
-    /// can carry.
+    /// A memory file in prompts and openings: whole, or only its ends if it is too large for a request.
     pub(crate) fn shown(&self, text: &str, path: &str) -> String {
         let text = text.trim();
         if self.fits(text) { text.to_string() } else { self.excerpt(text, path) }

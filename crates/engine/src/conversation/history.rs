@@ -9,36 +9,36 @@ use crate::{Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-/// Bytes from which on a further text is begun: one that grows is copied.
+/// From this many bytes on, a new buffer is begun, because a growing buffer is copied.
 const LONG: usize = 32 * 1024;
-/// Where there is no room, it is made for what comes and a sixteenth of what is there. A doubled room would stay half empty
-/// for as long as the job is here.
+/// When capacity is exhausted, it grows by the new text and a sixteenth of the current length. A doubled capacity would
+/// stay half unused for as long as the job is in memory.
 const ROOM: usize = 16;
-/// Messages for which it is made at least.
+/// Minimum number of messages to reserve capacity for.
 const FEW: usize = 16;
 
 /// Messages, ascending by `seq`.
 #[derive(Debug, Default)]
 pub struct History {
-    /// What system prompts may begin with.
+    /// Common prefixes of system prompts.
     beginnings: Arc<[Box<str>]>,
-    /// Of each message its content (without the beginning), the id of the call that it answers, and of each of its calls
-    /// id, name and arguments.
+    /// For each message its content (without the common prefix), the id of the call that it answers, and for each of
+    /// its calls id, name and arguments.
     texts: Vec<String>,
     messages: Vec<Placed>,
     calls: Vec<PlacedCall>,
 }
 
-/// A message, but for its texts. Their lengths are in bytes and fit: a row of Postgres holds no text beyond 1 GiB.
+/// A message without its texts. Their lengths in bytes fit: a row of Postgres holds at most 1 GiB of text.
 #[derive(Debug)]
 struct Placed {
     seq: i64,
-    /// In which of the texts its own stand, and where they begin.
+    /// The buffer with its texts, and their start in it.
     text: usize,
     start: usize,
     /// The first of its calls.
     first_call: usize,
-    /// Seldom there, and then in a form of the provider's own.
+    /// Rare; has a provider-specific form.
     extra: Option<Box<Map<String, Value>>>,
     beginning: Option<u8>,
     content: u32,
@@ -58,14 +58,14 @@ struct PlacedCall {
     arguments: u32,
 }
 
-/// A message of a history, to be read.
+/// A read-only view of a message of a history.
 #[derive(Clone, Copy)]
 pub struct MessageRef<'a> {
     history: &'a History,
     placed: &'a Placed,
 }
 
-/// A tool call of a history, to be read; see [`ToolCall`].
+/// A read-only view of a tool call of a history; see [`ToolCall`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolCallRef<'a> {
     /// Unique within the job.
@@ -77,7 +77,7 @@ pub struct ToolCallRef<'a> {
 }
 
 impl History {
-    /// An empty one, for a job with these settings.
+    /// An empty history for a job with these settings.
     pub(crate) fn new(settings: &Settings) -> Self {
         Self { beginnings: Arc::clone(settings.prompt_prefixes()), ..Self::default() }
     }
@@ -87,21 +87,21 @@ impl History {
         self.since(i64::MIN)
     }
 
-    /// Those from this place in the job's history on.
+    /// The messages from this `seq` on.
     #[inline]
     pub(crate) fn since(&self, seq: i64) -> impl DoubleEndedIterator<Item = MessageRef<'_>> {
         let start = self.messages.partition_point(|message| message.seq < seq);
         self.messages[start..].iter().map(|placed| MessageRef { history: self, placed })
     }
 
-    /// The one with this place in the job's history.
+    /// The message with this `seq`.
     #[inline]
     pub(crate) fn get(&self, seq: i64) -> Option<MessageRef<'_>> {
         let at = self.messages.binary_search_by_key(&seq, |message| message.seq).ok()?;
         Some(MessageRef { history: self, placed: &self.messages[at] })
     }
 
-    /// Adds the youngest.
+    /// Appends the latest message.
     pub fn push(&mut self, message: &Message) {
         let (beginning, content) = self.parted(message);
         let answers = message.tool_call_id.as_deref();
@@ -132,7 +132,7 @@ impl History {
         self.calls.extend(message.tool_calls.iter().map(PlacedCall::of));
     }
 
-    /// The last text, with room for so many bytes.
+    /// The last buffer, with capacity for this many bytes.
     fn text_with_room(&mut self, bytes: usize) -> &mut String {
         if self.texts.last().is_none_or(|last| last.len() + bytes > LONG) {
             self.texts.push(String::new());
@@ -145,7 +145,7 @@ impl History {
         text
     }
 
-    /// A message's content behind a beginning that is held already.
+    /// A message's content, split into a known common prefix and the rest.
     fn parted<'m>(&self, message: &'m Message) -> (Option<u8>, &'m str) {
         let rest = |beginning: &str| match message.kind {
             MessageKind::System => message.content.strip_prefix(beginning),
@@ -160,7 +160,7 @@ impl History {
         known.unwrap_or((None, &message.content))
     }
 
-    /// Forgets all but those that are wanted.
+    /// Removes all messages except the wanted ones.
     pub(crate) fn retain(&mut self, mut wanted: impl FnMut(MessageRef<'_>) -> bool) {
         let kept: Vec<Message> =
             self.iter().filter(|message| wanted(*message)).map(|message| message.to_message()).collect();
@@ -168,7 +168,7 @@ impl History {
         kept.iter().for_each(|message| self.push(message));
     }
 
-    /// Puts notes (text and tokens) in the place of the contents of these messages.
+    /// Replaces the contents of these messages by notes (text and tokens).
     pub(crate) fn clear(&mut self, mut notes: HashMap<i64, (String, u32)>) {
         let kept: Vec<Message> = self.iter().map(MessageRef::to_message).collect();
         *self = Self { beginnings: Arc::clone(&self.beginnings), ..Self::default() };
@@ -240,7 +240,7 @@ impl<'a> MessageRef<'a> {
         }
     }
 
-    /// The same text as it is held, in two parts; most have nothing in the first.
+    /// The same text as it is stored, in two parts; the first is usually empty.
     #[inline]
     pub fn visible_parts(self) -> [&'a str; 2] {
         let beginning = self.placed.beginning.and_then(|at| self.history.beginnings.get(usize::from(at)));
@@ -291,7 +291,7 @@ impl<'a> MessageRef<'a> {
         }
     }
 
-    /// The text of this length behind so many bytes of the message's texts, and how many are before what follows it.
+    /// The text of this length after this many bytes of the message's texts, and the offset of the next text.
     #[inline]
     fn texts(self, behind: usize, length: u32) -> (&'a str, usize) {
         let end = behind + length as usize;
@@ -300,7 +300,7 @@ impl<'a> MessageRef<'a> {
     }
 }
 
-/// The message alone, whatever stands beside it.
+/// Only this message, not the shared buffers.
 impl std::fmt::Debug for MessageRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.to_message().fmt(f)

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Who speaks, in the words of the chat-completions protocol.
+/// The author, in the terms of the chat-completions protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The phase's system prompt.
     System,
-    /// The system's openings and nudges, and the user's own words.
+    /// The system's openings and nudges, and the user's feedback.
     User,
     /// The model's answer.
     Assistant,
@@ -17,35 +17,35 @@ pub enum Role {
     Tool,
 }
 
-/// Why a message is there; decides what compaction may do with it.
+/// The kind of a message; decides what compaction may do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageKind {
     /// Layer 1: phase prompt, instructions, the user's prompt and `workspace.md`. Never summarized.
     System,
-    /// What the system prepared for the phase, so that re-orienting costs no turns.
+    /// The system's preparation for the phase, so that re-orienting costs no turns.
     Opening,
-    /// Layer 4: the summary that stands for compacted conversation.
+    /// Layer 4: the summary that replaces compacted conversation.
     Summary,
-    /// A user's feedback, word for word. Never summarized away.
+    /// A user's feedback, verbatim. Never summarized.
     Feedback,
-    /// The system's remark to the model: a guardrail's, or that the user has placed files.
+    /// The system's remark to the model: by a guardrail, or that the user has added files.
     Nudge,
     /// The model's answer, with or without tool calls.
     Reply,
-    /// What a tool call gave.
+    /// The result of a tool call.
     ToolResult,
 }
 
-/// A tool call as the model asked for it, under our own id.
+/// A tool call of the model, under our own id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Unique within the job; made from the message's place, because providers reuse and omit theirs (FAULTS F40).
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
-    /// JSON text, valid: broken arguments are replaced by `{}` before storing, since a stored broken call would be
-    /// refused by the provider for ever (lesson 37).
+    /// Valid JSON text: broken arguments are replaced by `{}` before storing, since the provider would refuse a stored
+    /// broken call in every later request (lesson 37).
     pub arguments: String,
 }
 
@@ -54,24 +54,24 @@ pub struct ToolCall {
 pub struct Message {
     /// Place in the job's history, from 1, without gaps.
     pub seq: i64,
-    /// Who speaks.
+    /// Its author.
     pub role: Role,
-    /// Why it is there.
+    /// Its kind.
     pub kind: MessageKind,
-    /// The text; empty where an assistant only calls tools.
+    /// The text; empty if an assistant only calls tools.
     pub content: String,
-    /// The assistant's calls, in the order of emission.
+    /// The assistant's calls, in order of emission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// For a tool result: the call it answers.
+    /// For a tool result: the id of its call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// Provider fields that must be echoed unchanged (thought signatures, reasoning content: FAULTS F44).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
-    /// Tokens, counted once when the message came to be.
+    /// Tokens, counted once when the message is created.
     pub tokens: u32,
-    /// The step that said it.
+    /// The step that created it.
     #[serde(default)]
     pub step: i64,
     /// A tool result whose text the model no longer gets, only a one-line note
@@ -80,5 +80,5 @@ pub struct Message {
     pub cleared: bool,
 }
 
-/// How the note begins that the model reads in place of a cleared tool result.
+/// The beginning of the note that replaces a cleared tool result.
 pub const CLEARED_NOTE: &str = "[result cleared to save space: ";

@@ -1,4 +1,4 @@
-//! Conversations in memory, and how they stay bounded.
+//! Conversations in memory, and how their size is bounded.
 
 mod closed_todos;
 pub(crate) mod compaction;

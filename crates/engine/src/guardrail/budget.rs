@@ -4,12 +4,12 @@
 use crate::{JobExit, Run};
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Why the job may not make another request, if so. Time is checked by [`deadline_passed`].
+/// Why the job may not make another request, if it may not. Time is checked by [`deadline_passed`].
 pub(crate) fn used_up(run: &Run) -> Option<String> {
     limit_used_up(run).map(|(_, reason)| reason)
 }
 
-/// The limit that is used up, by its name in `limits`, and the sentence.
+/// The limit that is used up: its name in `limits`, and the sentence.
 pub(crate) fn limit_used_up(run: &Run) -> Option<(&'static str, String)> {
     let (limits, totals) = (&run.settings.limits, &run.state.totals);
     if totals.requests >= i64::from(limits.max_iterations) {
@@ -28,7 +28,7 @@ pub(crate) fn limit_used_up(run: &Run) -> Option<(&'static str, String)> {
     None
 }
 
-/// With two decimals, and with more of them only where they say something: `5.00`, `0.001`.
+/// Two decimals, more only if needed: `5.00`, `0.001`.
 fn dollars(microusd: i64) -> String {
     let (whole, part) = (microusd / 1_000_000, microusd % 1_000_000);
     let decimals = format!("{part:06}");
@@ -36,20 +36,20 @@ fn dollars(microusd: i64) -> String {
     format!("{whole}.{decimals:0<2}")
 }
 
-/// The pause for a budget. Where the model only fails, what it said last stands beside the budget that this used up.
+/// The pause for a budget. If the model only fails, its last error is appended to the budget that the failures used up.
 pub(crate) fn pause(run: &Run, reason: &str) -> JobExit {
     let failing = run.state.retry.last_error.as_ref();
     let failing = failing.map(|error| format!("; the last request failed: {error}")).unwrap_or_default();
     JobExit::Paused { reason: format!("{reason}{failing}") }
 }
 
-/// Why the job may not go on at this moment, if its time is over.
+/// Why the job must stop now, if its deadline has passed.
 pub(crate) fn deadline_passed(run: &Run, now: DateTime<Utc>) -> Option<String> {
     let seconds = run.settings.limits.deadline_s?;
     deadline(run).filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
 }
 
-/// When the job's time is over, if it has a deadline. The time that it has waited for people is not its own.
+/// The job's deadline, if it has one. Time spent waiting for people does not count.
 pub(crate) fn deadline(run: &Run) -> Option<DateTime<Utc>> {
     let seconds = i64::try_from(run.settings.limits.deadline_s?).ok()?.checked_add(run.waited_s)?;
     run.state.started_at.checked_add_signed(TimeDelta::try_seconds(seconds)?)

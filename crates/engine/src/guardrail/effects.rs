@@ -21,53 +21,54 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// How many versions of files are remembered; one that was written longer ago counts as new. Each step writes the checkpoint whole,
-/// so that few are: a circle of more than these is left to the count of phases without an effect.
+/// How many versions of files are remembered; one that was written earlier counts as new. Few, because each step writes
+/// the whole checkpoint: a longer cycle is left to the count of phases without an effect.
 const REMEMBERED_VERSIONS: usize = 64;
-/// How many texts are remembered as shown.
+/// How many shown texts are remembered.
 const REMEMBERED_TEXTS: usize = 64;
-/// How many deleted files are remembered as having had content.
+/// How many deleted files that had content are remembered.
 const REMEMBERED_DELETED: usize = 64;
-/// Tactical phases without an effect that a job may have beyond as many as its plan has phases.
+/// How many tactical phases without an effect a job may have in addition to the number of phases of its plan.
 const MORE_THAN_PLANNED: u32 = 3;
 /// How many todo lists of phases without an effect are remembered.
 const REMEMBERED_LISTS: usize = 64;
 
-/// The files by which a strategic phase works.
+/// The files that a strategic phase works on.
 const PLANNING: [&str; 3] = ["workspace.md", "main_plan.md", "todos.yaml"];
 
-/// What came of the phase at hand.
+/// What the current phase has produced.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PhaseEffects {
-    /// Effects, but for those on passages, which the ledger counts.
+    /// Effects, except those on passages, which the ledger counts.
     #[serde(skip_serializing_if = "is_zero")]
     pub effects: u32,
-    /// What is evidence for a todo besides: texts newly shown, and in strategic phases new versions of the files that plan.
+    /// Other evidence for todos: texts shown for the first time, and in strategic phases new versions of the planning
+    /// files.
     #[serde(skip_serializing_if = "is_zero")]
     pub evidence: u32,
-    /// Passages that were read when the phase began, answered ones among them.
+    /// Passages already read when the phase began, including answered ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub read_before: u32,
-    /// Passages that were answered when the phase began.
+    /// Passages already answered when the phase began.
     #[serde(skip_serializing_if = "is_zero")]
     pub answered_before: u32,
     /// Todos that the model closed.
     #[serde(skip_serializing_if = "is_zero")]
     pub closed: u32,
-    /// The answer (`seq` of its message) in which a closing was refused for want of evidence.
+    /// The answer (`seq` of its message) in which a closing was refused for lack of evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_for: Option<i64>,
 }
 
-/// Fingerprints of what there has been in the job, so that the same again is nothing new.
+/// Fingerprints of what the job has already seen, so that repetitions do not count as new.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
-    /// Versions of files that were written, and quotes that were verified.
+    /// Versions of files written, and quotes verified.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub versions: VecDeque<u32>,
-    /// Texts that were shown.
+    /// Texts shown.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub texts: VecDeque<u32>,
     /// Paths whose file had content and was deleted.
@@ -86,7 +87,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Remembers a print among the last `most`; whether it is new.
+/// Remembers a fingerprint among the last `most`; returns whether it is new.
 fn remember(seen: &mut VecDeque<u32>, print: u32, most: usize) -> bool {
     if seen.contains(&print) {
         return false;
@@ -99,41 +100,41 @@ fn remember(seen: &mut VecDeque<u32>, print: u32, most: usize) -> bool {
 }
 
 impl Run {
-    /// What a phase begins with.
+    /// Resets the counts at the beginning of a phase.
     pub(crate) fn begin_effects(&mut self) {
         let (read_before, answered_before) = read_and_answered(&self.ledger.counts());
-        // Such a phase opens with a new text: the user's words, or why the phase before failed.
+        // Such a phase opens with a new text: the user's feedback, or why the last phase failed.
         let is_told = matches!(self.state.phase.opening, Opening::Feedback | Opening::Rewound);
         self.state.effects =
             PhaseEffects { read_before, answered_before, evidence: u32::from(is_told), ..PhaseEffects::default() };
     }
 
-    /// Effects of the phase at hand.
+    /// Effects of the current phase.
     fn effects(&self) -> u32 {
         let (read, answered) = read_and_answered(&self.ledger.counts());
         let PhaseEffects { effects, read_before, answered_before, .. } = self.state.effects;
         effects + read.saturating_sub(read_before) + answered.saturating_sub(answered_before)
     }
 
-    /// Whether fewer things came of the phase than todos would be closed in it with one more. In a final review nothing is
-    /// asked: the gate of completion judges the work.
+    /// Whether closing one more todo would make more closed todos than results in this phase. A final review needs no
+    /// evidence: the completion gate judges the work.
     pub(crate) fn lacks_evidence(&self) -> bool {
         self.state.phase.opening != Opening::Final && self.evidence() <= self.state.effects.closed
     }
 
-    /// What came of the phase so far, as far as it is evidence for todos.
+    /// The results of the phase so far that are evidence for todos.
     pub(crate) fn evidence(&self) -> u32 {
         self.effects() + self.state.effects.evidence
     }
 
-    /// Counts what a product of a call is, before it is laid over the files. What the system or the user puts there is none.
+    /// Counts a product of a call, before it is applied to the files. Products of the system or the user do not count.
     pub(crate) fn note_effect(&mut self, product: &Product) {
         if !matches!(self.state.stage, Stage::Tools { .. }) {
             return;
         }
         let is_effect = match product {
             Product::AddRequirement(_) | Product::ChangeRequirement(_) | Product::JudgeRequirement(_) => true,
-            // Extracting it again brings nothing about.
+            // Extracting it again is not an effect.
             Product::AddSource(source) => source.text_path.is_some() && !self.sources.contains(source),
             Product::WriteFile(FileWrite { path, content }) => !is_placeholder(content) && self.is_first(path),
             Product::PlaceFile(file) => file.size > 0 && self.is_first(&file.path),
@@ -161,8 +162,8 @@ impl Run {
         }
     }
 
-    /// A query that asked for the right to write to the graph, and was not refused: what it wrote leaves no row here. The same
-    /// query again is no effect.
+    /// A query that requested write access to the graph and was not refused: its writes leave no row here. The same
+    /// query again is not an effect.
     fn note_query(&mut self, parsed: &ParsedCall) {
         let writes = parsed.fields.get("allow_write").and_then(Value::as_bool) == Some(true);
         if writes && remember(&mut self.state.seen.versions, parsed.print, REMEMBERED_VERSIONS) {
@@ -182,7 +183,7 @@ impl Run {
         self.files.get(path).is_some_and(|facts| facts.size > 0 && !facts.placeholder)
     }
 
-    /// Whether bytes are new among the versions of their path; other products always are, but for a quote that is known.
+    /// Whether bytes are new among the versions of their path; other products are always new, except a known quote.
     fn is_new_version(&mut self, product: &Product) -> bool {
         let print = match product {
             Product::WriteFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.content]),
@@ -205,10 +206,11 @@ impl Run {
         remember(&mut self.state.seen.versions, print, REMEMBERED_VERSIONS)
     }
 
-    /// A call that left no product: a text that was not shown before is evidence, a part of a document a result of the phase as well.
+    /// A call without a product: a text shown for the first time is evidence; a part of a document is also a result of
+    /// the phase.
     pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str) {
         self.note_query(parsed);
-        // A list of names is no text.
+        // A list of names is not a text.
         if matches!(call.name.as_str(), "list_files" | "create_folder") {
             return;
         }
@@ -227,7 +229,7 @@ impl Run {
         path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
     }
 
-    /// Counts a tactical phase that came to its end.
+    /// Counts a tactical phase that has ended.
     pub(crate) fn note_effects_of_phase(&mut self) {
         if self.effects() > 0 {
             return;
@@ -238,8 +240,8 @@ impl Run {
         remember(&mut guards.lists_without_effect, print, REMEMBERED_LISTS);
     }
 
-    /// Why the job is stuck, if more of its phases brought nothing about than its plan can explain. They may count anew after
-    /// that: a person has looked at it.
+    /// Why the job is stuck, if it had more phases without an effect than its plan can explain. Then the count
+    /// restarts, because a person has looked at the job.
     pub(crate) fn is_stuck(&mut self) -> Option<String> {
         let planned = self.state.phase.planned;
         let most = u32::try_from(planned).unwrap_or(0) + MORE_THAN_PLANNED;
@@ -254,7 +256,7 @@ impl Run {
         ))
     }
 
-    /// Whether a list is, word for word, that of a phase without an effect.
+    /// Whether a list is identical to that of a phase without an effect.
     pub(crate) fn had_no_effect<'a>(&self, contents: impl Iterator<Item = &'a str>) -> bool {
         self.state.guards.lists_without_effect.contains(&list_print(contents))
     }

@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 /// An entry of `llm.fallback`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fallback {
-    /// Failures in a row after which it is asked. What waiting does not mend is not tried so often.
+    /// Consecutive failures after which it is used. For failures that waiting does not resolve, fewer suffice.
     pub after: u32,
-    /// Of which classes.
+    /// The failure classes.
     pub on: Vec<FailureClass>,
-    /// For which requests; for all when empty.
+    /// The purposes; empty: all.
     pub purposes: Vec<Purpose>,
     /// The model for plans, for work on todos, and for summaries.
     pub models: [ModelSettings; 3],
@@ -44,20 +44,20 @@ impl Fallback {
 }
 
 impl Run {
-    /// Which entry of `llm.fallback` is asked in place of the job's model, if any.
+    /// The entry of `llm.fallback` that is used in place of the job's model, if any.
     pub fn fallback_for(&self, purpose: Purpose) -> Option<usize> {
         self.state
             .fallback
             .filter(|place| self.settings.fallbacks.get(*place).is_some_and(|entry| entry.serves(purpose)))
     }
 
-    /// The model that is asked for a purpose now.
+    /// The model currently used for a purpose.
     pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
         let fallback = self.fallback_for(purpose).and_then(|place| self.settings.fallbacks.get(place));
         fallback.map_or_else(|| self.settings.model_for(purpose), |entry| entry.model_for(purpose))
     }
 
-    /// Asks the next model that is there for this failure; whether there is one.
+    /// Switches to the next model configured for this failure; returns whether there is one.
     pub(crate) fn fall_back(&mut self, failure: &Failure, now: DateTime<Utc>) -> bool {
         let failures = self.state.retry.failures;
         let after_present = self.state.fallback.map_or(0, |place| place + 1);
@@ -65,7 +65,7 @@ impl Run {
         let Some((place, _)) = entries.find(|(_, entry)| entry.answers(failure, failures)) else { return false };
         self.state.fallback = Some(place);
         self.state.retry = Retry::default();
-        // Its window and its tokenizer are others.
+        // It has a different window and tokenizer.
         self.state.context.anchor = None;
         if matches!(self.state.stage, Stage::Model) {
             self.keep_context_in_bounds(now);
@@ -73,14 +73,14 @@ impl Run {
         true
     }
 
-    /// A job that has to wait, or for a person, comes back to its own model.
+    /// A job that is parked or paused returns to its own model.
     pub(crate) fn come_back_if_left(&mut self) {
         if matches!(self.exit, Some(JobExit::Parked { .. } | JobExit::Paused { .. })) {
             self.come_back();
         }
     }
 
-    /// The job's own model is asked again.
+    /// Returns to the job's own model.
     pub(crate) fn come_back(&mut self) {
         if self.state.fallback.take().is_some() {
             self.state.context.anchor = None;

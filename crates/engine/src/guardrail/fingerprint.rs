@@ -1,5 +1,5 @@
-//! Short fingerprints for recognising repeated calls. Equality within a handful of values is all they serve, so 32
-//! bits of FNV-1a are enough and keep the checkpoint small.
+//! Short fingerprints for recognising repeated calls. They are only compared for equality with a few values, so 32 bits
+//! of FNV-1a suffice and keep the checkpoint small.
 
 use serde_json::Value;
 use std::io;
@@ -11,7 +11,7 @@ pub(crate) fn of_text(text: &str) -> u32 {
     print.0
 }
 
-/// Fingerprint of several parts, each with its length, so that their border counts.
+/// Fingerprint of several parts, each with its length, so that the boundaries count.
 pub(crate) fn of_parts(parts: &[&[u8]]) -> u32 {
     let mut print = Fingerprint::default();
     for part in parts {

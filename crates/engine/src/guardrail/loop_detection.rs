@@ -12,32 +12,32 @@ use serde_json::{Map, Value};
 /// How many distinct calls are remembered; older ones no longer count as repeated.
 pub const REMEMBERED_CALLS: usize = 8;
 
-/// How many calls are remembered that are taken when they are made again: as many as an answer may hold.
+/// How many refused calls that are accepted when repeated are remembered: the maximum number of calls of an answer.
 const REFUSED_ONCE: usize = 64;
 
-/// Where results go that are too large for the conversation.
+/// The folder for results that are too large for the conversation.
 pub(crate) const RESULTS: &str = "tool_results/";
 
-/// Re-plannings in a row, without a todo in between that was closed in a tactical phase with results, before the job is
+/// Consecutive re-plannings, without a todo closed in a tactical phase with results between them, before the job is
 /// stopped as stuck.
 pub(crate) const MAX_FORCED_REPLANS: u32 = 3;
 
-/// Tactical phases in a row that may end without results before the job does.
+/// Consecutive tactical phases without results before the job ends.
 const MAX_PHASES_WITHOUT_RESULTS: u32 = 2;
 
-/// Phases that the model may give up, by a rewind or by the escape hatch: a plan that was wrong so often is not what is
-/// wrong. A tactical phase that comes to its end earns one of them back, unless it only makes up for one that was given
-/// up: so a job whose plan has n phases gives up n + 3 at most, however many the giving up adds.
+/// How many phases the model may abandon, by a rewind or by the escape hatch: after this many, the plan is not the
+/// problem. A tactical phase that is completed earns one back, unless it only makes up for an abandoned one: so a job
+/// whose plan has n phases abandons at most n + 3, however many phases the abandoning adds.
 pub(crate) const MAX_REWINDS: u32 = 3;
 
-/// What a result's repetition leads to.
+/// The reaction to a repeated result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repetition {
     /// Nothing special.
     Fresh,
-    /// The result carries a remark; the count.
+    /// The result gets a remark; the count.
     Nudge(u32),
-    /// The phase is given up and re-planned.
+    /// The phase is abandoned and planned again; the count.
     Replan(u32),
 }
 
@@ -46,24 +46,24 @@ impl Run {
         self.state.guards.repeats.iter().find(|repeat| repeat.call == parsed.print)
     }
 
-    /// How often in a row the call has given the same result so far.
+    /// How many consecutive times the call has given the same result.
     pub(crate) fn repeats(&self, parsed: &ParsedCall) -> u32 {
         self.known(parsed).map_or(0, |repeat| repeat.count)
     }
 
-    /// Whether the call has repeated so often that it is answered without being run. A gate is always asked again: what
-    /// it waits for may have come since, and a refusal would lock the job out (lesson 20). So is a look at something
-    /// that has changed since the last one.
+    /// Whether the call was repeated so often that it is refused without being run. A gate is always evaluated again:
+    /// its condition may be fulfilled by now, and a refusal would lock the job out (lesson 20). So is a read of
+    /// something that has changed since the last read.
     pub(crate) fn is_refused(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
         if tools::is_gate(&call.name) {
             return false;
         }
-        // The bound counts this call: the fifth is refused when `refuse` is 5.
+        // The bound includes this call: the fifth is refused if `refuse` is 5.
         let bound = self.settings.limits.repeated_calls.refuse;
         self.known(parsed).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
     }
 
-    /// Why the model may not give this phase up, too. The refusal holds what to do in place of it: the open todos.
+    /// Why the model may not abandon this phase too. The refusal says what to do instead: the open todos.
     pub(crate) fn too_many_rewinds(&self) -> Result<(), String> {
         let rewinds = self.state.guards.rewinds;
         if rewinds < MAX_REWINDS {
@@ -102,8 +102,8 @@ impl Run {
         }
     }
 
-    /// Why the job is ended, if too many phases in a row have left nothing behind. They may count anew after that: a person
-    /// has looked at it.
+    /// Why the job ends, if too many consecutive phases had no results. Then the count restarts, because a person has
+    /// looked at the job.
     pub(crate) fn ends_without_progress(&mut self) -> Option<String> {
         let guards = &mut self.state.guards;
         if guards.phases_without_results < MAX_PHASES_WITHOUT_RESULTS {
@@ -116,9 +116,8 @@ impl Run {
         ))
     }
 
-    /// A file has changed: calls that looked at it, or at a folder above it, are worth making again. They go on counting,
-    /// so that looks with writes between them that change nothing are still found. What a result itself was moved to is
-    /// no change.
+    /// A file has changed: calls that read it, or a folder above it, may be repeated. Their counts continue, so that
+    /// reads alternating with writes that change nothing are still detected. A result moved to a file is not a change.
     pub(crate) fn invalidate_reads(&mut self, path: &str) {
         if path.starts_with(RESULTS) {
             return;
@@ -130,7 +129,7 @@ impl Run {
         }
     }
 
-    /// Remembers a call that was refused with the word that, made again, it is taken.
+    /// Remembers a call whose refusal said that it is accepted when repeated.
     pub(crate) fn note_refused_once(&mut self, print: u32) {
         let refused = &mut self.state.guards.refused_once;
         refused.retain(|known| *known != print);
@@ -140,8 +139,8 @@ impl Run {
         }
     }
 
-    /// Counts a call and its result. `looked` says that the call changed nothing, so that a change of what it looked at
-    /// is a reason to make it again.
+    /// Counts a call and its result. `looked`: the call changed nothing, so a change of what it read is a reason to
+    /// repeat it.
     pub(crate) fn note_call(&mut self, call: &ToolCall, parsed: &ParsedCall, result: &str, looked: bool) -> Repetition {
         let print = parsed.print;
         let refused = self.is_refused(call, parsed);
@@ -149,7 +148,7 @@ impl Run {
         let repeats = &mut self.state.guards.repeats;
         let known = repeats.iter().position(|repeat| repeat.call == print).and_then(|at| repeats.remove(at));
         let noted = match known {
-            // A refusal has another text than the result that led to it, and still is the same call again.
+            // A refusal differs in text from the result that led to it, but the call is the same.
             Some(known) if refused => Repeat { count: known.count + 1, ..known },
             known => {
                 let count = known.filter(|known| known.result == result).map_or(1, |known| known.count + 1);
@@ -176,7 +175,7 @@ pub(crate) fn is_record(path: &str) -> bool {
         || ["archive/", "tools/", RESULTS].iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether a product is the model's work: not what the system writes about the phases themselves.
+/// Whether a product is the model's work, not the system's records of phases.
 pub(crate) fn is_result(product: &Product) -> bool {
     let counts = |path: &str| !is_record(path);
     match product {
@@ -194,7 +193,7 @@ pub(crate) fn is_result(product: &Product) -> bool {
     }
 }
 
-/// What a call that changes nothing looks at: the file or folder it names, the whole workspace where it names none.
+/// What a read-only call looks at: the file or folder that it names, or the whole workspace if it names none.
 fn subject(arguments: &Map<String, Value>) -> Option<u32> {
     let named = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
     // "." and "" are the workspace itself, which the normal form does not know.

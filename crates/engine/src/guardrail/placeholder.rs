@@ -1,9 +1,9 @@
 //! Detects placeholders: files that only announce a deliverable (lessons 11 and 26).
 
-/// Fewest characters of real text that a deliverable needs besides headings.
+/// Minimum characters of text, without headings, that a deliverable needs.
 const MIN_SUBSTANCE: usize = 20;
 
-/// Lines that stand for missing content, compared in lower case without punctuation at either end.
+/// Lines that replace missing content, compared in lower case without punctuation at either end.
 const EMPTY_WORDS: [&str; 12] = [
     "todo",
     "tbd",
@@ -19,14 +19,14 @@ const EMPTY_WORDS: [&str; 12] = [
     "lorem ipsum",
 ];
 
-/// Whether the content is no content: empty, headings only, or nothing but stand-in words.
+/// Whether there is no real content: empty, only headings, or only placeholder words.
 ///
 /// Content that is not UTF-8 text is never a placeholder unless it is empty.
 pub fn is_placeholder(content: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(content) else {
         return content.is_empty();
     };
-    // Counted no further than needed: most files are long, and none is read to its end for this.
+    // Counted only up to the minimum: most files are long and need not be read to the end.
     let substance = text.lines().map(str::trim).filter(|line| is_substance(line)).flat_map(letters);
     substance.take(MIN_SUBSTANCE).count() < MIN_SUBSTANCE
 }

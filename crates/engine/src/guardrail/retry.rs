@@ -4,26 +4,26 @@
 use crate::{Failure, FailureClass};
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// The first parking time.
+/// The first park time.
 const PARK_FIRST_S: f64 = 30.0;
-/// The longest parking time.
+/// The maximum park time.
 const PARK_MOST_S: f64 = 3600.0;
-/// The parking time of a job whose key was refused.
+/// The park time of a job whose key was rejected.
 const KEY_S: f64 = 300.0;
-/// After this long without an answer the job fails, unless the worker says otherwise.
+/// After this time without an answer the job fails, unless the worker has another setting.
 pub(crate) const PATIENCE: TimeDelta = TimeDelta::hours(24);
-/// A wish of the provider up to here is waited out in place.
+/// A `Retry-After` of at most this many seconds is waited for in place.
 const IN_PLACE_MOST_S: u64 = 15;
-/// How often calls whose service is away are tried again in place, before the job is parked.
+/// Retries in place of calls whose service is unavailable, before the job is parked.
 pub(crate) const OUTAGE_IN_PLACE: u32 = 2;
-/// Failures in a row that waiting probably does not change, before the job fails: answers that cannot be decoded, for
-/// waiting does not change a decoder, and refusals of requests whose like were answered. A model that garbles every third
-/// answer gets this far once in some ten thousand answers.
+/// Consecutive failures that waiting is unlikely to resolve, before the job fails: answers that cannot be decoded,
+/// because waiting does not change a decoder, and refusals of requests although similar ones were answered. A model
+/// that garbles every third answer reaches this limit about once in ten thousand answers.
 const DOUBTFUL_MOST: u32 = 8;
-/// Refusals in a row of a request that cannot be changed, as too long or for its content, before the job fails.
+/// Consecutive refusals of a request that cannot be changed (too long, or its content), before the job fails.
 const REFUSALS_MOST: u32 = 8;
 
-/// What to do after a failure that may pass.
+/// The reaction to a transient failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Wait until then, in place.
@@ -34,20 +34,20 @@ pub(crate) enum Verdict {
     GiveUp,
 }
 
-/// Consecutive failures of the effect at hand.
+/// Consecutive failures of the current effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streak {
-    /// How many, this one included.
+    /// How many, including this one.
     pub(crate) failures: u32,
-    /// When the first of them was.
+    /// The time of the first.
     pub(crate) since: DateTime<Utc>,
     /// How long there may be no answer.
     pub(crate) patience: TimeDelta,
-    /// How many are answered by waiting in place (for a model call `llm.max_retries`).
+    /// How many of them are retried in place (for a model call `llm.max_retries`).
     pub(crate) in_place: u32,
 }
 
-/// Decides after a failure that may pass.
+/// Decides after a transient failure.
 pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> Verdict {
     let is_doubtful = matches!(failure.class, FailureClass::Malformed | FailureClass::Permanent);
     if is_doubtful && streak.failures >= DOUBTFUL_MOST {
@@ -56,17 +56,17 @@ pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> V
     wait_or_park(failure.retry_after_s.unwrap_or(0), spread(failure.jitter), streak, now)
 }
 
-/// Whether the provider itself says when to come back, later than the job would by its own: the time until then is no outage.
+/// Whether the provider itself names a retry time later than the job's maximum: the time until then is not an outage.
 pub(crate) fn is_sent_away(failure: &Failure) -> bool {
     failure.retry_after_s.is_some_and(|wish| wish as f64 > PARK_MOST_S)
 }
 
-/// Decides while a service that tools need is away.
+/// Decides while a service that tools need is unavailable.
 pub(crate) fn decide_outage(jitter: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
     wait_or_park(0, spread(jitter), streak, now)
 }
 
-/// `wish`: what the other side asks for, in seconds.
+/// `wish`: the delay that the server requests, in seconds.
 fn wait_or_park(wish: u64, spread: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
     let Streak { failures, since, patience, in_place } = streak;
     if now - since >= patience {
@@ -81,20 +81,20 @@ fn wait_or_park(wish: u64, spread: f64, streak: Streak, now: DateTime<Utc>) -> V
     Verdict::Park(now + seconds(backoff.max(wish as f64)))
 }
 
-/// Decides after the `failures`-th refusal of a request that cannot be changed: as too long though it is as small as it
-/// gets, or for its content. A provider that is mistaken says otherwise the next time, one that is not goes on saying so.
+/// Decides after the `failures`-th refusal of a request that cannot be changed: too long although it is minimal, or
+/// refused for its content. A provider that is mistaken accepts it at the next attempt, one that is not refuses again.
 pub(crate) fn decide_refused(failure: &Failure, failures: u32, now: DateTime<Utc>) -> Verdict {
     if failures >= REFUSALS_MOST { Verdict::GiveUp } else { Verdict::Wait(now + seconds(spread(failure.jitter))) }
 }
 
-/// When a key that was refused is tried again. It is never given up: workers that are started with another key try at once,
-/// and one that the provider accepts again needs no person.
+/// When a rejected key is tried again. The job never gives up: workers started with another key try at once, and no
+/// person is needed if the provider accepts the key again.
 pub(crate) fn after_refused_key(failure: &Failure, now: DateTime<Utc>) -> DateTime<Utc> {
     let wish = failure.retry_after_s.unwrap_or(0) as f64;
     now + seconds((KEY_S * spread(failure.jitter)).max(wish))
 }
 
-/// Between half and the whole, so that many jobs do not come back at once.
+/// Between half of the time and all of it, so that many jobs do not retry simultaneously.
 fn spread(jitter: f64) -> f64 {
     0.5 + 0.5 * jitter.clamp(0.0, 1.0)
 }

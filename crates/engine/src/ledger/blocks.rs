@@ -6,42 +6,43 @@
 
 use std::collections::HashSet;
 
-/// Words of a block. Eight in a row are a passage's own, but for boilerplate that was then shown as well.
+/// Words per block. Eight consecutive words are specific to a passage, except in boilerplate, which was then shown as
+/// well.
 const WORDS: usize = 8;
 
-/// Some words in a row, known by their hash.
+/// Consecutive words, identified by their hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block {
-    /// How many words: eight, or fewer where a passage has no more.
+    /// Number of words: eight, or fewer if the passage has fewer.
     pub words: u8,
-    /// Of the words in lower case.
+    /// Hash of the words in lower case.
     pub hash: u64,
 }
 
 impl Block {
-    /// Bytes of a block as it is stored.
+    /// Bytes of a stored block.
     const BYTES: usize = 9;
 
-    /// Blocks as they are stored: one byte for the number of words, eight for the hash, each.
+    /// Blocks in their stored form: one byte for the number of words, eight for the hash.
     pub fn to_bytes(blocks: &[Self]) -> Vec<u8> {
         blocks.iter().flat_map(|block| std::iter::once(block.words).chain(block.hash.to_be_bytes())).collect()
     }
 
-    /// Blocks as they were stored; what is no whole block is left out.
+    /// Reads stored blocks; an incomplete one is ignored.
     pub fn from_bytes(bytes: &[u8]) -> Vec<Self> {
         let read = |bytes: &[u8]| Some(Self { words: bytes[0], hash: u64::from_be_bytes(bytes[1..].try_into().ok()?) });
         bytes.chunks_exact(Self::BYTES).filter_map(read).collect()
     }
 }
 
-/// The blocks of a passage, each once: all its words are in them.
+/// The distinct blocks of a passage; they contain all of its words.
 pub fn blocks(text: &str) -> Vec<Block> {
     let words = words(text);
     let size = WORDS.min(words.len());
     if size == 0 {
         return Vec::new();
     }
-    // What the last whole block leaves is covered by one that ends with the text.
+    // Words after the last whole block are covered by one that ends with the text.
     let last = words.len() - size;
     let starts = (0..=last).step_by(size).chain((!last.is_multiple_of(size)).then_some(last));
     let all: HashSet<Block> = starts.map(|start| block(&words[start..start + size])).collect();
@@ -50,7 +51,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     all
 }
 
-/// All runs of so many words in a text.
+/// All runs of these lengths in a text.
 pub(super) fn windows(text: &str, lengths: &[u8]) -> HashSet<Block> {
     let words = words(text);
     let of_length = |length: &u8| words.windows(usize::from(*length).max(1)).map(block);
@@ -62,11 +63,11 @@ fn block(words: &[u64]) -> Block {
     Block { words: u8::try_from(words.len()).unwrap_or(u8::MAX), hash }
 }
 
-/// FNV-1a, 64 bit (draft-eastlake-fnv): stable over versions, which a stored hash must be.
+/// FNV-1a, 64 bit (draft-eastlake-fnv): stable across versions, as a stored hash must be.
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// Hashes of the words of a text, marks of tools left out.
+/// Hashes of the words of a text, without marks of tools.
 fn words(text: &str) -> Vec<u64> {
     let mut words = Vec::with_capacity(text.len() / 6);
     let text = super::text::without_source_line(text);

@@ -4,11 +4,11 @@ use super::{AnsweredPassage, Ledger, Passage, PassageState};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// A passage counts as closed without a requirement where not one in so many of its candidates is covered: one quote is no
-/// leave for the rest.
+/// A passage counts as closed without a requirement if fewer than one in this many of its candidates are covered: one
+/// quote does not justify closing the rest.
 const HARDLY_COVERED: usize = 4;
 
-/// How many passages have come how far: `passages` of a result.
+/// Passages by state: `passages` of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) total: usize,
@@ -39,7 +39,7 @@ impl Counts {
         self.not_judged += usize::from(!passage.judged);
         self.with_candidates += usize::from(!passage.candidates.is_empty());
         self.hardly_covered += usize::from(is_hardly_covered(passage));
-        // A passage that was carried over counts as what answered it there.
+        // A carried-over passage counts by what answered it in the earlier job.
         let by = match passage.answered_by {
             Some(AnsweredPassage::Carried) => passage.carried_from.or(passage.answered_by),
             by => by,
@@ -57,20 +57,20 @@ impl Counts {
         (self.answered * 10_000 / self.total.max(1)) as f64 / 10_000.0
     }
 
-    /// The same of the passages that have text: a model cannot answer the others.
+    /// The same for passages with text: a model cannot answer the others.
     pub(crate) fn share_of_text(&self) -> f64 {
         (self.answered * 10_000 / (self.total - self.without_text).max(1)) as f64 / 10_000.0
     }
 
-    /// How many passages were answered with hardly any of their candidates covered, and which share of those that have
-    /// candidates they are.
+    /// How many passages were answered with hardly any of their candidates covered, and their share of the passages
+    /// with candidates.
     pub(crate) fn hardly_covered(&self) -> (usize, f64) {
         (self.hardly_covered, self.hardly_covered as f64 / self.with_candidates.max(1) as f64)
     }
 }
 
-/// Whether a passage was answered with hardly any of its candidates covered. What quotes have answered, by older rules or for
-/// a job that records nothing, had all of them quoted.
+/// Whether a passage was answered with hardly any of its candidates covered. In passages answered by quotes, by older
+/// rules or in a job that records nothing, all candidates were quoted.
 fn is_hardly_covered(passage: &Passage) -> bool {
     let by =
         if passage.answered_by == Some(AnsweredPassage::Carried) { passage.carried_from } else { passage.answered_by };
@@ -78,29 +78,29 @@ fn is_hardly_covered(passage: &Passage) -> bool {
         && passage.n_covered() * HARDLY_COVERED < passage.candidates.len()
 }
 
-/// What became of the candidates and the sentences of a job's documents.
+/// The candidates and sentences of a job's documents by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Covered {
     /// Candidates.
     pub(crate) candidates: usize,
-    /// Of these, those that a standing requirement covers.
+    /// Of these, those covered by an active requirement.
     pub(crate) covered: usize,
-    /// Of these, those that are no requirement's first: one requirement covers several.
+    /// Of these, those that are not the first candidate of a requirement: one requirement covers several.
     pub(crate) merged: usize,
-    /// Candidates that are not covered and were decided by their number.
+    /// Candidates that are not covered and were decided by number.
     pub(crate) closed_by_number: usize,
-    /// Candidates that are neither.
+    /// Candidates that are neither covered nor decided.
     pub(crate) open: usize,
     /// Sentences.
     pub(crate) sentences: usize,
-    /// Of these, those that a verified quote of a standing requirement touches.
+    /// Of these, those that a verified quote of an active requirement touches.
     pub(crate) sentences_quoted: usize,
-    /// Of these, those that the scan has no rules for.
+    /// Of these, those for which the scan has no rules.
     pub(crate) sentences_not_judged: usize,
 }
 
 impl Ledger {
-    /// How many passages have come how far.
+    /// Counts passages by state.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for passage in self.all() {
@@ -109,7 +109,7 @@ impl Ledger {
         counts
     }
 
-    /// What became of the candidates and sentences.
+    /// Counts candidates and sentences by state.
     pub(crate) fn covered(&self) -> Covered {
         let mut covered = Covered { merged: self.merged(), ..Covered::default() };
         for passage in self.all() {

@@ -1,8 +1,9 @@
 //! Which candidates are covered: a function of the active requirements, in the order of their numbers, and of the
 //! decisions that assign a candidate to one.
 //!
-//! A requirement covers at most two candidates, the first that its quotes touch. The second is *merged* while no requirement
-//! has it as its first. The lead of a list is not counted, and covered with any entry under it.
+//! A requirement covers at most two candidates, the first ones that its quotes touch. The second is *merged* unless
+//! another requirement has it as its first. The lead of a list is not counted; it is covered together with any entry
+//! under it.
 
 use super::{
     Account, Ledger, Passage,
@@ -10,7 +11,7 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most candidates that one requirement covers.
+/// Maximum candidates that one requirement covers.
 const MOST: usize = 2;
 
 /// The covered candidates.
@@ -18,7 +19,7 @@ const MOST: usize = 2;
 pub(super) struct Cover {
     covered: BTreeSet<Place>,
     firsts: BTreeSet<Place>,
-    /// Those that requirements cover besides their first.
+    /// Candidates that requirements cover in addition to their first.
     others: BTreeSet<Place>,
 }
 
@@ -43,22 +44,22 @@ impl Cover {
         self.covered.contains(&place)
     }
 
-    /// How many are covered and no requirement's first.
+    /// How many covered candidates are not the first of a requirement.
     pub(super) fn merged(&self) -> usize {
         self.others.difference(&self.firsts).count()
     }
 }
 
-/// The candidates that a requirement covers by itself, at most two.
+/// The candidates that a requirement covers by its own quotes, at most two.
 fn own(row: &Row, lists: &Lists<'_>) -> Vec<Place> {
     let leads: BTreeSet<Place> = row.touched.iter().flat_map(|place| lists.leads_of(*place)).collect();
     row.touched.iter().filter(|place| !leads.contains(place)).take(MOST).copied().collect()
 }
 
-/// The lists of the documents, which may run over two passages.
+/// The lists of the documents; a list may span two passages.
 struct Lists<'a> {
     passages: &'a BTreeMap<i32, Passage>,
-    /// By a passage the one before it in its document.
+    /// For each passage, the previous one in its document.
     before: BTreeMap<i32, i32>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> Lists<'a> {
         Self { passages, before }
     }
 
-    /// The leads of the lists that a candidate is an entry of.
+    /// The leads of the lists that contain a candidate.
     fn leads_of(&self, (number, sentence): Place) -> impl Iterator<Item = Place> {
         let candidate = self.passages.get(&number).and_then(|passage| passage.candidate(sentence));
         let before = self.before.get(&number).copied();
@@ -85,7 +86,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// What decisions give to requirements whose quotes touch it.
+/// Candidates that decisions assign to requirements whose quotes touch them.
 fn given<'a>(passage: &'a Passage, rows: &'a BTreeMap<i32, Row>) -> impl Iterator<Item = Place> + 'a {
     passage.decisions.iter().filter_map(move |decision| {
         let place = (passage.number, decision.s);
@@ -95,12 +96,12 @@ fn given<'a>(passage: &'a Passage, rows: &'a BTreeMap<i32, Row>) -> impl Iterato
 }
 
 impl Ledger {
-    /// How many candidates are covered and no requirement's first.
+    /// How many covered candidates are not the first of a requirement.
     pub(crate) fn merged(&self) -> usize {
         if self.records { Cover::of(&self.passages, &self.rows).merged() } else { 0 }
     }
 
-    /// What a requirement's quotes touch and nothing covers: the passage, the number and the words of each.
+    /// Candidates that a requirement's quotes touch and no requirement covers: passage and candidate of each.
     pub(crate) fn further(&self, number: i32) -> Vec<(i32, &super::Candidate)> {
         let touched = self.rows.get(&number).map_or(&[][..], |row| &row.touched);
         let open = touched.iter().filter_map(|(passage, sentence)| {
@@ -110,8 +111,8 @@ impl Ledger {
         open.collect()
     }
 
-    /// Holds the candidates against the requirements as they stand. A passage of which a covered candidate becomes open is to be
-    /// decided anew; what older rules have answered stays so.
+    /// Recomputes the covered candidates from the active requirements. A passage in which a covered candidate becomes
+    /// open must be decided again; passages answered by older rules stay answered.
     pub(super) fn cover_anew(&mut self, step: i64) {
         if !self.records {
             return;
@@ -136,7 +137,7 @@ impl Ledger {
     }
 }
 
-/// Marks the candidates that are covered; whether one became open by it.
+/// Marks the covered candidates; returns whether one became open.
 fn mark(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
     let number = passage.number;
     let mut lost = Vec::new();
@@ -153,18 +154,18 @@ fn mark(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
     lost.into_iter().any(|sentence| !passage.is_closed(sentence))
 }
 
-/// What a decided passage is answered by, with or without a requirement that begins in it.
+/// What answers a decided passage, with or without a requirement that begins in it.
 fn outcome_if_decided(passage: &Passage, has_requirement: bool) -> Option<super::AnsweredPassage> {
     let is_own = passage.decided_step.is_some() && passage.answered_by != Some(super::AnsweredPassage::Carried);
     is_own.then(|| passage.outcome(has_requirement))
 }
 
-/// Whether a standing requirement has a verified quote that begins in a passage.
+/// Whether an active requirement has a verified quote that begins in a passage.
 pub(super) fn begins_in(passage: i32, rows: &BTreeMap<i32, Row>) -> bool {
     begins(rows).any(|begun| begun == passage)
 }
 
-/// The passages in which verified quotes of standing requirements begin.
+/// The passages in which verified quotes of active requirements begin.
 fn begins(rows: &BTreeMap<i32, Row>) -> impl Iterator<Item = i32> {
     rows.values().flat_map(|row| row.begun.iter().copied())
 }

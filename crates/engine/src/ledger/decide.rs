@@ -12,25 +12,25 @@ use std::collections::BTreeSet;
 pub struct PassageDecision {
     /// The passage's number.
     pub passage: i32,
-    /// What becomes of candidates, by their numbers.
+    /// The accounts of candidates, by their numbers.
     pub by_number: Vec<(i32, Account)>,
-    /// Why nothing else of it is a requirement.
+    /// Why the rest of it contains no requirement.
     pub why: Option<String>,
-    /// Whether it is to be decided at all; else what is open is said.
+    /// Whether the passage is to be decided; otherwise the open candidates are reported.
     pub decides: bool,
 }
 
-/// What became of a decision.
+/// The result of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decided {
-    /// Whether the passage is decided by it.
+    /// Whether it decided the passage.
     pub(crate) is_taken: bool,
-    /// What the model reads: a sentence without its full stop.
+    /// The text for the model: a sentence without its full stop.
     pub(crate) said: String,
 }
 
 impl Passage {
-    /// What it is answered by once it is decided.
+    /// What answers it once it is decided.
     pub(super) fn outcome(&self, has_requirement: bool) -> AnsweredPassage {
         let nothing_is_open = self.open_candidates().next().is_none();
         match has_requirement {
@@ -40,12 +40,12 @@ impl Passage {
         }
     }
 
-    /// Whether a candidate that becomes open is a matter for it: not where older rules have answered it.
+    /// Whether it is reopened when a candidate becomes open: not if older rules answered it.
     pub(super) fn is_held_to_records(&self) -> bool {
         self.state != PassageState::Answered || self.decided_step.is_some()
     }
 
-    /// What changes as requirements do.
+    /// The fields that change with requirements.
     pub(super) fn clone_of_progress(&self) -> (Vec<bool>, PassageState, Option<AnsweredPassage>, Option<i64>) {
         let covered = self.candidates.iter().map(|candidate| candidate.cited_step.is_some()).collect();
         (covered, self.state, self.answered_by, self.asked_step)
@@ -53,8 +53,8 @@ impl Passage {
 }
 
 impl Ledger {
-    /// Decides a passage, or says what is open. A decision that accounts for each open candidate is taken at once, any other
-    /// when it comes again, in a later answer and with a reason for what is left.
+    /// Decides a passage, or reports what is open. A decision that accounts for each open candidate is accepted at
+    /// once; any other when it is repeated in a later answer, with a reason for the rest.
     pub(crate) fn decide(&mut self, decision: &PassageDecision, step: i64) -> Decided {
         let number = decision.passage;
         let not_taken = |said: String| Decided { is_taken: false, said };
@@ -123,7 +123,7 @@ impl Ledger {
                 self.changed.insert(number);
             }
         }
-        // What was given to a requirement is covered by it.
+        // A candidate assigned to a requirement is covered by it.
         self.cover_anew(step);
         if !not_open.is_empty() {
             said.push(format!("nothing changes for {}, which are not open", as_list(&not_open)));
@@ -131,8 +131,8 @@ impl Ledger {
         said
     }
 
-    /// Closing a todo decides the passages that it names: those with nothing open are answered, and for the others the answer
-    /// counts as the first request to decide them.
+    /// Closing a todo decides the passages that it names: those with nothing open are answered; for the others the
+    /// answer counts as the first request to decide them.
     pub(crate) fn decide_by_todo(&mut self, numbers: &[i32], step: i64) {
         if !self.records {
             return;
@@ -176,7 +176,7 @@ fn taken(number: i32, open: &[String]) -> String {
     }
 }
 
-/// What a decision leaves open, which is taken down as told.
+/// Reports what a decision leaves open, and records that it was reported.
 fn left_open(passage: &mut Passage, open: &[String], step: i64) -> String {
     let number = passage.number;
     if open.is_empty() {

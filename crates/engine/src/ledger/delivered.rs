@@ -4,7 +4,7 @@
 use super::{Candidate, Ledger, Passage, PassageState, Touched};
 
 impl Ledger {
-    /// A citation touches these sentences: they were seen. Where requirements decide, a quote alone says nothing.
+    /// A citation touches these sentences: they were seen. If requirements decide, a quote alone has no effect.
     pub(crate) fn cited(&mut self, touched: &[Touched], step: i64) {
         if self.records {
             return;
@@ -21,7 +21,7 @@ impl Ledger {
         }
     }
 
-    /// The quotes of the delivered files touch these sentences and no others: what a passage was answered by may be gone.
+    /// The quotes of the delivered files touch exactly these sentences: quotes that answered a passage may be gone.
     pub(crate) fn delivered(&mut self, touched: &[Touched], step: i64) {
         if self.records {
             return;
@@ -42,7 +42,7 @@ impl Ledger {
     }
 }
 
-/// Marks the candidates that are touched; whether one is not touched any more.
+/// Marks the touched candidates; returns whether one is no longer touched.
 fn mark(passage: &mut Passage, are_touched: &[bool], step: i64) -> bool {
     let mut is_lost = false;
     for (candidate, is_touched) in passage.candidates.iter_mut().zip(are_touched) {
@@ -59,8 +59,8 @@ impl Touched {
 }
 
 impl Passage {
-    /// Whether work on it is left: in a job that records no requirements, none is on what was read and cited, though it is answered
-    /// only once the quotes are in a delivered file.
+    /// Whether work on it is left: a job that records no requirements has none left on passages that were read and
+    /// cited, although they are answered only once the quotes are in a delivered file.
     pub(super) fn is_left(&self, records: bool) -> bool {
         let is_seen = || self.state == PassageState::Read && self.judged && self.unseen_candidates().next().is_none();
         self.state != PassageState::Answered && self.has_text() && (records || !is_seen())

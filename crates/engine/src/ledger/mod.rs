@@ -1,14 +1,14 @@
 //! The coverage ledger: which passages of the documents were shown to the model, and what answered them.
 //!
-//! A document is cut into passages, a row each. A passage is *unread* until the results of tools have shown all of its
-//! text, from whatever file and in however many parts ([`blocks()`]); then it is *read*. It is *answered*, and only
-//! after it was read, once it is decided. In a job that records requirements these decide, not quotes: a candidate
-//! sentence is *covered* by a standing requirement (`cover`), and *open* while it is neither covered nor decided by its
-//! number; a passage is decided by what is said of all its open candidates, by a reason that comes again, or by closing
-//! a todo that names it (`decide`). In a job that records none it is answered when verified quotes in delivered files
-//! touch each candidate (`delivered`), or when it has none, or when what is left was closed with a reason. An earlier
-//! job may have answered for the same text. None of this depends on the model's statements: it is derived from the
-//! results of tools, in the step that commits them.
+//! A document is cut into passages, one row each. A passage is *unread* until the results of tools have shown all of
+//! its text, from any file and in any number of parts ([`blocks()`]); then it is *read*. It is *answered*, only after
+//! it was read, once it is decided. In a job that records requirements these decide, not quotes: a candidate sentence
+//! is *covered* by an active requirement (`cover`), and *open* while it is neither covered nor decided by number; a
+//! passage is decided by an account of all its open candidates, by a repeated reason, or by closing a todo that names
+//! it (`decide`). In a job that records none it is answered when verified quotes in delivered files touch each
+//! candidate (`delivered`), when it has no candidates, or when the rest was closed with a reason. An earlier job may
+//! have answered the same text. None of this depends on the model's statements: it is derived from the results of
+//! tools, in the step that commits them.
 
 mod blocks;
 mod counts;
@@ -40,22 +40,22 @@ use crate::{Requirement, RequirementChange};
 use standing::Row;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The passages of a job and the requirements that stand, and which passages the step at hand has changed.
+/// The passages and active requirements of a job, and the passages changed by the current step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     passages: BTreeMap<i32, Passage>,
-    /// Standing requirements by their numbers.
+    /// Active requirements by their numbers.
     rows: BTreeMap<i32, Row>,
-    /// The highest number that a requirement ever had.
+    /// The highest number that a requirement of the job ever had.
     last_number: i32,
-    /// Whether requirements decide: the job's type records some.
+    /// Whether requirements decide: the job's type records requirements.
     records: bool,
     changed: BTreeSet<i32>,
     dropped: BTreeSet<i32>,
 }
 
 impl Ledger {
-    /// The ledger as rows give it, at a step; `last_number` is the highest that a requirement ever had.
+    /// Loads the ledger from rows, at a step; `last_number` is the highest number that a requirement ever had.
     pub(crate) fn load(
         passages: Vec<Passage>,
         standing: Vec<StandingRequirement>,
@@ -87,18 +87,18 @@ impl Ledger {
         self.records
     }
 
-    /// The requirements that stand, by their numbers.
+    /// The active requirements, by number.
     pub(crate) fn standing(&self) -> impl Iterator<Item = &StandingRequirement> {
         self.rows.values().map(|row| &row.standing)
     }
 
-    /// The requirements that stand and whose first quote begins at a sentence of a passage.
+    /// The active requirements whose first quote begins at a sentence of a passage.
     pub(crate) fn beginning_at(&self, place: (i32, i32)) -> impl Iterator<Item = &str> {
         let rows = self.rows.values().filter(move |row| row.first == Some(place));
         rows.map(|row| row.standing.candidate_id.as_str())
     }
 
-    /// By passage and sentence the numbers of the requirements that stand and whose quotes touch this candidate, ascending.
+    /// By passage and sentence, the numbers of the active requirements whose quotes touch this candidate, ascending.
     pub(crate) fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
         let mut records: BTreeMap<(i32, i32), Vec<i32>> = BTreeMap::new();
         for (number, row) in &self.rows {
@@ -117,14 +117,14 @@ impl Ledger {
         self.all().any(|passage| passage.document == document)
     }
 
-    /// What the step at hand has changed: rows to put, and numbers of rows to delete.
+    /// Takes the changes of the current step: rows to write, and numbers of rows to delete.
     pub(crate) fn take_changes(&mut self) -> (Vec<Passage>, Vec<i32>) {
         let changed = std::mem::take(&mut self.changed).into_iter();
         let put = changed.filter_map(|number| self.passages.get(&number).cloned()).collect();
         (put, std::mem::take(&mut self.dropped).into_iter().collect())
     }
 
-    /// A requirement is recorded; it gets the next number where it has none.
+    /// Records a requirement; it gets the next number if it has none.
     pub(crate) fn record(&mut self, requirement: &mut Requirement, step: i64) {
         let number = *requirement.number.get_or_insert(self.last_number + 1);
         self.last_number = self.last_number.max(number);
@@ -132,7 +132,7 @@ impl Ledger {
         self.cover_anew(step);
     }
 
-    /// A requirement is put right or withdrawn.
+    /// A requirement is corrected or withdrawn.
     pub(crate) fn change(&mut self, change: &RequirementChange, step: i64) {
         let standing = self.standing().find(|standing| standing.candidate_id == change.candidate_id);
         let Some((number, placed_step)) = standing.map(|standing| (standing.number, standing.placed_step)) else {
@@ -150,7 +150,7 @@ impl Ledger {
         self.rows.insert(standing.number, Row::of(standing, &self.passages));
     }
 
-    /// A document was cut, for the first time or anew: a passage with the same text keeps what it had come to.
+    /// A document was cut, for the first time or again: a passage with the same text keeps its state.
     pub(crate) fn cut(&mut self, cut: CutDocument, step: i64) {
         let former: Vec<Passage> = self
             .passages
@@ -185,18 +185,18 @@ impl Ledger {
         }
     }
 
-    /// Drops the passages without text of a document that is given anew: it may have text now.
+    /// Drops the passages without text of a document that was supplied again: it may have text now.
     pub(crate) fn forget_unreadable(&mut self, document: &str) {
         let dropped = self.passages.extract_if(.., |_, passage| passage.document == document && !passage.has_text());
         self.dropped.extend(dropped.map(|(number, _)| number));
     }
 
-    /// Whether no text is left that could be shown.
+    /// Whether all text was shown.
     pub(crate) fn is_all_seen(&self) -> bool {
         self.all().all(|passage| passage.unseen.is_empty())
     }
 
-    /// A result or an opening as the model has seen it: what of the passages' texts it shows is seen.
+    /// The model has seen a result or an opening: the passages' texts in it are marked as seen.
     pub(crate) fn shown(&mut self, content: &str, step: i64) {
         let unread = || self.passages.values().filter(|passage| !passage.unseen.is_empty());
         let mut lengths: Vec<u8> = unread().flat_map(|passage| &passage.unseen).map(|block| block.words).collect();
@@ -219,7 +219,7 @@ impl Ledger {
         }
     }
 
-    /// Whether a text shows something of a passage that is not answered.
+    /// Whether a text shows a part of a passage that is not answered.
     pub(crate) fn shows_open(&self, content: &str) -> bool {
         let open = || self.all().filter(|passage| passage.state != PassageState::Answered);
         let mut lengths: Vec<u8> = open().flat_map(|passage| &passage.blocks).map(|block| block.words).collect();
@@ -232,12 +232,12 @@ impl Ledger {
         open().any(|passage| passage.blocks.iter().any(|block| shown.contains(block)))
     }
 
-    /// An earlier job has answered for these passages, and its requirements are recorded.
+    /// An earlier job has answered these passages, and its requirements are recorded.
     pub(crate) fn carry(&mut self, carried: &[CarriedPassage], step: i64) {
         for CarriedPassage { number, from, decisions, is_decided } in carried {
             let passage = self.passages.get_mut(number).filter(|passage| passage.state != PassageState::Answered);
             let Some(passage) = passage else { continue };
-            // Quotes alone, of a job that recorded nothing, decide nothing here.
+            // Quotes alone, of a job that recorded nothing, do not decide here.
             if *is_decided && !(self.records && *from == AnsweredPassage::Citation) {
                 passage.decisions.clone_from(decisions);
                 passage.answer(AnsweredPassage::Carried, step);
@@ -248,7 +248,7 @@ impl Ledger {
         self.cover_anew(step);
     }
 
-    /// Closes what a read passage has left, in a job that records no requirements.
+    /// Closes the rest of a read passage, in a job that records no requirements.
     ///
     /// # Errors
     /// One sentence for the model: there is no such passage, or it was not read.
@@ -270,8 +270,8 @@ impl Ledger {
     }
 }
 
-/// A passage with the same text as before: it keeps what it had come to. Cut as before, it is the row that it was. What its
-/// candidates stand under depends on the passage before it as well.
+/// A passage with the same text as before keeps its state. If it was cut the same way, it is the same row. The leads of
+/// its candidates also depend on the previous passage.
 fn as_before(cut: Passage, before: Passage) -> Passage {
     let cut_step = if before.number == cut.number { before.cut_step } else { cut.cut_step };
     let as_it_was = |candidate: Candidate| match before.candidate(candidate.sentence) {

@@ -1,23 +1,24 @@
-//! A reference model of the rules by which records decide, simple and slow: tests compare the ledger with it.
+//! A reference model of the rules by which requirements decide passages, simple and slow: tests compare the ledger with
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A sentence by its passage and its number.
 pub(super) type Place = (i32, i32);
 
-/// A candidate: its sentence, and the sentences that it stands under, of its passage or the one before, the nearest first.
+/// A candidate: its sentence, and the sentences of its leads, in its passage or the previous one, nearest first.
 #[derive(Clone, Debug)]
 pub(super) struct ModelCandidate {
     pub(super) sentence: i32,
     pub(super) leads: Vec<Place>,
 }
 
-/// How a candidate was decided by its number.
+/// How a candidate was decided by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Account {
-    /// It is no requirement.
+    /// It is not a requirement.
     Why,
-    /// It is in this requirement.
+    /// It belongs to this requirement.
     In(i32),
 }
 
@@ -32,7 +33,7 @@ pub(super) struct ModelPassage {
     pub(super) decided: Option<i64>,
 }
 
-/// What a passage came to.
+/// The state of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     Unread,
@@ -45,7 +46,7 @@ pub(super) enum Standing {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) passages: BTreeMap<i32, ModelPassage>,
-    /// Standing requirements by their numbers: ranges of sentences that their verified quotes touch, in their order.
+    /// Active requirements by number: ranges of sentences that their verified quotes touch, in order.
     pub(super) rows: BTreeMap<i32, Vec<(i32, i32, i32)>>,
 }
 
@@ -79,14 +80,14 @@ impl Model {
         touched
     }
 
-    /// At most two, the lead of a list not counted: a requirement of leads alone has these.
+    /// At most two, without leads of lists; a requirement that touches only leads has those.
     pub(super) fn own(&self, row: i32) -> Vec<Place> {
         let touched = self.touched(row);
         let is_lead = |place: &Place| touched.iter().any(|entry| self.is_lead_of(*place, *entry));
         touched.iter().filter(|place| !is_lead(place)).take(2).copied().collect()
     }
 
-    /// What is touched beyond these, and open.
+    /// Touched candidates beyond these that are open.
     pub(super) fn further(&self, row: i32) -> Vec<Place> {
         let covered = self.covered();
         self.touched(row).into_iter().filter(|place| !covered.contains(place)).collect()
@@ -107,7 +108,7 @@ impl Model {
         covered
     }
 
-    /// What is covered and no requirement's first; leads are not counted.
+    /// Covered candidates that are not the first of a requirement; leads are not counted.
     pub(super) fn merged(&self) -> BTreeSet<Place> {
         let firsts: BTreeSet<Place> = self.rows.keys().filter_map(|row| self.own(*row).first().copied()).collect();
         let seconds = self.rows.keys().filter_map(|row| self.own(*row).get(1).copied());
@@ -115,7 +116,7 @@ impl Model {
         seconds.chain(given).filter(|place| !firsts.contains(place)).collect()
     }
 
-    /// Neither covered nor decided by its number.
+    /// Candidates neither covered nor decided by number.
     pub(super) fn open(&self, passage: i32) -> Vec<i32> {
         let covered = self.covered();
         let accounts = &self.passages[&passage].accounts;
@@ -139,7 +140,7 @@ impl Model {
         }
     }
 
-    /// Changes the requirements; a passage of which a covered candidate becomes open is to be decided anew.
+    /// Changes the requirements; a passage in which a covered candidate becomes open must be decided again.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.covered();
         change(self);
@@ -151,8 +152,8 @@ impl Model {
         }
     }
 
-    /// Decides a passage: what is said by number, and what is said of all that is left, if its reason is long enough.
-    /// Whether it is taken.
+    /// Decides a passage: accounts by number, and an account of all the rest, if its reason is long enough. Returns
+    /// whether it is accepted.
     pub(super) fn decide(&mut self, number: i32, by_number: &[(i32, Account)], whole: bool, step: i64) -> bool {
         if !self.passages[&number].read {
             return false;
@@ -185,7 +186,7 @@ impl Model {
         is_taken
     }
 
-    /// A todo that names the passage is closed: whether that leaves it decided.
+    /// A todo that names the passage is closed: whether the passage is decided then.
     pub(super) fn close_todo(&mut self, number: i32, step: i64) -> bool {
         let (open, has_requirement) = (self.open(number), self.has_requirement(number));
         let passage = self.passages.get_mut(&number).expect("it is there");

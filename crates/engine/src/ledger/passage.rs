@@ -3,16 +3,16 @@
 use super::Block;
 use serde::{Deserialize, Serialize};
 
-/// Most sentences that one quote answers for. Who quotes a whole passage has told none of its obligations from another.
+/// Maximum sentences that one quote answers for. A quote of a whole passage does not distinguish its obligations.
 pub const LONGEST_QUOTE: i32 = 6;
 
-/// Shortest reason for what is left of a passage, in characters.
+/// Minimum length of a reason for the rest of a passage, in characters.
 pub const SHORTEST_REASON: usize = 15;
 
 /// One passage of a document: a row of `passages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Its number, unique in the job: that of its chunk's file.
+    /// Its number, unique in the job: the number of its chunk's file.
     pub number: i32,
     /// The document, a path under `input/`.
     pub document: String,
@@ -22,95 +22,95 @@ pub struct Passage {
     pub pages: Option<(i32, i32)>,
     /// SHA-256 of its text.
     pub sha256: [u8; 32],
-    /// The file with its text; none where the text cannot be had, and then it can never be read.
+    /// The file with its text; none if the text cannot be extracted, and then it can never be read.
     pub chunk_path: Option<String>,
     /// The step that cut it.
     pub cut_step: i64,
-    /// Its text, as it is recognized when it is shown.
+    /// Its text as blocks, by which shown text is recognized.
     pub blocks: Vec<Block>,
-    /// What of it no result has shown yet.
+    /// The blocks that no result has shown yet.
     pub unseen: Vec<Block>,
     /// How many sentences begin in it.
     pub n_sentences: i32,
-    /// Those of them that the scan has no rules for.
+    /// How many of them the scan has no rules for.
     pub n_not_judged: i32,
-    /// Its candidate sentences: those that are likely to oblige somebody.
+    /// Its candidate sentences: those that probably state an obligation.
     pub candidates: Vec<Candidate>,
-    /// Whether the scan has rules for all of its text. That it finds nothing in another language, in verbatim text or in what
-    /// was not decoded says nothing, so that such a passage takes a reason that says what it is.
+    /// Whether the scan has rules for all of its text. Finding nothing in another language, in verbatim text or in
+    /// undecoded text proves nothing, so such a passage needs a reason that says what it is.
     pub judged: bool,
-    /// The candidates that were decided by their number.
+    /// The candidates decided by number.
     pub decisions: Vec<Decision>,
-    /// How far it has come.
+    /// Its state.
     pub state: PassageState,
     /// What answered it.
     pub answered_by: Option<AnsweredPassage>,
-    /// What answered it in an earlier job, through a chain the first: it is carried over from there. On a passage that is not
-    /// answered: it was, by older rules, and is worked anew.
+    /// What answered it in an earlier job, for a chain of jobs in the first: it is carried over from there. On a
+    /// passage that is not answered: older rules answered it there, and the work is repeated.
     pub carried_from: Option<AnsweredPassage>,
-    /// The step that showed the last of it.
+    /// The step that showed its last unread part.
     pub read_step: Option<i64>,
     /// The step that answered it.
     pub answered_step: Option<i64>,
-    /// The step of the decision that answered it; none where older rules did, which counted quotes.
+    /// The step of the decision that answered it; none if older rules did, which counted quotes.
     pub decided_step: Option<i64>,
-    /// The step of the first decision that left something open, which was answered with what that is.
+    /// The step of the first decision that left something open; its result named what is open.
     pub asked_step: Option<i64>,
-    /// The model's reason, when it was closed; the parser's, when its text cannot be had.
+    /// The model's reason, if it was closed; the parser's, if its text cannot be extracted.
     pub reason: Option<String>,
 }
 
-/// A sentence of a passage that is likely to oblige somebody.
+/// A sentence of a passage that probably states an obligation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Its number among the sentences of the passage, from 1.
     pub sentence: i32,
-    /// Its words.
+    /// Its text.
     pub text: String,
-    /// The candidates of the passage that it stands under, as an entry of their lists: the nearest first.
+    /// The candidates of the passage whose lists contain it as an entry, nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads: Vec<i32>,
-    /// The same in the passage before it in its document, whose last list goes on here.
+    /// The same in the previous passage of its document, whose last list continues here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads_before: Vec<i32>,
-    /// The step since which it is covered: by a standing requirement where the job records some, else by a verified quote in a
-    /// delivered file.
+    /// The step since which it is covered: by an active requirement if the job records requirements, otherwise by a
+    /// verified quote in a delivered file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_step: Option<i64>,
-    /// The step of the first citation of it, in a job that records no requirements: it was seen, which is not yet delivered.
+    /// The step of its first citation, in a job that records no requirements: it was seen, but is not delivered yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_step: Option<i64>,
 }
 
-/// A candidate that was decided by its number.
+/// A candidate decided by number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// Its number among the sentences of the passage.
     pub s: i32,
-    /// What became of it.
+    /// Its account.
     #[serde(flatten)]
     pub account: Account,
     /// The step that decided it.
     pub step: i64,
 }
 
-/// What becomes of a candidate by a decision.
+/// How a decision accounts for a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Account {
-    /// It is no requirement, for this reason.
+    /// It is not a requirement, for this reason.
     Why(String),
-    /// It is in the requirement of this number, whose quotes touch it.
+    /// It belongs to the requirement of this number, whose quotes touch it.
     In(i32),
 }
 
-/// How far a passage has come.
+/// The state of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassageState {
     /// Not all of its text was shown.
     Unread,
-    /// All of its text was shown; it was not decided yet.
+    /// All of its text was shown; it is not decided yet.
     Read,
     /// It was decided.
     Answered,
@@ -120,7 +120,7 @@ pub enum PassageState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredPassage {
-    /// It was decided, nothing of it is open, and a standing requirement begins in it.
+    /// It was decided, nothing in it is open, and an active requirement begins in it.
     Recorded,
     /// Verified quotes in delivered files touch each of its candidates.
     Citation,
@@ -132,7 +132,7 @@ pub enum AnsweredPassage {
     Carried,
 }
 
-/// A document cut into passages: what was known of them before is replaced.
+/// A document cut into passages; replaces its earlier passages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutDocument {
     /// The document, a path under `input/`.
@@ -153,14 +153,14 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Whether the quote spans more than it can answer for.
+    /// Whether the quote spans more sentences than it can answer for.
     pub fn is_too_long(&self) -> bool {
         self.to.saturating_sub(self.from) >= LONGEST_QUOTE
     }
 }
 
 impl Passage {
-    /// A passage of which nothing but its place is known, unread and without a text.
+    /// A passage with only its place, unread and without a text.
     pub fn unread(number: i32, document: impl Into<String>, ordinal: i32) -> Self {
         Self {
             number,
@@ -188,12 +188,12 @@ impl Passage {
         }
     }
 
-    /// The candidates that are neither covered nor decided by their number.
+    /// The candidates neither covered nor decided by number.
     pub fn open_candidates(&self) -> impl Iterator<Item = &Candidate> {
         self.candidates.iter().filter(|candidate| candidate.cited_step.is_none() && !self.is_closed(candidate.sentence))
     }
 
-    /// The candidates that nothing was said of: they are open, and no citation touches them.
+    /// The open candidates that no citation touches.
     pub fn unseen_candidates(&self) -> impl Iterator<Item = &Candidate> {
         self.open_candidates().filter(|candidate| candidate.seen_step.is_none())
     }
@@ -203,7 +203,7 @@ impl Passage {
         self.candidates.iter().filter(|candidate| candidate.cited_step.is_some()).count()
     }
 
-    /// Whether a sentence was said to be no requirement, by its number.
+    /// Whether a sentence was decided, by its number, to be no requirement.
     pub(crate) fn is_closed(&self, sentence: i32) -> bool {
         self.decisions.iter().any(|decision| decision.s == sentence && matches!(decision.account, Account::Why(_)))
     }
@@ -214,19 +214,19 @@ impl Passage {
         self.candidates.get(at)
     }
 
-    /// Whether its text can be had at all.
+    /// Whether its text could be extracted.
     pub fn has_text(&self) -> bool {
         self.chunk_path.is_some()
     }
 
-    /// Takes note that all of it was shown, once it was.
+    /// Marks it as read once all of it was shown.
     pub(super) fn note_read(&mut self, step: i64) {
         if self.state == PassageState::Unread && self.has_text() && self.unseen.is_empty() {
             (self.state, self.read_step) = (PassageState::Read, Some(step));
         }
     }
 
-    /// Moves on as far as what is known of it allows, in a job that records no requirements.
+    /// Advances its state as far as possible, in a job that records no requirements.
     pub(super) fn settle(&mut self, step: i64) {
         self.note_read(step);
         if self.state == PassageState::Read && self.judged && self.open_candidates().next().is_none() {
@@ -240,7 +240,7 @@ impl Passage {
         (self.answered_step, self.decided_step, self.carried_from) = (Some(step), Some(step), None);
     }
 
-    /// It has to be decided anew: what was covered is open.
+    /// It must be decided again: a covered candidate has become open.
     pub(super) fn reopen(&mut self, step: i64) {
         (self.answered_by, self.answered_step, self.decided_step) = (None, None, None);
         (self.asked_step, self.carried_from, self.reason) = (None, None, None);

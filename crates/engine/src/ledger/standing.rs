@@ -8,20 +8,20 @@ use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap};
 /// A sentence by its passage and its number.
 pub(crate) type Place = (i32, i32);
 
-/// A requirement that was not withdrawn: what of its row the ledger goes by.
+/// A requirement that was not withdrawn: the parts of its row that the ledger uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandingRequirement {
-    /// The job's own count: `r12`.
+    /// The job's own number: `r12`.
     pub number: i32,
     /// Its `req_` id.
     pub candidate_id: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// Its verified quotes, in their order.
+    /// Its verified quotes, in order.
     pub quotes: Vec<PlacedQuote>,
-    /// The step that wrote the quotes: their places are those of documents as they were cut by then.
+    /// The step that wrote the quotes: their places refer to the documents as cut at that step.
     pub placed_step: i64,
 }
 
@@ -30,9 +30,9 @@ pub struct StandingRequirement {
 pub struct PlacedQuote {
     /// Workspace path of the document.
     pub source: String,
-    /// Its words.
+    /// Its text.
     pub words: String,
-    /// The sentences that it touches, a range a passage; empty where the document was not cut.
+    /// The sentences that it touches, one range per passage; empty if the document was not cut.
     pub places: Vec<Touched>,
 }
 
@@ -70,12 +70,12 @@ fn place(cited: &Value) -> Option<Touched> {
     Some(Touched { passage: number("passage")?, from: number("from")?, to: number("to")? })
 }
 
-/// A standing requirement and the candidates that its quotes touch, in the order of the quotes.
+/// An active requirement and the candidates that its quotes touch, in the order of the quotes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) standing: StandingRequirement,
     pub(super) touched: Vec<Place>,
-    /// The first sentence quoted, as far as it is known where that is.
+    /// The first sentence quoted, if its place is known.
     pub(super) first: Option<Place>,
     /// The passages in which its quotes begin.
     pub(super) begun: Vec<i32>,
@@ -98,7 +98,7 @@ impl Row {
     }
 }
 
-/// Where a quote begins: by its places, or, where its document was cut anew since, the first candidate with its words.
+/// The start of a quote: from its places, or, if its document was cut again since, the first candidate with its words.
 fn first_of(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Passage>) -> Option<Place> {
     let is_as_it_was = |place: &Touched| {
         let passage = passages.get(&place.passage);
@@ -110,7 +110,7 @@ fn first_of(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Pass
     }
 }
 
-/// Those of standing requirements whose first quote begins at a sentence.
+/// The ids of active requirements whose first quote begins at a sentence.
 pub(crate) fn beginning_at(
     standing: Vec<StandingRequirement>,
     passages: &BTreeMap<i32, Passage>,
@@ -122,8 +122,8 @@ pub(crate) fn beginning_at(
     standing.into_iter().filter(begins).collect()
 }
 
-/// The candidates that a quote touches: by its places, or by its words where its document was cut anew since. Of a quote and a
-/// cut of the same step, the words tell which came first.
+/// The candidates that a quote touches: by its places, or by its words if its document was cut again since. If quote
+/// and cut are of the same step, the words tell which came first.
 fn touched_by(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
     let words = LazyCell::new(|| letters(&quote.words));
     let shares =
@@ -157,7 +157,7 @@ fn in_range(place: &Touched, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
     touched.map(|candidate| (place.passage, candidate.sentence)).collect()
 }
 
-/// Letters and digits in lower case: what is left of words however their lines are broken.
+/// Letters and digits in lower case: independent of line breaks.
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

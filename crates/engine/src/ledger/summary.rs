@@ -3,22 +3,22 @@
 use super::{Ledger, Passage, PassageState};
 use std::fmt::Write;
 
-/// Passages named one by one; the rest is counted.
+/// Passages listed individually; the others are counted.
 pub(crate) const MAX_NAMED: usize = 20;
 
-/// What it is that the scan has no rules for, and what to do about it.
+/// Which text the scan has no rules for, and what to do about it.
 const NOT_JUDGED: &str = "text in another language, verbatim or not decoded; record what obliges somebody there, then close the \
                           passage with close_passages and say what it is";
 
-/// Of which passages.
+/// The selection of passages.
 pub(crate) enum Scope<'a> {
-    /// All of the job.
+    /// All passages of the job.
     Job,
-    /// Those of a document.
+    /// The passages of a document.
     Document(&'a str),
 }
 
-/// A line a document: passages, and how far they have come.
+/// One line per document: its passages by state.
 pub(crate) fn document_lines(ledger: &Ledger) -> Vec<String> {
     let mut documents: Vec<&str> = ledger.all().map(|passage| passage.document.as_str()).collect();
     documents.dedup();
@@ -63,7 +63,7 @@ fn document_line(ledger: &Ledger, document: &str) -> String {
     line
 }
 
-/// Why passages have no text, each reason once; of many, the first.
+/// Why passages have no text, each reason once; if there are many, the first ones.
 pub(crate) fn reasons_of(ledger: &Ledger) -> String {
     const MOST: usize = 3;
     let mut reasons: Vec<String> = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn reasons_of(ledger: &Ledger) -> String {
     reasons.join("; ")
 }
 
-/// The passages that are not answered, worst first: unread ones, then those with most candidates left.
+/// The passages that are not answered, worst first: unread ones, then those with the most open candidates.
 pub(crate) fn worst(ledger: &Ledger, scope: &Scope<'_>) -> String {
     let in_scope = |passage: &&Passage| match scope {
         Scope::Job => true,

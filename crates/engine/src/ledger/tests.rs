@@ -38,7 +38,7 @@ fn state(ledger: &Ledger, number: i32) -> (PassageState, Option<AnsweredPassage>
 fn a_passage_is_read_when_results_have_shown_all_of_it_in_whatever_parts() {
     let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept for ten years, in order."])]);
     let half = TEXT.find("keeps a list").expect("it is in the text");
-    // Other line breaks, sentence numbers, another head: it is the same text.
+    // Other line breaks, sentence numbers, another first line: the same text.
     let first = format!("[chunks/policy.md: lines 1-3]\n[1] {}", TEXT[47..half + 40].replace(' ', "\n"));
     ledger.shown(&first, 5);
     assert_eq!(state(&ledger, 1), (PassageState::Unread, None), "half of it is not all of it");
@@ -179,7 +179,7 @@ fn a_quote_touches_its_words_whether_its_step_cut_the_document_before_or_behind_
     let text = "The auditor is shown each record. Invoices must be kept.";
     let cut = passage(1, text, &["The auditor is shown each record.", "Invoices must be kept."]);
     let passages = BTreeMap::from([(1, Passage { cut_step: 2, ..cut })]);
-    // Behind the cut the sentence is the second, before it it was the first of the passage.
+    // After the cut the sentence is the second; before the cut it was the first of the passage.
     for sentence in [2, 1] {
         let places = vec![Touched { passage: 1, from: sentence, to: sentence }];
         let quote = PlacedQuote { source: "input/policy.pdf".into(), words: "Invoices must be kept.".into(), places };

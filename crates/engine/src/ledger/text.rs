@@ -1,6 +1,6 @@
 //! Marks that tools add to a document's text.
 
-/// A text without the line that names where a chunk comes from.
+/// A text without the line that names the chunk's source.
 pub(super) fn without_source_line(text: &str) -> &str {
     match text.strip_prefix("<!-- source: ") {
         Some(rest) => rest.split_once('\n').map_or("", |(_, text)| text),
@@ -8,7 +8,7 @@ pub(super) fn without_source_line(text: &str) -> &str {
     }
 }
 
-/// Bytes of the mark that a text begins with: `[page 4]` or `[12]`; 0 where it begins with none.
+/// Bytes of the mark at the beginning of a text: `[page 4]` or `[12]`; 0 if there is none.
 pub(super) fn mark(text: &str) -> usize {
     let Some(inside) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside) else {
         return 0;

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// Most passages that a todo of the system's own names: as many as a phase of work takes in at one go.
+/// Maximum passages that a todo of the system names: as many as a phase of work reads at once.
 const PASSAGES_A_TODO: usize = 8;
 
 /// The text of a passage that a refusal to close its todo shows.
@@ -20,14 +20,14 @@ pub(crate) struct ShownPassage {
 }
 
 impl Ledger {
-    /// The passages that a todo names and on which work is left; not those whose text cannot be had.
+    /// The passages that a todo names and that have work left; not those whose text cannot be extracted.
     pub(crate) fn open_of(&self, todo: &Todo) -> impl Iterator<Item = &Passage> {
         let named = todo.passages.iter().filter_map(|number| self.get(*number));
         named.filter(|passage| passage.is_left(self.records))
     }
 
-    /// What was left behind: passages that were read and not answered, and unread ones before others of their document that
-    /// were read. `all`: every one that is not answered.
+    /// Skipped passages: those read and not answered, and unread ones before others of their document that were read.
+    /// `all`: every passage that is not answered.
     fn left_behind(&self, all: bool) -> BTreeSet<i32> {
         let mut furthest: HashMap<&str, i32> = HashMap::new();
         for passage in self.all().filter(|passage| passage.state != PassageState::Unread) {
@@ -45,12 +45,13 @@ impl Ledger {
 }
 
 impl Run {
-    /// Whether a todo is not closed at the first word while passages that it names are open.
+    /// Whether the first attempt to close a todo is refused while passages that it names are open.
     pub(crate) fn holds_todos_to_passages(&self) -> bool {
         self.settings.coverage.is_some() && self.state.phase.kind == PhaseKind::Tactical
     }
 
-    /// Puts todos for what was left behind before those of a list that names none of it; the passages that they are for.
+    /// Inserts todos for skipped passages before those of a list that names none of them; returns the passages they are
+    /// for.
     pub(crate) fn add_follow_ups(&self, plan: &mut TodoPlan) -> BTreeSet<i32> {
         let worked = usize::try_from(self.state.phase.completed).unwrap_or(0);
         if self.settings.coverage.is_none() || worked == 0 {

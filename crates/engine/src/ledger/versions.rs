@@ -10,55 +10,56 @@ use uuid::Uuid;
 pub struct Previous {
     /// Its id.
     pub job_id: Uuid,
-    /// How the documents differ from those of then, once that was looked at.
+    /// How the documents differ from those of the earlier job, once compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<Versions>,
 }
 
-/// Passages of the documents, held against those of the earlier job: `versions` of a result.
+/// Passages of the documents compared with those of the earlier job: `versions` of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// With the same text as one of then.
+    /// Passages with the same text as an earlier one.
     pub same: usize,
-    /// In the place of one of then, with another text.
+    /// Passages in the place of an earlier one, with another text.
     pub changed: usize,
-    /// In the place of none.
+    /// Passages in the place of none.
     pub new: usize,
-    /// Of then, with nothing in their place.
+    /// Earlier passages with nothing in their place.
     pub gone: usize,
-    /// Of a document that is the same, and worked anew all the same: older rules had answered it, or an older version has read it
-    /// otherwise.
+    /// Passages of an unchanged document that are worked again nevertheless: older rules answered them, or an older
+    /// version extracted them differently.
     #[serde(default)]
     pub reread: usize,
 }
 
-/// A passage with the text of one that an earlier job has answered for.
+/// A passage with the same text as one that an earlier job has answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedPassage {
     /// Its number in this job.
     pub number: i32,
-    /// What answered it there; through a chain, in the first job.
+    /// What answered it there; for a chain of jobs, in the first one.
     pub from: AnsweredPassage,
-    /// The candidates that were decided there by their number.
+    /// The candidates decided there by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
-    /// Whether it was decided there, so that it is answered here as well. What older rules have answered is worked anew.
+    /// Whether it was decided there, so that it is answered here as well. Passages answered by older rules are worked
+    /// again.
     pub is_decided: bool,
 }
 
-/// What of an earlier job holds for this one.
+/// The results of an earlier job that apply to this one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Carried {
-    /// The passages that the earlier job has answered for.
+    /// The passages that the earlier job has answered.
     pub passages: Vec<CarriedPassage>,
     /// How the documents differ.
     pub versions: Versions,
-    /// The requirements of these passages with their citations, and the file that says what is gone.
+    /// The requirements of these passages with their citations, and the file that lists what is gone.
     pub products: Vec<Product>,
 }
 
 impl Carried {
-    /// What the model is told of it.
+    /// The text about it for the model.
     pub(crate) fn note(&self, previous: Uuid) -> String {
         let Versions { same, changed, new, gone, reread } = self.versions;
         let requirements = self.products.iter().filter(|product| matches!(product, Product::AddRequirement(_))).count();

@@ -6,7 +6,7 @@ use crate::RequirementChange;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// What a walk does.
+/// A step of a walk.
 #[derive(Clone, Debug)]
 enum Step {
     Show(i32),
@@ -39,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Passages: the candidates of each, with a lead that comes before some of them; a list may go on from the passage before.
+/// Passages: the candidates of each, some with a lead before them; a list may continue from the previous passage.
 fn documents() -> impl Strategy<Value = Vec<ModelPassage>> {
     let candidates = prop::collection::btree_set(1..=SENTENCES, 0..6);
     let passage = (candidates, any::<bool>(), 0usize..3, 0usize..3);

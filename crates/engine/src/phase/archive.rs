@@ -21,7 +21,7 @@ pub(crate) fn todo_plan(plan: &TodoPlan) -> String {
     out
 }
 
-/// What `archive/phase_<n>.yaml` says of a phase that ended.
+/// The content of `archive/phase_<n>.yaml` for a phase that ended.
 pub(crate) struct Archive<'a> {
     pub(crate) number: i32,
     pub(crate) kind: PhaseKind,

@@ -1,4 +1,4 @@
-//! Phases: the outer loop's unit.
+//! Phases: the unit of the outer loop.
 
 pub(crate) mod archive;
 pub(crate) mod number_list;
@@ -63,7 +63,7 @@ pub enum Opening {
 pub enum PhaseOutcome {
     /// Its todos were done, or the job was completed in it.
     Completed,
-    /// The model gave it up with `todo_rewind` or `archive_and_reset`.
+    /// The model abandoned it with `todo_rewind` or `archive_and_reset`.
     Rewound,
     /// A guardrail, a user's feedback or the job's failure ended it.
     Forced,

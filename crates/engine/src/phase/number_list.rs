@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-/// Most numbers that a range is taken to have: whoever writes 1-999999 means no list.
+/// Maximum numbers in a range: a text such as 1-999999 is not a list.
 const LONGEST_RANGE: i32 = 1_000;
 
-/// The numbers listed behind any of these words, whose plural is understood.
+/// The numbers listed after any of these words; plurals are included.
 pub(crate) fn numbers_behind(text: &str, words: &[&str]) -> BTreeSet<i32> {
     let text = text.to_lowercase();
     let places = words.iter().flat_map(|word| text.match_indices(word));
     places.flat_map(|(at, word)| numbers(&text[at + word.len()..])).collect()
 }
 
-/// Numbers as they are listed: "7-9, 12" for 7, 8, 9 and 12.
+/// Numbers as a list: "7-9, 12" for 7, 8, 9 and 12.
 pub(crate) fn as_list(numbers: &BTreeSet<i32>) -> String {
     let mut ranges: Vec<(i32, i32)> = Vec::new();
     for &number in numbers {
@@ -28,7 +28,7 @@ pub(crate) fn as_list(numbers: &BTreeSet<i32>) -> String {
     ranges.iter().map(written).collect::<Vec<_>>().join(", ")
 }
 
-/// The numbers of a list such as "7-9, 12"; none where it is no list.
+/// The numbers of a list such as "7-9, 12"; none if it is not a list.
 pub(crate) fn read_list(text: &str) -> Option<BTreeSet<i32>> {
     let read: BTreeSet<i32> = numbers(text.trim()).into_iter().collect();
     let listed = text.chars().all(|c| c.is_ascii_digit() || " ,-–&".contains(c));

@@ -8,9 +8,9 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Documents listed by name; a folder of thousands is counted.
+/// Documents listed by name; if there are more, they are counted.
 const MAX_DOCUMENTS: usize = 50;
-/// Losses that are told, of one document and of all of them; of more, the number.
+/// Warnings listed per document and in total; of more, only the number.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNINGS_OF_ALL: usize = 60;
 /// Passages listed with their pages.
@@ -18,16 +18,16 @@ const MAX_PASSAGES: usize = 200;
 /// Open steps of the plan listed by name.
 const MAX_STEPS: usize = 12;
 
-/// The data that was given with the job.
+/// The data supplied with the job.
 pub(crate) const CONTEXT: &str = "input/context.json";
-/// Its key that names a document given with the row: the intake has used it.
+/// Its key for the name of a document supplied in the row, which the intake has already used.
 const DOCUMENT_NAME: &str = "document_name";
-/// Characters of such data that are shown whole; of more, the keys are.
+/// Maximum characters of such data shown whole; of longer data, only the keys are shown.
 const MAX_GIVEN: usize = 4_000;
-/// Keys named of data that is not shown.
+/// Maximum keys listed of data that is not shown.
 const MAX_KEYS: usize = 40;
 
-/// Before the number of requirements that wait to be judged, in the first opening of a job that judges some.
+/// Precedes the number of requirements that wait to be judged, in the first opening of a job that judges requirements.
 pub const WAITING: &str = "### Requirements that wait to be judged\n\n";
 
 /// The first message of a phase.
@@ -56,14 +56,14 @@ pub(crate) fn opening(
     parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}{}", by_rule(run))));
     parts.extend(run.beginning.given.clone());
     parts.push(bearings(run));
-    // Of planning a phase of work has the plan.
+    // The plan of a phase of work already covers this.
     if let Some(note) = note.filter(|_| next.opening != Opening::Work) {
         parts.push(format!("### Archive note of the phase before\n\n```yaml\n{}```", note));
     }
     parts.join("\n\n")
 }
 
-/// What rules have judged before, in the opening of a validator.
+/// What rules have judged so far, in the opening of a validator.
 fn by_rule(run: &Run) -> String {
     match run.state.judged.by_rule {
         0 => String::new(),
@@ -74,7 +74,7 @@ fn by_rule(run: &Run) -> String {
     }
 }
 
-/// What the model of a job reads that had failed. It is written when the job fails, and nobody reads it unless the job is
+/// The text for the model of a job that had failed. It is written when the job fails, and read only if the job is
 /// retried.
 pub(crate) fn told_to_go_on(why: &str) -> String {
     format!(
@@ -83,7 +83,7 @@ pub(crate) fn told_to_go_on(why: &str) -> String {
     )
 }
 
-/// What the first opening says of the data given with the job; nothing where there is none.
+/// The text of the first opening about the data supplied with the job; none if there is no data.
 pub(crate) fn given(file: &FileWrite) -> Option<String> {
     let text = std::str::from_utf8(&file.content).ok()?.trim();
     let value: Value = serde_json::from_str(text).ok()?;
@@ -102,7 +102,7 @@ pub(crate) fn given(file: &FileWrite) -> Option<String> {
     Some(format!("### {CONTEXT}\n\nData that was given with the job:\n\n{shown}"))
 }
 
-/// Characters of a key that are shown.
+/// Maximum characters of a key shown.
 const MAX_KEY: usize = 80;
 
 fn short(key: &str) -> String {
@@ -117,9 +117,9 @@ fn headline(run: &Run, next: &NextPhase) -> String {
         Opening::Final if read_plan(&run.memory.main_plan).iter().all(|phase| phase.open_steps.is_empty()) => {
             "Every phase of the plan is done; verify the result and complete the job."
         }
-        // The reason is told below.
+        // The reason follows below.
         Opening::Rewound if next.failed.is_some() => "",
-        // What is open is named below.
+        // Open work is listed below.
         Opening::Final => "Verify the result.",
         Opening::Rewound => "The last phase was given up; find out why and correct the plan.",
         Opening::Feedback => "The user gave feedback on the finished work.",
@@ -129,7 +129,7 @@ fn headline(run: &Run, next: &NextPhase) -> String {
     format!("A {} phase begins: {}, {}{what}", phase.kind.as_str(), phase.name, run.which_phase())
 }
 
-/// The steps of the plan that are not ticked, once as many phases have come to their end as it has.
+/// The plan's steps that are not ticked, once as many phases have been completed as the plan has.
 fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
     let phases = read_plan(&run.memory.main_plan);
     let ends = matches!(next.opening, Opening::Final | Opening::Transition)
@@ -150,7 +150,7 @@ fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
     ))
 }
 
-/// Documents, plan and summary: what is true whatever was said before.
+/// Documents, plan and summary: facts that hold regardless of the conversation.
 pub(crate) fn bearings(run: &Run) -> String {
     let mut parts = vec![format!("### Documents\n\n{}", documents(&run.sources))];
     parts.extend(coverage(run));
@@ -163,7 +163,7 @@ pub(crate) fn bearings(run: &Run) -> String {
         parts.push(format!("### main_plan.md\n\n{}", run.shown(&run.memory.main_plan, "main_plan.md")));
     }
     if !run.memory.summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
-        // The time stands below, to the minute.
+        // The time is shown below, to the minute.
         let is_time = |line: &&str| line.trim_start_matches("- ").starts_with(ELAPSED);
         let summary: String = run.memory.summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
         parts.push(format!("### workspace_summary.md\n\n{}", run.shown(&summary, "workspace_summary.md")));
@@ -172,12 +172,12 @@ pub(crate) fn bearings(run: &Run) -> String {
     parts.join("\n\n")
 }
 
-/// Whether an opening holds words of documents: headings of what was prepared, candidates that are open.
+/// Whether an opening contains words of documents: headings of prepared documents, open candidates.
 pub(crate) fn shows_documents(run: &Run) -> bool {
     !run.beginning.notes.is_empty() || !run.ledger.is_empty()
 }
 
-/// How far the documents' passages have come, worst first where phases are planned.
+/// The passages of the documents by state, in strategic phases with the worst first.
 fn coverage(run: &Run) -> Option<String> {
     let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
     let lines = document_lines(&run.ledger);
@@ -196,12 +196,12 @@ fn coverage(run: &Run) -> Option<String> {
     Some(text)
 }
 
-/// What was prepared, without what the list of documents says already.
+/// The preparation's note without lines that the list of documents already has.
 fn without_warnings(note: &str) -> String {
     note.lines().filter(|line| !line.starts_with("warning: ")).collect::<Vec<_>>().join("\n")
 }
 
-/// Which pages the passages are that are not answered, where a phase is planned; nothing where no document has pages.
+/// The pages of the passages that are not answered, in strategic phases; none if no document has pages.
 fn passages(run: &Run) -> Option<String> {
     let is_open = |passage: &&Passage| passage.state != PassageState::Answered && passage.has_text();
     let open: Vec<(&Passage, (i32, i32))> =
@@ -228,7 +228,7 @@ fn passages(run: &Run) -> Option<String> {
     ))
 }
 
-/// What a job fails for at its end, so that nobody plans by it too late.
+/// The bounds that make a job fail at its end, so that the model plans for them in time.
 fn bounds_of(CoverageSettings { minimum, max_closed, records, .. }: CoverageSettings) -> String {
     let mut text = String::new();
     if minimum > 0.0 {
@@ -258,7 +258,7 @@ fn documents(sources: &[Source]) -> String {
     lines.join("\n")
 }
 
-/// A document, and what of it is not in its text; `room`: how many more losses are told.
+/// A document, and the parts of it that are missing in its text; `room`: how many more warnings are listed.
 fn document(source: &Source, room: &mut usize) -> String {
     let mut lines = match source.pages {
         Some(pages) => format!("- {} ({pages} pages, {} bytes)", source.path, source.size),

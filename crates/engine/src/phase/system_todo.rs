@@ -25,19 +25,19 @@ pub struct StrategicTodos {
     pub feedback: Vec<SystemTodo>,
 }
 
-/// One of them: a text, or `{todo, answered_by, needs}`.
+/// One todo: a text, or `{todo, answered_by, needs}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct SystemTodo {
     /// What to do.
     pub content: String,
-    /// What of the job's state answers it, if anything can.
+    /// The part of the job's state that answers it, if any.
     pub answered_by: Option<AnsweredBy>,
-    /// Without what of the job's state it is not closed, if there is such a thing.
+    /// The part of the job's state without which it is not closed, if any.
     pub needs: Option<AnsweredBy>,
 }
 
-/// What of the job's state may answer a todo.
+/// A part of the job's state that may answer a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredBy {
@@ -45,9 +45,9 @@ pub enum AnsweredBy {
     Summary,
     /// A plan that has phases.
     PlannedPhases,
-    /// A plan in which as many phases are ticked as have come to their end.
+    /// A plan with at least as many ticked phases as have been completed.
     TickedPlan,
-    /// The results that are there. While some are owed and missing, the todo names them.
+    /// The existing results. While required ones are missing, the todo names them.
     Deliverables,
 }
 
@@ -112,8 +112,8 @@ impl Run {
         }
     }
 
-    /// Closes what is current and answered already; the last todo of a phase never, since the phase ends by it. Gives the
-    /// notes, each with the todo's number.
+    /// Closes todos that are current and already answered; never the last todo of a phase, since it ends the phase.
+    /// Returns the notes, each with the todo's number.
     pub(crate) fn close_answered(&mut self) -> Vec<(i32, String)> {
         let mut closed = Vec::new();
         while let Some((position, content, note)) = self.answered() {
@@ -140,10 +140,10 @@ impl Run {
         self.system_todos().get(usize::try_from(todo.position - 1).ok()?)
     }
 
-    /// What a todo of the system's still needs before it is closed.
+    /// Checks whether a system todo has what it needs to be closed.
     ///
     /// # Errors
-    /// The sentence that says so.
+    /// What it lacks, as a sentence.
     pub(crate) fn check_needs(&self, todo: &Todo) -> Result<(), String> {
         let needs = match self.state.phase.kind {
             PhaseKind::Strategic => self.system_todo(todo).and_then(|todo| todo.needs),
@@ -207,14 +207,14 @@ impl Run {
         }
     }
 
-    /// The deliverables that this type of job owes and that are not there, or have no real content.
+    /// The deliverables that this type of job requires and that are missing, or have no real content.
     pub(crate) fn missing_deliverables(&self) -> Vec<&str> {
         let owed = self.settings.owed.files.iter();
         let missing = owed.filter(|owed| owed.required && !self.is_delivered(owed));
         missing.map(|owed| owed.path.as_str()).collect()
     }
 
-    /// Whether an owed file is there with real content, or will be, because the system renders it.
+    /// Whether a required file exists with real content, or will exist because the system renders it.
     pub(crate) fn is_delivered(&self, owed: &OwedFile) -> bool {
         self.will_render(&owed.path)
             || self.files.get(&owed.path).is_some_and(|file| owed.has_schema || !file.placeholder)

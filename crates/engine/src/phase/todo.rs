@@ -1,10 +1,10 @@
-//! Todos: the inner loop's unit. Rows are the state; `todos.yaml` and the frame are views of them.
+//! Todos: the unit of the inner loop. Rows are the state; `todos.yaml` and the frame are views of them.
 
 use crate::phase::number_list::numbers_behind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Where a todo stands.
+/// The status of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
@@ -14,7 +14,7 @@ pub enum TodoStatus {
     InProgress,
     /// Closed by `todo_complete`.
     Completed,
-    /// Left open when its phase was given up.
+    /// Left open when its phase was abandoned.
     Abandoned,
 }
 
@@ -45,28 +45,28 @@ pub struct Todo {
     pub position: i32,
     /// What to do.
     pub content: String,
-    /// The passages that it works through, by their numbers, in order.
+    /// The passages that it covers, by number, in order.
     #[serde(default)]
     pub passages: Vec<i32>,
-    /// Where it stands.
+    /// Its status.
     pub status: TodoStatus,
     /// What the model noted when closing it.
     pub notes: Option<String>,
 }
 
 impl Todo {
-    /// A todo nobody has begun.
+    /// A todo that has not begun.
     pub fn pending(position: i32, content: impl Into<String>) -> Self {
         Self { position, content: content.into(), passages: Vec::new(), status: TodoStatus::Pending, notes: None }
     }
 }
 
-/// Todos written for the phase after this one: what `todos.yaml` says.
+/// Todos written for the next phase: the content of `todos.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoPlan {
     /// Name of the phase.
     pub phase: String,
-    /// What the phase is for.
+    /// The purpose of the phase.
     pub description: String,
     /// The todos, in order.
     pub todos: Vec<PlannedTodo>,
@@ -79,12 +79,12 @@ pub struct PlannedTodo {
     pub id: i64,
     /// What to do.
     pub content: String,
-    /// The passages that it works through: those given with it, and those that its text names ("chunks 7-9").
+    /// The passages that it covers: those listed with it, and those that its text names ("chunks 7-9").
     pub passages: BTreeSet<i32>,
 }
 
 impl PlannedTodo {
-    /// A todo with the passages that its text names and these.
+    /// A todo with these passages and those that its text names.
     pub(crate) fn new(id: i64, content: String, passages: BTreeSet<i32>) -> Self {
         let named = numbers_behind(&content, &["chunk", "passage"]);
         Self { id, content, passages: passages.into_iter().chain(named).collect() }

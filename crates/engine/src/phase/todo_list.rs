@@ -10,7 +10,7 @@ use std::{
 const DOUBLE: &str = "═══════════════════════════════════════════════════════════════════";
 const SINGLE: &str = "───────────────────────────────────────────────────────────────────";
 const TITLE: &str = "                         ACTIVE TODO LIST";
-/// Bytes of a list besides its texts, and of a todo besides its content, with some to spare.
+/// Approximate bytes of a list without its texts, and of a todo without its content, with a margin.
 const ABOUT_A_LIST: usize = 4 * DOUBLE.len() + SINGLE.len() + 200;
 const ABOUT_A_TODO: usize = 24;
 
@@ -42,8 +42,8 @@ pub(crate) fn render(run: &Run) -> String {
     out
 }
 
-/// The hash of the list as it was last counted, and its tokens. A turn asks for them more than once, and most turns leave
-/// the list as it is.
+/// The hash of the list when it was last counted, and its tokens. A turn needs them more than once, and most turns do
+/// not change the list.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(Mutex<(u64, u32)>);
 
@@ -58,7 +58,7 @@ pub(crate) fn tokens(run: &Run) -> u32 {
     last.1
 }
 
-/// Adds a text as one line, whatever white space it contains.
+/// Adds a text as a single line, whatever white space it contains.
 fn push_line(out: &mut String, text: &str) {
     for (place, word) in text.split_whitespace().enumerate() {
         if place > 0 {

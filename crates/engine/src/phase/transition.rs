@@ -15,7 +15,7 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The view of the list that was written for a phase.
+/// The view of the list written for a phase.
 const TODOS: &str = "todos.yaml";
 
 /// The phase to open.
@@ -25,10 +25,10 @@ pub struct NextPhase {
     pub kind: PhaseKind,
     /// Why it is opened.
     pub opening: Opening,
-    /// Why the phase before was given up, if it was.
+    /// Why the last phase was abandoned, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
-    /// Why the job failed, if it did: the phase is for a retry.
+    /// Why the job failed, if it did: then the phase is for a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -38,16 +38,16 @@ impl NextPhase {
         Self { kind: PhaseKind::Strategic, opening, issue: None, failed: None }
     }
 
-    /// The tactical phase whose todos have been written, if they have.
+    /// The tactical phase whose todos have been written, if any.
     pub(crate) fn tactical(run: &Run) -> Option<Self> {
         let fewest = run.settings.phases.min_todos;
         let ready = run.state.staged.is_some() && run.staged_todos.len() >= fewest.max(1);
         ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None, failed: None })
     }
 
-    /// What follows the tactical phase that comes to its end: the final review, once as many phases have come to their end as the
-    /// plan has, and again after each phase that it adds. Steps that are not ticked are named there. Whether the job ends is decided by
-    /// the completion gate alone (lesson 7).
+    /// The phase after a completed tactical phase: the final review, once as many phases have been completed as the
+    /// plan has, and again after each phase that it adds. It lists the unticked steps. Only the completion gate decides
+    /// whether the job ends (lesson 7).
     pub(crate) fn after_tactical(run: &Run) -> Self {
         let planned = read_plan(&run.memory.main_plan);
         let completed = run.state.phase.completed + 1;
@@ -57,7 +57,7 @@ impl NextPhase {
 }
 
 impl Run {
-    /// Closes the current phase and gives the note that the next one opens with.
+    /// Closes the current phase and returns the note for the opening of the next one.
     pub(crate) fn close_phase(&mut self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let number = self.state.phase.number;
         self.abandon_open_todos();
@@ -91,15 +91,15 @@ impl Run {
         });
     }
 
-    /// Takes `todos.yaml` away when its list is no longer anybody's: it was given up, or never begun. The archive keeps it.
+    /// Deletes `todos.yaml` if its list is obsolete: abandoned, or never begun. The archive keeps it.
     pub(crate) fn drop_todo_file(&mut self) {
         if self.files.contains_key(TODOS) {
             self.record_product(Product::DeleteFile { path: TODOS.into() });
         }
     }
 
-    /// What is written when the job fails in the middle of a phase: the phase's record, which stays open for a retry, and
-    /// the reason, for whoever looks into the folder.
+    /// Written when the job fails in the middle of a phase: the phase's record, which stays open for a retry, and the
+    /// reason, for readers of the folder.
     pub(crate) fn record_failure(&mut self, error: &JobError) {
         if self.state.phase.number > 0 && self.settings.phases.archive_on_transition {
             let phase = &self.state.phase;
@@ -114,8 +114,9 @@ impl Run {
         self.record_product(Product::WriteFile(FileWrite::text(error_file::PATH, text)));
     }
 
-    /// The job fails at the end of a phase, in which nothing is left to do: a retry finds a phase of its own, with todos that
-    /// are open and the reason. That phase was not given up by the model, whose rewinds count anew: a person has looked at it.
+    /// The job fails at the end of a phase, in which no work is left: a retry finds a new phase, with open todos and
+    /// the reason. The model did not abandon that phase; its rewinds are counted anew, because a person has looked at
+    /// the job.
     pub(crate) fn fail_at_the_end(&mut self, error: JobError, now: DateTime<Utc>) {
         self.record_failure(&error);
         let outcome = PhaseOutcome::Forced;
@@ -127,7 +128,7 @@ impl Run {
         self.go(JobExit::Failed(error));
     }
 
-    /// A job that goes on after it failed: what was written for that is true no longer.
+    /// The job continues after a failure: what was written about the failure is obsolete.
     pub(crate) fn forget_failure(&mut self) {
         if !self.files.contains_key(error_file::PATH) {
             return;
@@ -141,7 +142,7 @@ impl Run {
         }
     }
 
-    /// What is remembered of the current phase when it has ended.
+    /// The note about the current phase after its end.
     pub(crate) fn archive_note(&self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let phase = &self.state.phase;
         let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
@@ -161,7 +162,7 @@ impl Run {
         }
     }
 
-    /// Opens a phase. `note` is the archive note of the one before.
+    /// Opens a phase. `note` is the archive note of the previous one.
     pub(crate) fn open_phase(&mut self, next: NextPhase, note: Option<String>, now: DateTime<Utc>) {
         self.come_back();
         let staged = self.state.staged.take();
@@ -182,7 +183,8 @@ impl Run {
         self.state.shows_untrusted |= opening::shows_documents(self);
         let opening_seq = self.push_message(Role::User, MessageKind::Opening, opening);
         self.move_context(system_seq, opening_seq);
-        // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
+        // The count of consecutive fruitless turns continues: only a call resets it, otherwise a re-planning would hide
+        // that the model makes no calls.
         let guards = &mut self.state.guards;
         (guards.idle_turns, guards.compactions_of_todo, guards.phase_has_results) = (0, 0, false);
         guards.repeats.clear();
@@ -211,7 +213,7 @@ impl Run {
         let staged = std::mem::take(&mut self.staged_todos);
         self.todos = match kind {
             PhaseKind::Tactical => staged,
-            // Todos written ahead for a phase that does not come give way to the system's own.
+            // Todos written for a phase that will not come are replaced by the system's own.
             PhaseKind::Strategic => self.strategic_todos(),
         };
         if let Some(first) = self.todos.first_mut() {
@@ -245,8 +247,8 @@ impl Run {
         self.drop_unseen_messages();
     }
 
-    /// Layer 1: the phase's prompt, the instructions, the job and `workspace.md` as it stands now. What all jobs of a type
-    /// are told comes first, so that a provider's prompt cache serves it to all of them.
+    /// Layer 1: the phase's prompt, the instructions, the job and the current `workspace.md`. The text common to all
+    /// jobs of a type comes first, so that a provider's prompt cache serves it to all of them.
     pub(crate) fn system_text(&self, now: DateTime<Utc>) -> String {
         let workspace = if self.memory.workspace.trim().is_empty() {
             "(empty)".to_string()
@@ -256,13 +258,13 @@ impl Run {
         format!(
             "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",
             self.settings.beginning(self.state.phase.kind),
-            // Day granularity, so that a prompt cache survives (lesson 30).
+            // Day granularity, so that a prompt cache stays valid (lesson 30).
             now.format("%Y-%m-%d"),
             self.job.prompt.trim(),
         )
     }
 
-    /// Forgets messages no request will show again; the rows keep them.
+    /// Forgets messages that no request will show again; the rows keep them.
     pub(crate) fn drop_unseen_messages(&mut self) {
         let seen: Vec<i64> = self.context().map(MessageRef::seq).collect();
         // `context` is ordered by layer, not by seq.

@@ -7,17 +7,17 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Files told apart; where more are written for one todo, the others count each time.
+/// Files distinguished; if more are written for one todo, the others count each time.
 const FILES_TOLD_APART: usize = 30;
 
-/// What came of a todo.
+/// The results of a todo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Work {
     /// Requirements recorded.
     #[serde(skip_serializing_if = "is_zero")]
     pub requirements: u32,
-    /// Recorded ones that were put right or withdrawn.
+    /// Recorded requirements that were corrected or withdrawn.
     #[serde(skip_serializing_if = "is_zero")]
     pub put_right: u32,
     /// Quotes found in their source.
@@ -26,7 +26,7 @@ pub struct Work {
     /// Requirements of another job that were judged.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged: u32,
-    /// Documents whose text was taken out.
+    /// Documents whose text was extracted.
     #[serde(skip_serializing_if = "is_zero")]
     pub sources: u32,
     /// Calls that were refused or failed.
@@ -35,15 +35,16 @@ pub struct Work {
     /// Files written or deleted, by fingerprint.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub files: BTreeSet<u32>,
-    /// Writes of files beyond those.
+    /// Writes of further files.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_files: u32,
-    /// The answer (`seq` of its message) in which it was to be closed although passages that its text names were not answered.
+    /// The answer (`seq` of its message) that tried to close it although passages that its text names were not
+    /// answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_passages: Option<i64>,
 }
 
-/// A tactical phase that has ended.
+/// A tactical phase that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worked {
     /// Its number among all phases of the job.
@@ -56,7 +57,7 @@ pub struct Worked {
     pub closed: usize,
     /// How many it had.
     pub todos: usize,
-    /// Why it was given up, if it was.
+    /// Why it was abandoned, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
 }
@@ -66,12 +67,12 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl Work {
-    /// Whether nothing came of it.
+    /// Whether it has no results.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Counts a product; what the system writes about the phases themselves is nobody's work.
+    /// Counts a product; the system's records of phases do not count.
     pub(crate) fn take(&mut self, product: &Product) {
         match product {
             Product::AddRequirement(_) => self.requirements += 1,
@@ -106,7 +107,7 @@ impl Work {
         }
     }
 
-    /// In words: "26 requirements recorded, 27 quotes verified, 1 file written, 2 calls refused".
+    /// As text: "26 requirements recorded, 27 quotes verified, 1 file written, 2 calls refused".
     pub(crate) fn in_words(&self) -> Option<String> {
         let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX).saturating_add(self.more_files);
         let counts = [

@@ -3,10 +3,10 @@
 use crate::{PhaseOutcome, Run, TodoStatus, phase::plan};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Files listed by name; folders with more are counted.
+/// Files listed by name; in larger folders they are counted.
 const MAX_NAMED: usize = 12;
 
-/// Before the job's time so far.
+/// Precedes the job's elapsed time.
 pub(crate) const ELAPSED: &str = "Elapsed: ";
 
 /// The summary's text.
@@ -38,7 +38,7 @@ fn standing(run: &Run) -> Vec<String> {
         _ if done > planned => format!("Phases of work done: {done}; main_plan.md has {planned}"),
         _ => format!("Phases of the plan done: {done} of {planned}"),
     });
-    // In hours: a file of results shall not differ by how fast a machine is. The opening has the minutes.
+    // In hours: a result file must not depend on the speed of a machine. The opening has the minutes.
     lines.push(match run.state.elapsed_s / 3600 {
         0 => format!("{ELAPSED}less than an hour"),
         hours => format!("{ELAPSED}{hours} h and more"),
@@ -49,7 +49,7 @@ fn standing(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The last tactical phase in a line. A strategic phase does not replace it: of that there is nothing to say.
+/// The last tactical phase in one line. A strategic phase does not replace it, because it has no results to report.
 fn last_work(run: &Run) -> Option<String> {
     let worked = run.state.worked.as_ref()?;
     let ended = match worked.outcome {
@@ -60,14 +60,14 @@ fn last_work(run: &Run) -> Option<String> {
     Some(format!("Last phase of work (job phase {number}): {name}, {closed} of {todos} todos closed{ended}"))
 }
 
-/// What the rows know that stands in the way, and what the model has written under that heading.
+/// Obstacles known from the rows, and those that the model has written under that heading.
 fn blocking_issues(run: &Run) -> Vec<String> {
     let mut lines = bullets_of(&run.memory.workspace, "## Blocking issues");
     let worked = run.state.worked.as_ref();
     if let Some(issue) = worked.and_then(|worked| worked.issue.as_ref()) {
         lines.push(format!("- The last phase was given up: {}", issue.replace('\n', " ")));
     }
-    // Once a phase of work is done, a document without text is one that could not be read or was overlooked.
+    // Once a phase of work is completed, a document without text could not be read or was overlooked.
     let unread = run.sources.iter().filter(|source| source.text_path.is_none() && run.state.phase.completed > 0);
     lines.extend(unread.map(|source| format!("- {} has no extracted text", source.path)));
     if run.state.guards.phases_without_results > 0 {
@@ -84,7 +84,7 @@ fn bullets_of(text: &str, heading: &str) -> Vec<String> {
     behind.take_while(|line| !line.starts_with('#')).filter(|line| line.starts_with("- ")).map(str::to_owned).collect()
 }
 
-/// Files by their first folder, each with its purpose.
+/// Files by their top-level folder, each with its purpose.
 fn files(run: &Run) -> String {
     let mut out = String::new();
     let mut folders: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn files(run: &Run) -> String {
         folders.entry(folder).or_default().push((path, facts.size));
     }
     let shown = |folder: &str| !matches!(folder, "tools" | "archive" | ".plumbline");
-    // Results before everything else.
+    // Results first.
     let (results, others): (Vec<_>, Vec<_>) =
         folders.iter().filter(|(folder, _)| shown(folder)).partition(|(folder, _)| **folder == "output");
     for (folder, files) in results.into_iter().chain(others) {
@@ -109,7 +109,7 @@ fn files(run: &Run) -> String {
     out
 }
 
-/// What a file is for, by its place.
+/// The purpose of a file, by its path.
 fn purpose(path: &str) -> &'static str {
     match path {
         "instructions.md" => "what this type of job is to do",

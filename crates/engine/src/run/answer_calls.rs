@@ -8,78 +8,79 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How far the calls of an answer have come. It is committed wherever the outside is waited for with a commit before it.
+/// The progress of an answer's calls. It is committed before the run waits for the outside, if that wait needs a
+/// commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallProgress {
-    /// Calls that have their result, from the first.
+    /// Number of calls that have their result.
     pub answered: usize,
-    /// Of these, those that were carried out.
+    /// Number of these that were executed.
     pub done: usize,
-    /// Whether the next call, which may not be made twice, is dispatched: without a result, its outcome is unknown to
+    /// Whether the next call, which must not be repeated, is dispatched: without a result, its outcome is unknown to
     /// every later claim.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dispatched: bool,
-    /// Whether one has failed that is no gate.
+    /// Whether a call other than a gate has failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// Whether one has changed something.
+    /// Whether a call has changed something.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
-    /// The todo whose closing was refused: a later closing of the same answer was meant for the todo behind it.
+    /// The todo whose closing was refused: a later closing in the same answer was meant for the next todo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_closing: Option<i32>,
-    /// Why the phase is to be planned anew: a call that repeats itself.
+    /// Why the phase is to be planned again: a call that repeats itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
-    /// What is left for the results.
+    /// Remaining room for the results.
     pub room: Room,
     /// Deferred tools that are bound from the next request on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub loading: Vec<String>,
-    /// The end of the phase, once a call has brought it about: it takes effect behind the calls that still belong to the
+    /// The end of the phase, once a call has caused it: it takes effect after the remaining calls that belong to the
     /// phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<PhaseEnd>,
-    /// Calls behind the end of the phase before, which this phase carries out before its first request; they take the place
-    /// of the answer's calls.
+    /// Held calls from the end of the last phase, which this phase executes before its first request; they replace the
+    /// answer's calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<ToolCall>,
 }
 
-/// The end of a phase that calls of the same answer follow.
+/// The end of a phase that is followed by calls of the same answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseEnd {
-    /// What comes next.
+    /// The next phase.
     pub next: NextPhase,
-    /// `seq` of the results of calls that were carried out behind it, in the phase that ends.
+    /// `seq` of the results of calls that were executed after it, in the ending phase.
     pub results: Vec<i64>,
 }
 
-/// A call and what its arguments say.
+/// A call and its parsed arguments.
 #[derive(Debug)]
 pub(crate) struct AnswerCall {
     pub(crate) call: ToolCall,
     pub(crate) parsed: ParsedCall,
 }
 
-/// The calls of the answer at hand; empty while no results are waited for.
+/// The calls of the current answer; empty while no results are awaited.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerCalls {
     calls: Vec<Arc<AnswerCall>>,
-    /// How many calls from the next one on the outside carries out now, or looks at.
+    /// How many calls, from the next one on, the outside executes or checks now.
     pub(crate) waiting: usize,
-    /// What the outside looks at before the engine carries the next call out.
+    /// What the outside checks before the engine executes the next call.
     pub(crate) check: Option<Check>,
     /// Whether the next call was dispatched by an earlier claim.
     pub(crate) in_doubt: bool,
     /// Whether the answer, and the dispatch of the next call if it has one, is committed.
     pub(crate) committed: bool,
-    /// What a call has ended the job with; the others of the answer are not carried out.
+    /// The exit that a call has caused; the remaining calls of the answer are not executed.
     pub(crate) exit: Option<JobExit>,
-    /// The tool that failed for a reason not its own, and why, where the job is not to go on without it.
+    /// The tool that failed through no fault of its call, and why, if the job must not continue without it.
     pub(crate) broken: Option<(String, String)>,
-    /// The passage that was read for the call being answered.
+    /// The passage that was read for the current call.
     pub(crate) shown: Option<ShownPassage>,
 }
 
@@ -93,17 +94,17 @@ impl AnswerCalls {
         self.calls.get(at).cloned()
     }
 
-    /// The calls from `at` on.
+    /// The calls from index `at` on.
     pub(crate) fn from(&self, at: usize) -> &[Arc<AnswerCall>] {
         self.calls.get(at..).unwrap_or_default()
     }
 }
 
 impl Run {
-    /// How far the calls at hand have come.
+    /// The progress of the current calls.
     ///
     /// # Panics
-    /// Where no calls are at hand, which is a defect of the caller.
+    /// If there are no current calls, which is a defect of the caller.
     pub(crate) fn progress_of_calls(&mut self) -> &mut CallProgress {
         match &mut self.state.stage {
             Stage::Tools { calls, .. } => calls,
@@ -117,7 +118,7 @@ impl Run {
         }
     }
 
-    /// The same for a look; none in another stage.
+    /// The same, read-only; none in another stage.
     pub(crate) fn calls_at_hand(&self) -> Option<&CallProgress> {
         match &self.state.stage {
             Stage::Tools { calls, .. } => Some(calls),
@@ -125,13 +126,13 @@ impl Run {
         }
     }
 
-    /// The calls that the outside carries out or looks at now, in their order.
+    /// The calls that the outside executes or checks now, in order.
     pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &AnswerCall> {
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
         self.calls.from(at).iter().take(self.calls.waiting).map(AsRef::as_ref)
     }
 
-    /// Takes the calls up that a loaded run waits for.
+    /// Restores the calls that a loaded run waits for.
     pub(crate) fn load_calls(&mut self, new_claim: bool) {
         let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
         let (dispatched, held) = (calls.dispatched, calls.held.clone());
@@ -143,7 +144,7 @@ impl Run {
         (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
         match self.calls.get(at).map(|first| self.fate(at, &first)) {
-            // One that may not be made twice is dispatched first, and that must be committed.
+            // A call that must not be repeated is dispatched first, and the dispatch must be committed.
             Some(Fate::Outside) if self.is_unsafe(at) && !dispatched => {
                 (self.calls.waiting, self.calls.check) = (0, None)
             }
@@ -152,8 +153,8 @@ impl Run {
         }
     }
 
-    /// Chooses what the outside does next: as many calls as it can be given at once, each of which is known by now to be
-    /// its own. A call that may not be made twice goes alone, and so does what is only looked at.
+    /// Chooses what the outside does next: as many calls as possible at once, each of which is already known to be
+    /// external. A call that must not be repeated goes alone, and so does a check.
     pub(crate) fn choose_waiting(&mut self, at: usize, fate: Fate) {
         (self.calls.waiting, self.calls.check) = match fate {
             Fate::Outside if self.is_unsafe(at) => (1, None),
@@ -165,8 +166,8 @@ impl Run {
         };
     }
 
-    /// How many calls from this one on are the outside's whatever those before them give. What a call that was made before
-    /// comes to depends on them: whether it repeats itself.
+    /// How many calls from this one on run outside regardless of the results before them. The fate of a call that was
+    /// made before depends on them: whether it repeats itself.
     fn outside_from(&self, at: usize) -> usize {
         let mut prints = Vec::new();
         let is_outside = |(n, item): (usize, &Arc<AnswerCall>)| {
@@ -177,15 +178,15 @@ impl Run {
         self.calls.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
     }
 
-    /// Whether a call may not be made twice: its tool says so, or a person has approved it.
+    /// Whether a call must not be repeated: its tool says so, or a person has approved it.
     pub(crate) fn is_unsafe(&self, at: usize) -> bool {
         let Some(item) = self.calls.from(at).first() else { return false };
         let once = |tool: &ToolSpec| tool.replay == Replay::Unsafe || self.approvals.is_approved(&item.call.id);
         self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler != Handler::Engine && once(tool))
     }
 
-    /// Whether what was decided must be committed before the outside begins: a call that touches it must find the answer
-    /// on disk, and one that may not be made twice its dispatch.
+    /// Whether decisions must be committed before the outside begins: an external call needs the answer on disk, and a
+    /// call that must not be repeated also its dispatch.
     pub(crate) fn commits_before_calls(&self) -> bool {
         let is_external =
             |item: &AnswerCall| self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler == Handler::External);
@@ -193,7 +194,7 @@ impl Run {
         !self.calls.committed && (dispatched || (self.calls.check.is_none() && self.waiting_calls().any(is_external)))
     }
 
-    /// Whether a call has been dispatched, and must be made before the job may be given back: it would be in doubt.
+    /// Whether a call has been dispatched, and must be made before the job is released, or else it would be in doubt.
     pub fn has_dispatched(&self) -> bool {
         self.calls.committed && !self.calls.in_doubt && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
     }

@@ -1,4 +1,4 @@
-//! The system's deliverables, in the step that ends the job or parks it in review: lists from rows for a job that
+//! The system's deliverables, in the step that ends the job or puts it into review: lists from rows for a job that
 //! records requirements, a report for one with documents.
 
 use crate::{Change, JobExit, Product, Run, Settings, Stage};
@@ -8,10 +8,10 @@ use serde_json::Value;
 pub const REQUIREMENT_LISTS: [&str; 3] =
     ["output/requirements.json", "output/requirements.csv", "output/requirements.md"];
 
-/// The list of all candidate sentences, each with what it led to, which the system renders beside them.
+/// The list of all candidate sentences, each with its outcome, which the system renders as well.
 pub const CANDIDATE_LIST: &str = "candidates/candidates.md";
 
-/// The texts of a job's documents with its quotes marked in them, which the system writes.
+/// The texts of a job's documents with its quotes marked in them, written by the system.
 pub const REPORT: &str = "output/report.html";
 
 /// The tools that record requirements.
@@ -35,18 +35,18 @@ impl Settings {
 }
 
 impl Run {
-    /// Whether the end that was just decided is one with which the system renders the job's requirements: it is completed,
-    /// parked in review or has failed, and its type records requirements.
+    /// Whether the exit just decided is one for which the system renders the job's requirements: it is completed, in
+    /// review or failed, and its type records requirements.
     pub fn renders(&self) -> bool {
         self.ends() && self.settings.records_requirements()
     }
 
-    /// Whether it is one with which the system writes the report: the same ends, of a job with documents.
+    /// Whether it is one for which the system writes the report: the same exits, of a job with documents.
     pub fn reports(&self) -> bool {
         self.ends() && !self.sources.is_empty()
     }
 
-    /// Whether the end that was just decided is one.
+    /// Whether the exit just decided ends the job.
     pub fn ends(&self) -> bool {
         matches!(self.exit, Some(JobExit::Completed { .. } | JobExit::Review { .. } | JobExit::Failed(_)))
     }
@@ -58,7 +58,7 @@ impl Run {
         lists || (path == REPORT && !self.sources.is_empty())
     }
 
-    /// How many files the result that was just decided names.
+    /// How many files the result just decided names.
     pub fn delivered(&self) -> usize {
         match &self.exit {
             Some(JobExit::Completed { result } | JobExit::Review { result, .. }) => {
@@ -68,8 +68,8 @@ impl Run {
         }
     }
 
-    /// Adds what the system made of the rows to the changes with which the job leaves, to the deliverables of its result, and what
-    /// it says of the job to the result or the error.
+    /// Adds the system's products to the changes of the job's exit, their files to the deliverables of its result, and
+    /// the system's statements about the job to the result or the error.
     pub fn deliver(&mut self, changes: &mut Vec<Change>, products: Vec<Product>, listed: &[String], told: Told) {
         let Some(mut leave) = self.exit.take() else { return };
         match &mut leave {
@@ -99,12 +99,12 @@ impl Run {
     }
 }
 
-/// What the system says of a job that ends.
+/// The system's statements about a job that ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// One sentence, made of rows.
+    /// One sentence, from rows.
     pub headline: Option<String>,
-    /// One sentence on what was decided to be no requirement, with the reason given most often.
+    /// One sentence about what was decided to be no requirement, with the most frequent reason.
     pub decided: Option<String>,
     /// Figures for `counts` of the result, an object.
     pub counts: Value,
@@ -122,7 +122,7 @@ fn tell(result: &mut Value, told: Told) {
     }
 }
 
-/// Names more deliverables in a result, each once.
+/// Adds deliverables to a result, each once.
 fn list(result: &mut Value, more: &[String]) {
     let Some(deliverables) = result.get_mut("deliverables").and_then(Value::as_array_mut) else { return };
     for path in more {

@@ -1,4 +1,4 @@
-//! The figures of a job's result and headline, as far as the run knows them.
+//! The figures of a job's result and headline that the run knows.
 
 use crate::{Product, Run, Source, Verdict};
 use serde::{Deserialize, Serialize};
@@ -11,35 +11,35 @@ pub struct Figures {
     pub records: bool,
     /// Candidate sentences of its documents.
     pub candidates: usize,
-    /// Of these, those that a standing requirement covers; in types that record none, those that quotes touch.
+    /// Of these, those covered by an active requirement; in types that record none, those that quotes touch.
     pub covered: usize,
-    /// Of these, those that no requirement has as its first.
+    /// Of these, those that are not the first candidate of any requirement.
     pub merged: usize,
     /// Passages of its documents.
     pub passages: usize,
     /// Of these, those that are answered.
     pub answered: usize,
-    /// Of these, those that the scan has no rules for.
+    /// Of these, those for which the scan has no rules.
     pub not_judged: usize,
     /// Sentences.
     pub sentences: usize,
-    /// Of these, those that a verified quote of a standing requirement touches.
+    /// Of these, those that a verified quote of an active requirement touches.
     pub sentences_quoted: usize,
-    /// Of these, those that the scan has no rules for.
+    /// Of these, those for which the scan has no rules.
     pub sentences_not_judged: usize,
-    /// Documents with text that was not decoded.
+    /// Documents with undecoded text.
     pub undecoded: usize,
-    /// What a job that judges the requirements of others has judged.
+    /// The judgements of a job that judges the requirements of others.
     pub judged: Option<Judged>,
 }
 
-/// Requirements of other jobs that were judged, by what came of them.
+/// Requirements of other jobs that were judged, by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Judged {
-    /// Accepted, integrated ones among them.
+    /// Accepted, including integrated ones.
     pub accepted: usize,
-    /// Of these, those that no model looked at: nothing spoke against them.
+    /// Of these, those that no model looked at: nothing argued against them.
     #[serde(skip_serializing_if = "is_zero")]
     pub by_rule: usize,
     /// Rejected.
@@ -53,7 +53,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Run {
-    /// What the job has come to by now.
+    /// The job's figures at this point.
     pub fn figures(&self) -> Figures {
         let (covered, counts) = (self.ledger.covered(), self.ledger.counts());
         let undecoded = |source: &&Source| {

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// A requirement that a result gives.
+/// A requirement in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenRow {
     /// Its row.
     pub id: Uuid,
-    /// Whether the result has all of it.
+    /// Whether the result contains all of it.
     pub whole: bool,
 }
 
-/// What is given and not judged. A job holds a bounded number of rows, so it has a bound.
+/// The requirements in results that are not judged. A job holds a bounded number of rows, so this is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Given {
-    /// The results of the conversation, the oldest first.
+    /// The results of the conversation, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     results: Vec<GivenResult>,
-    /// Rows that a request has shown: whether one has shown all of it.
+    /// Rows that a request has shown; the value says whether one has shown all of it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     shown: BTreeMap<Uuid, bool>,
 }
@@ -31,33 +31,33 @@ pub struct Given {
 struct GivenResult {
     /// Its message.
     seq: i64,
-    /// Those of its rows that are not judged.
+    /// Its rows that are not judged.
     rows: Vec<GivenRow>,
-    /// Whether a request has carried it.
+    /// Whether a request has contained it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     seen: bool,
 }
 
 impl Given {
-    /// Nothing.
+    /// None.
     pub const NONE: &Self = &Self { results: Vec::new(), shown: BTreeMap::new() };
 
-    /// Whether nothing is given.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty() && self.shown.is_empty()
     }
 
-    /// Whether a result of the conversation has the row.
+    /// Whether a result of the conversation contains the row.
     pub fn in_conversation(&self, row: Uuid) -> bool {
         self.results.iter().any(|result| result.has(row))
     }
 
-    /// Whether a result has the row that no request has carried yet: one of the answer at hand.
+    /// Whether a result that no request has contained yet has the row: one of the current answer.
     pub fn in_answer(&self, row: Uuid) -> bool {
         self.results.iter().any(|result| !result.seen && result.has(row))
     }
 
-    /// Whether a request has shown the row, and if so whether all of it.
+    /// Whether a request has shown the row, and if so, whether all of it.
     pub fn shown(&self, row: Uuid) -> Option<bool> {
         self.shown.get(&row).copied()
     }
@@ -72,14 +72,14 @@ impl Given {
         self.results.iter().filter(|result| result.seq == seq).flat_map(|result| result.rows.iter().copied()).collect()
     }
 
-    /// A message gives rows.
+    /// A message contains rows.
     pub fn give(&mut self, seq: i64, rows: Vec<GivenRow>) {
         if !rows.is_empty() {
             self.results.push(GivenResult { seq, rows, seen: false });
         }
     }
 
-    /// A request has carried a message.
+    /// A request has contained a message.
     pub fn see(&mut self, seq: i64) {
         for result in self.results.iter_mut().filter(|result| result.seq == seq) {
             result.seen = true;
@@ -89,7 +89,7 @@ impl Given {
         }
     }
 
-    /// A row that is judged is none of them any more.
+    /// Removes a row that is judged.
     pub fn take(&mut self, product: &Product) {
         let Product::JudgeRequirement(judgement) = product else { return };
         let Judgement { id, .. } = **judgement;
@@ -97,14 +97,14 @@ impl Given {
         self.results.iter_mut().for_each(|result| result.rows.retain(|row| row.id != id));
     }
 
-    /// The messages all of whose rows are judged, each told once.
+    /// The messages whose rows are all judged, each returned once.
     fn take_judged(&mut self) -> Vec<i64> {
         let judged = self.results.iter().filter(|result| result.rows.is_empty()).map(|result| result.seq).collect();
         self.results.retain(|result| !result.rows.is_empty());
         judged
     }
 
-    /// The conversation begins here: what stands before it is read by nobody.
+    /// The conversation begins here: earlier messages are no longer read.
     pub(crate) fn begin_at(&mut self, seq: i64) {
         self.results.retain(|result| result.seq >= seq);
     }
@@ -117,13 +117,13 @@ impl GivenResult {
 }
 
 impl Run {
-    /// What `next_requirement` has given of the requirements of other jobs, as far as it is not judged.
+    /// The unjudged requirements of other jobs that `next_requirement` has returned.
     pub fn given(&self) -> &Given {
         &self.state.given
     }
 
-    /// The request that is answered now has carried the results behind the answer before; one that was cleared meanwhile was
-    /// carried to nobody.
+    /// The request just answered contained the results after the previous answer; a result that was cleared meanwhile
+    /// was not shown.
     pub(crate) fn note_given_as_shown(&mut self) {
         if self.state.given.results.iter().all(|result| result.seen) {
             return;
@@ -133,7 +133,7 @@ impl Run {
         new.into_iter().for_each(|seq| self.state.given.see(seq));
     }
 
-    /// Results all of whose requirements are judged leave the conversation before the next request.
+    /// Results whose requirements are all judged are removed from the conversation before the next request.
     pub(crate) fn clear_what_is_judged(&mut self) {
         let from = self.state.context.tail_from;
         let mut judged = self.state.given.take_judged();

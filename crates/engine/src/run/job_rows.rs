@@ -1,7 +1,7 @@
-//! One job's rows in memory: applies the engine's changes like the store, without a database. A replay runs a recording
-//! on them, and tests of the engine a whole job.
+//! One job's rows in memory: applies the engine's changes like the store, without a database. Used by replay for a
+//! recording, and by tests of the engine for a whole job.
 //!
-//! A step's files and todo lists are folded before they are written, as the store folds them: no row is written twice by a step.
+//! A step's files and todo lists are folded before they are written, as in the store: a step writes no row twice.
 
 use crate::ledger::beginning_at;
 use crate::{
@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// What a step makes of files: their content, or none where they are deleted.
+/// The changes of a step to files: their content, or none if they are deleted.
 pub type FileChanges = BTreeMap<String, Option<Vec<u8>>>;
 
 /// A row of `phases`.
@@ -51,18 +51,18 @@ pub struct JobRows {
     pub passages: BTreeMap<i32, Passage>,
     /// Citations by their ids.
     pub citations: HashMap<String, Citation>,
-    /// What people were asked for, in the order of the asking.
+    /// The approvals requested from people, in order of the requests.
     pub approvals: Vec<Approval>,
     /// Seconds that the job has waited for people.
     pub waited_s: i64,
-    /// The step from which it held text of others, where it was not by its own requests.
+    /// The step from which on it held untrusted text, if not from its own requests.
     pub untrusted_step: Option<i64>,
-    /// Requirements in the order in which they were recorded, withdrawn ones too.
+    /// Requirements in the order in which they were recorded, including withdrawn ones.
     pub recorded: Vec<RecordedRequirement>,
     /// The steps that wrote the quotes of requirements, by their ids.
     placed: HashMap<String, i64>,
     index: FileIndex,
-    /// Contents that were put aside, by SHA-256; clones share them.
+    /// Staged contents by SHA-256; clones share them.
     staged: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
 }
 
@@ -90,7 +90,7 @@ impl JobRows {
         }
     }
 
-    /// What a worker would load: of the messages, those of the checkpoint's context.
+    /// What a worker would load: of the messages, only those of the checkpoint's context.
     pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, new_claim: bool) -> Snapshot {
         let number = self.state.as_ref().map_or(0, |state| state.phase.number);
         Snapshot {
@@ -119,7 +119,7 @@ impl JobRows {
         self.recorded.iter().filter_map(|known| known.requirement.number).max().unwrap_or(0) + 1
     }
 
-    /// The `req_` ids of the requirements that stand and whose first quote begins at this sentence of this passage.
+    /// The `req_` ids of the active requirements whose first quote begins at this sentence of this passage.
     pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
         let there = beginning_at(self.standing(), &self.passages, (passage, sentence));
         there.into_iter().map(|standing| standing.candidate_id).collect()
@@ -152,7 +152,7 @@ impl JobRows {
         memory
     }
 
-    /// The workspace as the engine knows it.
+    /// The workspace's index, as the engine has it.
     pub fn index(&self) -> &FileIndex {
         &self.index
     }
@@ -167,12 +167,12 @@ impl JobRows {
         self.todos.get(&phase_number).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Keeps contents that no file has yet.
+    /// Stages contents that do not belong to a file yet.
     pub fn stage_blobs(&self, contents: impl IntoIterator<Item = ([u8; 32], Vec<u8>)>) {
         self.staged().extend(contents);
     }
 
-    /// A content that was put aside.
+    /// A staged content.
     pub fn read_staged_blob(&self, sha256: &[u8; 32]) -> Option<Vec<u8>> {
         self.staged().get(sha256).cloned()
     }
@@ -181,7 +181,7 @@ impl JobRows {
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What changes make of the files that they touch; what stays the same is left out.
+    /// The effect of changes on the files that they touch; unchanged files are omitted.
     pub fn file_changes(&self, changes: &[Change]) -> FileChanges {
         let mut after = FileChanges::new();
         for product in changes.iter().filter_map(Change::product) {
@@ -221,7 +221,7 @@ impl JobRows {
         }
     }
 
-    /// The lists that changes touch, as they leave them.
+    /// The lists that changes touch, after the changes.
     pub fn lists_after(&self, changes: &[Change]) -> BTreeMap<i32, Vec<Todo>> {
         let mut lists = BTreeMap::new();
         for change in changes {
@@ -242,7 +242,7 @@ impl JobRows {
         lists
     }
 
-    /// One step's transaction.
+    /// Applies one step's transaction.
     pub fn commit(&mut self, step: i64, changes: &[Change], state: &State) {
         self.todos.append(&mut self.lists_after(changes));
         self.job.step = step;
@@ -250,7 +250,7 @@ impl JobRows {
         self.state = Some(state.clone());
     }
 
-    /// Lays what a call produced over the rows, for the calls behind it.
+    /// Applies the products of a call to the rows, for the calls after it.
     pub fn lay_products(&mut self, products: &[Product]) {
         let changes: Vec<Change> = products.iter().cloned().map(Change::Product).collect();
         self.lay(&changes);
@@ -276,7 +276,7 @@ impl JobRows {
         }
     }
 
-    /// Everything but files and todos, which are folded first, and what no other step reads.
+    /// Everything except files and todos, which are folded first, and data that no other step reads.
     fn write(&mut self, change: &Change) {
         match change {
             Change::Message(message) => self.messages.push(message.clone()),
@@ -332,7 +332,7 @@ impl JobRows {
             ApprovalChange::Closed { call_id, .. } => {
                 self.set_approval(call_id, ApprovalState::Approved, ApprovalState::Void);
             }
-            // It has an outcome: nobody asks for the row any more.
+            // It has an outcome: the row is not needed any more.
             ApprovalChange::Answered { call_id, .. } => self.approvals.retain(|row| row.call_id != *call_id),
         }
     }

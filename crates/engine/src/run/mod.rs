@@ -47,7 +47,7 @@ pub struct Run {
     pub(crate) job: JobInfo,
     pub(crate) settings: Arc<Settings>,
     pub(crate) state: State,
-    /// The messages of the context window and whatever else was loaded, ascending by `seq`.
+    /// The messages of the context window and any others that were loaded, ascending by `seq`.
     pub(crate) history: History,
     pub(crate) todos: Vec<Todo>,
     pub(crate) staged_todos: Vec<Todo>,
@@ -56,23 +56,23 @@ pub struct Run {
     pub(crate) sources: Vec<Source>,
     pub(crate) ledger: Ledger,
     pub(crate) feedback: Vec<Feedback>,
-    /// What people have decided of its calls, as far as these have no outcome.
+    /// People's decisions on its calls that have no outcome yet.
     pub(crate) approvals: Approvals,
-    /// Seconds that it has waited for people since it began.
+    /// Seconds that it has waited for people since its start.
     pub(crate) waited_s: i64,
     pub(crate) exit: Option<JobExit>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
     pub(crate) counted_list: todo_list::Counted,
-    /// How many phases the plan has; counted when it is first asked for after a file changed.
+    /// Number of phases of the plan; counted at the first use after a change of the file.
     planned: OnceLock<i32>,
-    /// The step being decided: the one behind the last that was committed.
+    /// The step being decided: the one after the last committed step.
     pub(crate) step: i64,
-    /// The calls of the answer at hand.
+    /// The calls of the current answer.
     pub(crate) calls: AnswerCalls,
-    /// What the opening tells besides, while the first phase is being opened.
+    /// Additional content of the opening, while the first phase is being opened.
     pub(crate) beginning: Beginning,
-    /// How long an effect may fail before the job does.
+    /// How long an effect may fail before the job fails.
     pub(crate) patience: TimeDelta,
     /// Changes of the outcome being applied.
     pub(crate) pending: Vec<Change>,
@@ -82,7 +82,7 @@ impl Run {
     /// Rebuilds a run from its rows.
     ///
     /// # Errors
-    /// [`Corrupt`] when the rows contradict each other or were written by a newer version.
+    /// [`Corrupt`] if the rows contradict each other or were written by a newer version.
     pub fn load(snapshot: Snapshot) -> Result<Self, Corrupt> {
         let Snapshot { job, settings, state, messages, todos, staged_todos, .. } = snapshot;
         let state = match state {
@@ -128,7 +128,7 @@ impl Run {
         Ok(run)
     }
 
-    /// The same, with what requests before its first step have used: of a job that has no checkpoint yet.
+    /// The same, with the usage of requests before its first step: for a job that has no checkpoint yet.
     #[must_use]
     pub fn with_totals(mut self, totals: crate::Totals) -> Self {
         self.state.totals = totals;
@@ -136,7 +136,7 @@ impl Run {
         self
     }
 
-    /// The same, failing for an effect that fails for so long, not for a day; zero: never.
+    /// The same, with this limit in place of a day for a failing effect; zero: no limit.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         let patience = TimeDelta::from_std(patience).unwrap_or(TimeDelta::MAX);
@@ -144,7 +144,7 @@ impl Run {
         self
     }
 
-    /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.
+    /// A job in review without feedback has nothing to do, and one whose budget is used up may not continue.
     fn exit_at_once(&self) -> Option<JobExit> {
         match &self.state.stage {
             Stage::Review { result } if self.feedback.is_empty() => {
@@ -155,22 +155,21 @@ impl Run {
         }
     }
 
-    /// The limit for which the job may not make another request: its name in `limits`, and the sentence with which the
-    /// job pauses for it.
+    /// The limit that prevents another request: its name in `limits`, and the reason with which the job pauses.
     pub fn limit_reached(&self, now: DateTime<Utc>) -> Option<(&'static str, String)> {
         let in_time = || budget::deadline_passed(self, now).map(|reason| ("deadline_s", reason));
         budget::limit_used_up(self).or_else(in_time)
     }
 
-    /// The tools bound in a phase of this kind: the fixed ones in their order, then those that were loaded, in theirs.
+    /// The tools bound in a phase of this kind: the fixed ones in their order, then the loaded ones in theirs.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
         let loaded = self.state.loaded_tools.iter();
         let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == *name));
         self.settings.bound(kind).chain(loaded)
     }
 
-    /// Binds the tools that the answer at hand has searched for. Not before all its calls are answered: which of them
-    /// the outside runs was decided when the answer came.
+    /// Binds the tools that the current answer has searched for. Only after all its calls are answered, because it was
+    /// decided when the answer arrived which of them run outside.
     pub(crate) fn bind_loaded_tools(&mut self, names: &[String]) {
         for name in names {
             if !self.state.loaded_tools.contains(name) {
@@ -213,7 +212,7 @@ impl Run {
         &self.job
     }
 
-    /// This step was committed: what is decided from now on belongs to the next.
+    /// This step was committed: later decisions belong to the next.
     pub fn committed(&mut self, step: i64) {
         self.step = step + 1;
         self.calls.committed = true;
@@ -239,17 +238,17 @@ impl Run {
         &self.sources
     }
 
-    /// Requirements recorded so far.
+    /// Number of requirements recorded so far.
     pub fn requirements(&self) -> usize {
         self.ledger.standing().count()
     }
 
-    /// The `req_` ids of the requirements that stand and whose first quote begins at this sentence of this passage.
+    /// The `req_` ids of the active requirements whose first quote begins at this sentence of this passage.
     pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
         self.ledger.beginning_at((passage, sentence)).map(str::to_owned).collect()
     }
 
-    /// By passage and sentence the numbers of the requirements that stand and whose quotes touch this candidate, ascending.
+    /// By passage and sentence, the numbers of the active requirements whose quotes touch this candidate, ascending.
     pub fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
         self.ledger.records_by_candidate()
     }
@@ -259,12 +258,12 @@ impl Run {
         self.ledger.next_number()
     }
 
-    /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
+    /// Whether feedback is waiting: apply [`crate::Outcome::FeedbackReceived`].
     pub fn feedback_waiting(&self) -> bool {
         !self.feedback.is_empty() && self.exit.is_none()
     }
 
-    /// How the job leaves this worker, once it does.
+    /// How the job leaves this worker, once decided.
     pub fn exit(&self) -> Option<&JobExit> {
         self.exit.as_ref()
     }
@@ -289,7 +288,7 @@ impl Run {
         }
     }
 
-    /// The document that is being prepared, in the words of a todo.
+    /// The document being prepared, worded like a todo.
     fn what_is_prepared(&self) -> Option<String> {
         let Stage::Prepare { .. } = self.state.stage else { return None };
         let (left, document) = (self.unprepared().count(), self.unprepared().next()?);
@@ -301,14 +300,14 @@ impl Run {
         self.ledger.all()
     }
 
-    /// How many phases the plan has, once there is one.
+    /// Number of phases of the plan, once there is one.
     fn planned(&self) -> Option<i32> {
         let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
         (planned > 0).then_some(planned)
     }
 
-    /// The tactical phase being planned or done, and how many the plan has: "2 of 4". A phase of work beyond the plan is its
-    /// last one; without a plan, phases of work count themselves.
+    /// The tactical phase being planned or done, and the number of phases of the plan: "2 of 4". A phase of work beyond
+    /// the plan counts as its last one; without a plan, phases of work are counted.
     pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
         let phase = &self.state.phase;
         let next = phase.completed + 1;
@@ -319,7 +318,7 @@ impl Run {
         }
     }
 
-    /// What the current phase is called where it has to be told from others: by the job's own counter, and by the plan's.
+    /// The identification of the current phase: by the job's own counter, and by the plan's.
     pub(crate) fn which_phase(&self) -> String {
         let phase = &self.state.phase;
         let kind = phase.kind.as_str();
@@ -337,7 +336,7 @@ impl Run {
         format!("job phase {number} ({kind}{of_plan})")
     }
 
-    /// The job's time so far, in words, by what is recorded of it: from its start to its last request.
+    /// The job's elapsed time in words, as far as recorded: from its start to its last request.
     pub(crate) fn elapsed(&self) -> String {
         let minutes = self.state.elapsed_s / 60;
         match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
@@ -356,13 +355,13 @@ impl Run {
         (self.settings.count_tokens)(text)
     }
 
-    /// Remembers a change and keeps the run equal to what loading it would give.
+    /// Records a change and keeps the run equal to what loading it would give.
     pub(crate) fn record_product(&mut self, mut product: Product) {
-        // Its passages are written as rows of the ledger. Thousands of them are not held twice.
+        // Its passages are written as rows of the ledger. Thousands of them are not kept twice.
         if let Product::CutDocument(cut) = product {
             return self.ledger.cut(*cut, self.step);
         }
-        // Read anew only with its file: a plan takes long to read, and each turn asks for it.
+        // Parsed again only when its file changes: parsing a plan is slow, and each turn needs it.
         if product.path() == Some(plan::PATH) {
             self.planned = OnceLock::new();
         }
@@ -405,7 +404,7 @@ impl Run {
                 }
             }
             Product::AddSource(source) => {
-                // In the order they are loaded in, so that a run that was never interrupted shows the same list.
+                // In the order of loading, so that an uninterrupted run has the same list.
                 match self.sources.binary_search_by(|known| known.path.cmp(&source.path)) {
                     Ok(at) => self.sources[at] = source.clone(),
                     Err(at) => self.sources.insert(at, source.clone()),

@@ -33,18 +33,19 @@ impl Run {
         }
     }
 
-    /// Whether what was decided so far should wait for the next outcome's commit: the next effect is to run calls whose
-    /// results may land together with the model's answer.
+    /// Whether the current changes should wait for the next outcome's commit: the next effect is to run calls whose
+    /// results may be committed together with the model's answer.
     pub fn joins_next_commit(&self) -> bool {
         self.calls_at_hand().is_some() && self.state.retry.not_before.is_none() && !self.commits_before_calls()
     }
 
-    /// Whether a dispatch is decided that is not committed: it must be before the next effect, whatever else there is to write.
+    /// Whether a dispatch is decided but not committed: it must be committed before the next effect, regardless of
+    /// other changes.
     pub fn commits_dispatch(&self) -> bool {
         !self.calls.committed && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
     }
 
-    /// The call as it is sent: with the arguments that a person has given it, where one has.
+    /// The call as it is sent: with the arguments edited by a person, if any.
     fn sent<'a>(&'a self, call: &'a ToolCall) -> &'a ToolCall {
         self.approvals.edited(&call.id).map_or(call, |(edited, _)| edited)
     }
@@ -54,8 +55,8 @@ impl Run {
         self.message(seq).into_iter().flat_map(MessageRef::tool_calls).map(ToolCall::from).collect()
     }
 
-    /// The tool that a call names, if the phase has it. One on demand may be called without its definition, by a model that
-    /// knows how: arguments that do not fit are answered with what was expected.
+    /// The tool that a call names, if the phase has it. A deferred tool may be called without its definition: arguments
+    /// that do not fit are answered with what was expected.
     pub(crate) fn bound_tool(&self, name: &str) -> Option<&ToolSpec> {
         let kind = self.state.phase.kind;
         self.bound(kind).chain(self.settings.deferred(kind)).find(|tool| tool.name == name)

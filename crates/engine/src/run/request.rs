@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Run {
-    /// What the model is asked next: a summary where the run waits for one, else a turn. A read, as [`Run::next`] is.
+    /// The next request: a summary if the run waits for one, otherwise a turn. A read, like [`Run::next`].
     pub fn request(&self) -> ModelRequest<'_> {
         match self.state.stage {
             Stage::Summary { keep_from } => self.summary_request(keep_from),
@@ -38,7 +38,7 @@ impl Run {
         }
     }
 
-    /// What a turn of the current phase is for.
+    /// The purpose of a turn of the current phase.
     pub(crate) fn turn_purpose(&self) -> Purpose {
         match self.state.phase.kind {
             PhaseKind::Strategic => Purpose::Strategic,
@@ -60,8 +60,7 @@ impl Run {
         }
     }
 
-    /// The cap of the next answer: raised once, as far as the window allows, after an answer that ran into it
-    /// (FAULTS F38).
+    /// The cap of the next answer: raised once, within the window, after an answer that was cut by it (FAULTS F38).
     pub(crate) fn output_cap(&self) -> u32 {
         let model = self.model_for(self.turn_purpose());
         let cap = model.max_output_tokens;
@@ -71,7 +70,7 @@ impl Run {
         cap.saturating_mul(2).min(model.context_window.saturating_sub(self.estimate())).max(cap)
     }
 
-    /// Goes back to the ordinary cap, if it was raised: the provider may not allow more.
+    /// Resets the cap, if it was raised: the provider may not allow more. Returns whether it was raised.
     pub(crate) fn lower_the_cap(&mut self) -> bool {
         let raised = matches!(self.state.stage, Stage::Model)
             && self.output_cap() > self.model_for(self.turn_purpose()).max_output_tokens;
@@ -93,8 +92,8 @@ impl Run {
         head.filter_map(|seq| self.message(seq)).chain(self.tail())
     }
 
-    /// The part of the context that a summary stands for, behind the system message. Both the system message and an
-    /// earlier summary may be younger than what is kept.
+    /// The part of the context that a summary replaces, after the system message. Both the system message and an
+    /// earlier summary may be newer than the kept part.
     pub(crate) fn context_before(&self, keep_from: i64) -> impl Iterator<Item = MessageRef<'_>> {
         self.context().filter(move |message| match message.kind() {
             MessageKind::System | MessageKind::Summary => true,

@@ -10,38 +10,39 @@ use uuid::Uuid;
 pub struct Snapshot {
     /// The job as the user wrote it.
     pub job: JobInfo,
-    /// The resolved configuration, one for all jobs that have the same.
+    /// The resolved configuration, shared by all jobs with the same configuration.
     pub settings: Arc<Settings>,
     /// The last checkpoint; none for a job that never took a step.
     pub state: Option<State>,
-    /// The messages of the checkpoint's [`crate::ContextWindow`], ascending by `seq`. More do no harm.
+    /// The messages of the checkpoint's [`crate::ContextWindow`], ascending by `seq`. Additional ones are harmless.
     pub messages: Vec<Message>,
     /// Todos of the current phase, by position.
     pub todos: Vec<Todo>,
-    /// Todos written ahead for the next phase, by position.
+    /// Todos written for the next phase, by position.
     pub staged_todos: Vec<Todo>,
     /// Index of the workspace.
     pub files: FileIndex,
-    /// Texts of the memory files, as far as they exist.
+    /// Texts of the memory files that exist.
     pub memory: Memory,
     /// The job's documents.
     pub sources: Vec<Source>,
     /// The passages of the documents, in any order.
     pub passages: Vec<Passage>,
-    /// The requirements that stand.
+    /// The active requirements.
     pub standing: Vec<StandingRequirement>,
-    /// The highest number that a requirement of the job ever had, 0 where it has none.
+    /// The highest number that a requirement of the job ever had, 0 if it has none.
     pub last_number: i32,
-    /// Feedback that no step has taken in yet, oldest first.
+    /// Feedback that no step has used yet, oldest first.
     pub feedback: Vec<Feedback>,
-    /// What people were asked for and have decided, of calls without an outcome, in the order of the asking.
+    /// Approvals requested from people, with their decisions, of calls without an outcome, in order of the requests.
     pub approvals: Vec<Approval>,
     /// Seconds that the job has been in review or paused since it began.
     pub waited_s: i64,
-    /// The step from which the job holds text of others, as its row has it: a follower has it from its start.
+    /// The step from which on the job holds untrusted text, according to its row: a follow-up job has it from its
+    /// start.
     pub untrusted_step: Option<i64>,
-    /// Whether this claim is another than that which wrote the checkpoint: a call that was dispatched then and has no result
-    /// is in doubt.
+    /// Whether this claim is not the one that wrote the checkpoint: a call that was dispatched by then and has no
+    /// result is in doubt.
     pub new_claim: bool,
 }
 
@@ -63,7 +64,7 @@ pub struct JobInfo {
 /// The workspace's files by path, without their content.
 pub type FileIndex = BTreeMap<String, FileMeta>;
 
-/// What decisions need to know of a file.
+/// The properties of a file that decisions need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     /// Bytes.
@@ -74,13 +75,13 @@ pub struct FileMeta {
 }
 
 impl FileMeta {
-    /// The facts of some content.
+    /// The properties of a content.
     pub fn of(content: &[u8]) -> Self {
         Self { size: content.len() as u64, placeholder: is_placeholder(content) }
     }
 }
 
-/// The files that are kept at hand: memory, which is part of prompts and openings, and what every todo adds to.
+/// The files kept in memory: those that are part of prompts and openings, and the one that every todo appends to.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Memory {
     /// `workspace.md`.
@@ -124,7 +125,7 @@ pub struct Progress {
     pub todos_total: i32,
     /// Text of the current todo.
     pub current_todo: Option<String>,
-    /// Tactical phases that came to their end, and the phases of the plan, as in the todo list's `(2 of 4)`; none before
-    /// there is a plan.
+    /// Completed tactical phases, and the phases of the plan, as in the todo list's `(2 of 4)`; none before there is a
+    /// plan.
     pub plan: Option<(i32, i32)>,
 }

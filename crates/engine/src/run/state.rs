@@ -33,48 +33,49 @@ pub struct State {
     /// The job that worked on earlier versions of the documents, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
-    /// Name and purpose of the phase whose todos have been written ahead, if any.
+    /// Name and purpose of the phase whose todos have been written already, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<StagedPhase>,
-    /// Deferred tools that the model has searched for, in the order of their loading.
+    /// Deferred tools that the model has searched for, in order of loading.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded_tools: Vec<String>,
     /// Counters of the guardrails.
     pub guards: Guards,
-    /// What came of the phase so far.
+    /// The results of the phase so far.
     #[serde(default)]
     pub effects: PhaseEffects,
-    /// What there has been of files and texts, so that the same again is nothing new.
+    /// Files and texts already seen, so that repetitions do not count as new.
     #[serde(default, skip_serializing_if = "Seen::is_empty")]
     pub seen: Seen,
     /// Requirements of other jobs that this one has judged.
     #[serde(default, skip_serializing_if = "Judged::is_empty")]
     pub judged: Judged,
-    /// Those that results have given and that are not judged.
+    /// Requirements in results that are not judged.
     #[serde(default, skip_serializing_if = "Given::is_empty")]
     pub given: Given,
-    /// What came of the current todo so far.
+    /// The results of the current todo so far.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
-    /// The last tactical phase that has ended.
+    /// The last tactical phase that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worked: Option<Worked>,
-    /// Seconds from the start to the end of the last request: the job's time as far as it is recorded.
+    /// Seconds from the start to the end of the last request: the job's time as far as recorded.
     #[serde(default)]
     pub elapsed_s: i64,
-    /// Calls behind the end of a phase or of the job that were not carried out, each with the reason: the next opening names
-    /// them.
+    /// Calls after the end of a phase or of the job that were not executed, each with the reason: the next opening
+    /// lists them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Consecutive failures of the model call or the tool calls at hand.
+    /// Consecutive failures of the current model call or tool calls.
     pub retry: Retry,
-    /// The step of the first request that held text of others: of documents, pages, foreign tools, or rows made of such.
+    /// The step of the first request with untrusted text: from documents, pages, foreign tools, or rows derived from
+    /// such text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted_step: Option<i64>,
-    /// Whether the next request holds such text.
+    /// Whether the next request contains such text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_untrusted: bool,
-    /// Which entry of `llm.fallback` is asked in place of the job's model.
+    /// The entry of `llm.fallback` that is used in place of the job's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<usize>,
     /// Sums over all requests.
@@ -91,9 +92,9 @@ pub struct State {
 pub enum Stage {
     /// The job's documents.
     Intake,
-    /// The text of a document, and its passages: of the first that has none.
+    /// The text of a document, and its passages: of the first document that has none.
     Prepare {
-        /// What is known by now for what comes behind it.
+        /// Content of the opening known so far, for the phase after it.
         #[serde(flatten)]
         beginning: Beginning,
     },
@@ -103,33 +104,33 @@ pub enum Stage {
     Tools {
         /// `seq` of the assistant message with the calls.
         message_seq: i64,
-        /// How far they have come.
+        /// Their progress.
         #[serde(default)]
         calls: CallProgress,
     },
     /// The summary of the conversation up to (not including) this message.
     Summary {
-        /// First message that stays as it is.
+        /// First message that is kept unchanged.
         keep_from: i64,
     },
-    /// A person's word on the finished work (`autonomy: review`; a completed job stands here too, for words that arrived
-    /// while it ended).
+    /// A person's decision on the finished work (`autonomy: review`; a completed job has this stage too, for feedback
+    /// that arrived while it ended).
     Review {
         /// The arguments of `job_complete`.
         result: Value,
     },
 }
 
-/// What the opening of a job's first phase tells besides what is in its rows.
+/// Content of the opening of a job's first phase that is not in its rows.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Beginning {
     /// Requirements that wait to be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
-    /// The data that was given with the job.
+    /// The data supplied with the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
-    /// What was found of the documents, a text each.
+    /// The findings of document preparation, one text each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -145,21 +146,21 @@ pub struct PhaseState {
     pub name: String,
     /// Why it was opened.
     pub opening: Opening,
-    /// How many tactical phases there have been, this one included.
+    /// Number of tactical phases so far, including this one.
     pub tactical: i32,
-    /// What it is for, as far as its todos were written for something.
+    /// Its purpose, if its todos were written for one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// How many of them have come to their end: not rewound, not forced.
+    /// Number of tactical phases completed: not rewound, not forced.
     #[serde(default)]
     pub completed: i32,
-    /// The most phases that `main_plan.md` ever had.
+    /// The maximum number of phases that `main_plan.md` ever had.
     #[serde(default)]
     pub planned: i32,
 }
 
-/// The part of the history that the model sees: the system message, the summary if any, then everything from
-/// `tail_from` on that is neither.
+/// The part of the history that the model sees: the system message, the summary if any, then everything else from
+/// `tail_from` on.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct ContextWindow {
     /// `seq` of the system message.
@@ -167,7 +168,7 @@ pub struct ContextWindow {
     /// `seq` of the summary of earlier work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_seq: Option<i64>,
-    /// Feedback from before the tail: kept word for word.
+    /// Feedback from before the tail: kept verbatim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<i64>,
     /// First `seq` of the conversation shown.
@@ -178,34 +179,34 @@ pub struct ContextWindow {
     pub anchor: Option<Anchor>,
 }
 
-/// The provider's last word on the size of the context.
+/// The provider's last count of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
     /// Tokens of prompt and answer.
     pub tokens: u32,
-    /// Last message they cover.
+    /// Last message that they cover.
     pub seq: i64,
 }
 
-/// A phase written ahead by `todo_write`.
+/// A phase written in advance by `todo_write`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagedPhase {
     /// Its name.
     pub phase: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
 }
 
-/// What a server's counts of prompts have been, as long as they are too small for what was sent.
+/// The history of a server's prompt counts while they are too small for what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SmallCounts {
-    /// The largest, in tokens: the bound that it may have.
+    /// The largest, in tokens: a possible bound.
     pub most_read: u32,
-    /// Our own count of what was sent when it was reached.
+    /// Our own count of the request in which it was reached.
     pub sent_then: u32,
-    /// Our own count of what was sent last.
+    /// Our own count of the last request.
     pub last_sent: u32,
-    /// Answers below the bound since what is sent has grown well beyond that.
+    /// Answers below the bound since the requests grew far beyond that.
     pub answers: u32,
 }
 
@@ -215,51 +216,53 @@ impl SmallCounts {
     }
 }
 
-/// Counters of the guardrails; all are reset by what they wait for.
+/// Counters of the guardrails; each is reset by the event it waits for.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guards {
     /// Consecutive answers without a tool call.
     pub silent_turns: u32,
     /// Consecutive answers cut by the cap.
     pub truncated_turns: u32,
-    /// Answers to what may be a part of what was sent: the server's window is smaller than the configured one.
+    /// Prompt counts that suggest a truncated input: the server's window is smaller than the configured one.
     #[serde(default, skip_serializing_if = "SmallCounts::is_none")]
     pub small_counts: SmallCounts,
     /// Turns since a todo was closed, a file changed or a requirement was recorded.
     pub idle_turns: u32,
-    /// Re-plannings forced in a row, without a todo in between that was closed in a tactical phase with results.
+    /// Consecutive forced re-plannings, without a todo closed in a tactical phase with results between them.
     pub forced_replans: u32,
-    /// Phases that were given up, less those earned back ([`crate::guardrail::loop_detection`]).
+    /// Abandoned phases, minus those earned back ([`crate::guardrail::loop_detection`]).
     #[serde(default)]
     pub rewinds: u32,
-    /// Whether a phase was given up and no tactical one has come to its end since.
+    /// Whether a phase was abandoned and no tactical phase was completed since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovering: bool,
-    /// Compactions without a turn in between.
+    /// Consecutive compactions without a turn.
     pub compactions_in_row: u32,
-    /// How often in a row the conversation was compacted with the same todo current and no result in between.
+    /// Consecutive compactions with the same current todo and no result between them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compactions_of_todo: u32,
-    /// Whether the tactical phase has written bytes that are new among all versions of their path, recorded something or was
-    /// shown a part of a document that was new.
+    /// Whether the tactical phase has written content that is new among all versions of its path, recorded something,
+    /// or was shown a part of a document for the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase_has_results: bool,
-    /// Tactical phases in a row that came to their end without any of that.
+    /// Consecutive completed tactical phases without any of that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub phases_without_results: u32,
-    /// Tactical phases of the job that came to their end without an effect ([`crate::guardrail::effects`]).
+    /// Completed tactical phases of the job without an effect ([`crate::guardrail::effects`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub phases_without_effect: u32,
-    /// Fingerprints of their todo lists.
+    /// Fingerprints of the todo lists of these phases.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub lists_without_effect: VecDeque<u32>,
-    /// The answer that was told what is not decided, as it asked for the end of a job that has recorded nothing.
+    /// The answer that was refused with a list of what is not decided, because it tried to end a job that has recorded
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_nothing_recorded: Option<i64>,
-    /// The answer that was told which requirements say what their quotes do not, as it asked for the end.
+    /// The answer that was refused with the requirements that differ from their quotes, because it tried to end the
+    /// job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_not_supported: Option<i64>,
-    /// Fingerprints of calls that were refused once, the latest last; made again they are taken.
+    /// Fingerprints of calls that were refused once, latest last; they are accepted when repeated.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub refused_once: VecDeque<u32>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
@@ -271,24 +274,24 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Consecutive failures of one effect: a model call, or tool calls whose service is away.
+/// Consecutive failures of one effect: a model call, or tool calls whose service is unavailable.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Retry {
     /// How many.
     pub failures: u32,
-    /// When the first of them was, or when a provider that named a far time wanted to be asked again.
+    /// When the first of them occurred, or the retry time of a provider that named a distant one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
-    /// When the first of them was, whatever a provider wanted.
+    /// When the first of them occurred, regardless of a provider's retry time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error_at: Option<DateTime<Utc>>,
-    /// The first error's sentence; kept beside the last.
+    /// The first error's sentence; kept in addition to the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<String>,
     /// The last error's sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Not before this moment.
+    /// No retry before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<DateTime<Utc>>,
 }

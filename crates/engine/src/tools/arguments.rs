@@ -4,7 +4,7 @@
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value};
 
-/// Reads arguments: texts without the white space around them, and what is null or blank as left out.
+/// Reads arguments: white space around texts is removed; null and blank values count as absent.
 ///
 /// # Errors
 /// A sentence that names the argument.
@@ -30,7 +30,7 @@ fn tidy(value: &mut Value) {
     }
 }
 
-/// What serde says of a place, for a model to read; what a tool's own type says is a sentence already.
+/// serde's message about an argument, worded for a model; a message of a tool's own type is already a sentence.
 fn fault(place: &str, said: &str) -> String {
     if let Some(name) = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         return match place {
@@ -57,14 +57,14 @@ fn in_words(expected: &str) -> &str {
     }
 }
 
-/// For a field that is a whole number, if it is there.
+/// Deserializes an optional integer field.
 pub(super) fn whole<'de, D: Deserializer<'de>>(field: D) -> Result<Option<i64>, D::Error> {
     let value = Value::deserialize(field)?;
     let number = number(&value).ok_or_else(|| D::Error::custom(format!("{value} is no whole number.")))?;
     Ok(Some(number))
 }
 
-/// A whole number, also when written as text or as 3.0.
+/// An integer, also if written as text or as 3.0.
 pub(super) fn number(value: &Value) -> Option<i64> {
     value
         .as_i64()

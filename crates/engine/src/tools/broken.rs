@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-/// Longest piece that is repeated, in characters.
+/// Maximum characters quoted.
 const MAX_SHOWN: usize = 40;
 
-/// Several objects one behind the other, as some servers send for several calls of one tool; none where the text is anything else.
+/// Several consecutive objects, as some servers send for several calls of one tool; none if the text is anything else.
 pub(crate) fn several_objects(text: &str) -> Option<Vec<Value>> {
     let objects: Vec<Value> = serde_json::Deserializer::from_str(text)
         .into_iter::<Value>()
@@ -16,7 +16,7 @@ pub(crate) fn several_objects(text: &str) -> Option<Vec<Value>> {
     (objects.len() > 1).then_some(objects)
 }
 
-/// The sentence for a text that is no JSON object.
+/// The error message for a text that is not a JSON object.
 pub(crate) fn what_is_wrong(text: &str) -> String {
     format!("the arguments are not a valid JSON object: {}", fault(text))
 }

@@ -71,7 +71,7 @@ impl OwnTool for ClosePassages {
     }
 }
 
-/// Closes one passage: which candidates it closes over.
+/// Closes one passage; returns which candidates are closed.
 fn close(run: &mut Run, passage: i32, entry: &Entry) -> Result<Option<String>, String> {
     let step = run.step;
     if !run.ledger.records() {
@@ -99,10 +99,10 @@ struct Closing {
     reason: String,
 }
 
-/// One reason, and what it is for.
+/// One reason, and what it applies to.
 struct Entry {
     passages: BTreeSet<i32>,
-    /// The sentences of the one passage; empty for all that are open.
+    /// The sentences of the one passage; empty: all open ones.
     s: BTreeSet<i32>,
     reason: String,
 }

@@ -1,10 +1,10 @@
 //! A tool declared by the type of its arguments: the JSON Schema of a request and the documentation come from its doc
 //! comments.
 //!
-//! The comment of the type is the documentation; in it a line `{arguments}` is where the table of arguments goes. The comment of
-//! a field is its row in the table. A heading at its beginning (`/// # …`) is what every request says of the field, and is
-//! therefore short; a field without a heading is in the request without a word. The row of a field with nothing but a heading is
-//! the heading, and a field without a comment shares the row of the field before it.
+//! The comment of the type is the documentation; a line `{arguments}` in it marks the place of the argument table. The
+//! comment of a field is its row in the table. A heading at its beginning (`/// # …`) is the field's description in
+//! every request, and is therefore short; a field without a heading has no description in the request. If a field has
+//! only a heading, that is its row, and a field without a comment shares the row of the previous field.
 
 use schemars::{
     JsonSchema, Schema,
@@ -14,20 +14,20 @@ use schemars::{
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor, value::Error};
 use serde_json::{Map, Value};
 
-/// The line of a documentation that the table takes the place of.
+/// The line of a documentation that is replaced by the table.
 const TABLE: &str = "{arguments}";
 
-/// What a type of arguments says.
+/// The declaration in a type of arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
-    /// JSON Schema of the arguments, as a request has it.
+    /// JSON Schema of the arguments, as sent in requests.
     pub parameters: Value,
     /// The documentation, Markdown without a heading.
     pub documentation: String,
 }
 
 impl Declaration {
-    /// What the type `A` says.
+    /// The declaration of the type `A`.
     pub fn of<A: JsonSchema + DeserializeOwned>() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.inline_subschemas = true;
@@ -44,7 +44,7 @@ impl Declaration {
     }
 }
 
-/// The rows of the table, in the order in which the type has its fields.
+/// The rows of the table, in the order of the type's fields.
 fn table(schema: &Schema, fields: &[&str]) -> String {
     let mut rows: Vec<(Vec<String>, String)> = Vec::new();
     let is_offered = |field: &&&str| schema.pointer(&format!("/properties/{field}")).is_some();
@@ -60,7 +60,7 @@ fn table(schema: &Schema, fields: &[&str]) -> String {
     format!("| argument | meaning |\n|---|---|{}", rows.collect::<String>())
 }
 
-/// What the doc comments and the types have for others is left out: every request carries the schema.
+/// Removes what only other readers need from doc comments and types, because every request carries the schema.
 fn for_requests(schema: &mut Schema) {
     for key in ["description", "default", "format"] {
         schema.remove(key);
@@ -76,7 +76,7 @@ fn for_requests(schema: &mut Schema) {
     }
 }
 
-/// What may be left out may be null too: the null is taken away when the arguments are read, and need not be offered.
+/// Optional fields may also be null: the null is removed when arguments are read, and need not be in the schema.
 fn without_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());
@@ -98,7 +98,7 @@ fn without_null(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The names of a type's fields, in its order, which the schema has not.
+/// The names of a type's fields in declaration order, which the schema does not preserve.
 fn fields_of<A: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
     // It always fails: nothing is read.

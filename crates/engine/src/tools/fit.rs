@@ -3,12 +3,13 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Deepest level that is looked into; deeper ones stay as they are, and the schema refuses them.
+/// Maximum depth; deeper values are unchanged, and the schema refuses them.
 const DEEPEST: usize = 32;
 
-/// Puts right what means the same as the schema asks for: a string that parses as just that, where none is wanted; a lone item
-/// in place of a list; a whole number written with a fraction of zero; an empty string for what is left out; a word of a list in
-/// another case. Other strings where strings are wanted stay as they are. Whether anything has changed.
+/// Converts values that are equivalent to what the schema requires: a string that parses as the required type, if no
+/// string is allowed; a single item in place of a list; an integer written with a zero fraction; an empty string for an
+/// omitted value; an enum word in another case. Other strings are unchanged where strings are allowed. Returns whether
+/// anything has changed.
 pub(crate) fn fit(value: &mut Value, schema: &Value) -> bool {
     fit_at(value, schema, DEEPEST)
 }
@@ -35,7 +36,7 @@ fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) ->
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return false };
     let count = fields.len();
     let is_blank = |field: &Value| field.as_str().is_some_and(|text| text.trim().is_empty());
-    // An empty text in place of a number or a list is what some send for what they leave out.
+    // Some models send an empty text in place of a number or a list that they omit.
     fields.retain(|name, field| {
         properties
             .get(name)
@@ -50,7 +51,8 @@ fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) ->
     is_changed
 }
 
-/// The schema that a value is for: of several, the first that takes it as it is, or else the first that it can be put right for.
+/// The schema that applies to a value: of several, the first that accepts it unchanged, otherwise the first that it can
+/// be converted for.
 fn branch<'s>(value: &Value, schema: &'s Value) -> Option<&'s Value> {
     let branches = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key).and_then(Value::as_array));
     let Some(branches) = branches.filter(|_| schema.get("type").is_none()) else { return Some(schema) };
@@ -62,7 +64,7 @@ fn branch<'s>(value: &Value, schema: &'s Value) -> Option<&'s Value> {
     branches.iter().find(|branch| accepts(branch, value)).or_else(|| branches.iter().find(can_be_put_right))
 }
 
-/// Whether a schema takes values of this JSON type; one that names no type takes any.
+/// Whether a schema accepts values of this JSON type; one without a type accepts any.
 fn accepts(schema: &Value, value: &Value) -> bool {
     let is = |kind: &str| match (kind, value) {
         ("integer", Value::Number(number)) => !number.is_f64(),
@@ -95,7 +97,7 @@ fn put_right(value: &mut Value, schema: &Value) -> bool {
     is_changed
 }
 
-/// One of the words that a schema lists, written in another case.
+/// An enum word of a schema, in another case.
 fn in_the_case_of(value: &mut Value, schema: &Value) -> bool {
     let (Some(text), Some(listed)) = (value.as_str().map(str::trim), schema.get("enum").and_then(Value::as_array))
     else {
@@ -110,7 +112,7 @@ fn in_the_case_of(value: &mut Value, schema: &Value) -> bool {
     is_changed
 }
 
-/// What a string says, where that is what is wanted.
+/// The value that a string contains, if it has the required type.
 fn parsed(text: &str, schema: &Value) -> Option<Value> {
     let said: Value = serde_json::from_str(text.trim()).ok()?;
     let said = match &said {
@@ -120,7 +122,7 @@ fn parsed(text: &str, schema: &Value) -> Option<Value> {
     (!said.is_string() && !said.is_null() && accepts(schema, &said)).then_some(said)
 }
 
-/// A lone item as the list that is wanted, if the list's items are of its kind.
+/// A single item as the required list, if the list's items are of its type.
 fn listed(value: &Value, schema: &Value) -> Option<Value> {
     let items = schema.get("items")?;
     let list = Value::Array(vec![value.clone()]);
@@ -169,7 +171,7 @@ mod tests {
             (json!({"names": "[\"one\", \"two\"]"}), json!({"names": ["one", "two"]})),
             (json!({"either": "3"}), json!({"either": 3})),
             (json!({"either": "[3, 4]"}), json!({"either": [3, 4]})),
-            // A string where one is wanted says what it says.
+            // A string where strings are allowed is unchanged.
             (json!({"phase": "[1]"}), json!({"phase": "[1]"})),
             (json!({"phase": ""}), json!({"phase": ""})),
             (json!({"offset": "soon"}), json!({"offset": "soon"})),

@@ -70,7 +70,7 @@ impl OwnTool for JobComplete {
             close_todos(run);
             return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
         }
-        // The system writes its report of any job with documents; it is nobody's answer.
+        // The system writes its report for any job with documents; it is not the model's result.
         let delivers = claim.deliverables.iter().any(|path| path != REPORT);
         if !delivers && run.requirements() == 0 {
             *consequence = Consequence::Exit(claim.nothing_delivered()?);
@@ -111,11 +111,11 @@ impl OwnTool for JobComplete {
     }
 }
 
-/// By what a sentence is answered in a job that records no requirements.
+/// How a sentence is answered in a job that records no requirements.
 const QUOTED: &str = "A sentence is answered by a deliverable that quotes it, in quotation marks or in a block quote, in JSON under \
                       a key with `quote` in its name; that it was cited is not enough. ";
 
-/// The current todo is what led here, if it is the last or asks for this call; others were skipped.
+/// The current todo is closed if it is the last or requests this call; skipped todos stay open.
 fn close_todos(run: &mut Run) {
     let last = run.todos.last().map(|todo| todo.position);
     let led_here = |todo: &&Todo| Some(todo.position) == last || todo.content.contains(super::JOB_COMPLETE);
@@ -133,7 +133,7 @@ fn close_todos(run: &mut Run) {
     }
 }
 
-/// What the model claims.
+/// The model's claim.
 struct Claim {
     summary: String,
     deliverables: Vec<String>,
@@ -155,8 +155,8 @@ impl Claim {
         })
     }
 
-    /// Deliverables that the job owes are named with the others, whether the model names them or not; but not those that
-    /// need not be there and are not, nor those that the model says are not delivered.
+    /// Required deliverables are added, whether the model names them or not; except optional ones that are missing, and
+    /// those that the model declares undelivered.
     fn name_what_is_owed(&mut self, run: &Run) {
         for owed in &run.settings.owed.files {
             let is_expected = match run.is_delivered(owed) {
@@ -173,7 +173,7 @@ impl Claim {
         self.undelivered.sentences().iter().any(|said| names(said, path))
     }
 
-    /// A file is delivered or it is not: one that is there and passes is not said to be missing as well.
+    /// A file is either delivered or not: one that exists and passes must not be declared missing as well.
     fn check_contradictions(&self, run: &Run) -> Result<(), String> {
         let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.will_render(path));
         let delivered: BTreeSet<&str> = self.deliverables.iter().map(String::as_str).chain(rendered).collect();
@@ -190,7 +190,7 @@ impl Claim {
         ))
     }
 
-    /// The end of a job that owes a file and says that it is not delivered.
+    /// The exit of a job that requires a file and declares it undelivered.
     fn owing(&self, run: &Run) -> Option<JobExit> {
         let owed = run.settings.owed.files.iter().filter(|owed| owed.required);
         let missing: Vec<&str> = owed
@@ -244,9 +244,8 @@ impl Claim {
         }
     }
 
-    /// A job is not complete before it was worked on, nor with phases of its plan never worked, unless it says so. What was
-    /// worked is counted in phases that came to their end, not read from ticks; what was planned is the most that the plan
-    /// ever had.
+    /// A job is not complete before any work, nor with planned phases that were never worked, unless it says so. Work
+    /// is counted in completed phases, not by ticks; the planned number is the maximum that the plan ever had.
     fn check_work(&self, run: &Run) -> Result<(), String> {
         let phase = &run.state.phase;
         if phase.tactical == 0 && self.undelivered.is_empty() {
@@ -276,7 +275,7 @@ impl Claim {
         ))
     }
 
-    /// Every passage is answered, or named as undelivered with a reason.
+    /// Every passage must be answered, or named as undelivered with a reason.
     fn check_coverage(&mut self, run: &Run) -> Result<(), String> {
         if run.settings.coverage.is_none() {
             return Ok(());
@@ -309,7 +308,7 @@ impl Claim {
         Ok(())
     }
 
-    /// The end of a job that has worked through too little of its documents, or closed too much of them.
+    /// The exit of a job that has worked through too little of its documents, or closed too many passages.
     fn not_covered(&self, run: &Run, is_for_review: bool) -> Option<JobExit> {
         let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
         let counts = run.ledger.counts();
@@ -340,7 +339,7 @@ impl Claim {
         Some(JobExit::Failed(self.with_coverage(JobError::new("not_covered", sentence), run)))
     }
 
-    /// An error with the model's words and the ledger's share.
+    /// An error with the model's text and the ledger's share.
     fn with_coverage(&self, error: JobError, run: &Run) -> JobError {
         error
             .with("summary", self.summary.clone())
@@ -362,7 +361,7 @@ impl Claim {
         Ok(JobExit::Failed(error))
     }
 
-    /// The model's words, and beside them what the ledger says.
+    /// The model's claim, with the figures of the ledger.
     fn to_json(&self, run: &Run) -> Value {
         let counts = run.ledger.counts();
         let mut result = json!({
@@ -384,7 +383,7 @@ impl Claim {
     }
 }
 
-/// Whether a sentence names a file: the path as a word of its own, not as a part of another file's.
+/// Whether a sentence names a file: the path as a whole word, not as a part of another path.
 fn names(said: &str, path: &str) -> bool {
     let in_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     said.match_indices(path).any(|(at, _)| {

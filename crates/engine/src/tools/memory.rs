@@ -92,7 +92,7 @@ fn add(run: &mut Run, text: &str, section: Section) -> Answer {
     Ok(format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## ")))
 }
 
-/// The text with a bullet at the end of the section, which is created when missing.
+/// The text with a bullet at the end of the section, which is created if missing.
 fn with_line(text: &str, heading: &str, line: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let bullet = format!("- {line}");

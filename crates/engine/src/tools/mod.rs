@@ -27,29 +27,29 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a tool tells the model: a result, or why it refused.
+/// A tool's answer to the model: a result, or the reason for a refusal.
 pub(crate) type Answer = Result<String, String>;
 
-/// One of the engine's own tools. The type is its arguments, whose doc comments are their schema and their documentation: see
-/// [`Declaration`].
+/// One of the engine's own tools. The type declares its arguments; their doc comments are the schema and the
+/// documentation: see [`Declaration`].
 pub(crate) trait OwnTool: JsonSchema + DeserializeOwned {
     /// The name the model calls.
     const NAME: &str;
-    /// Where it is bound.
+    /// The phases in which it is bound.
     const PHASES: Phases;
     /// One or two sentences for the request.
     const DESCRIPTION: &str;
-    /// Whether it only reads.
+    /// Whether it is read-only.
     const READS_ONLY: bool = false;
 
-    /// Makes arguments what the schema says, where models write them otherwise and mean the same.
+    /// Normalizes arguments to the schema, if models write them differently with the same meaning.
     fn put_right(_: &mut Map<String, Value>) {}
 
-    /// Carries a call out.
+    /// Executes a call.
     fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer;
 }
 
-/// A tool in the list of all.
+/// An entry of the list of tools.
 struct Listed {
     name: &'static str,
     spec: fn() -> ToolSpec,
@@ -94,7 +94,7 @@ fn spec_of<T: OwnTool>() -> ToolSpec {
     }
 }
 
-/// A text with one line a paragraph, but for tables.
+/// A text with one line per paragraph, except tables.
 fn unwrapped(text: &str) -> String {
     let unwrapped = |part: &str| if part.starts_with('|') { part.to_owned() } else { part.replace('\n', " ") };
     text.split("\n\n").map(unwrapped).collect::<Vec<_>>().join("\n\n")
@@ -106,7 +106,7 @@ fn run_as<T: OwnTool>(run: &mut Run, mut arguments: Map<String, Value>, conseque
     tool.run(run, consequence)
 }
 
-/// What is wrong with arguments, and the example that the tool's documentation ends with.
+/// The error about arguments, with the example at the end of the tool's documentation.
 fn with_example(run: &Run, name: &str, why: String) -> String {
     let documentation = run.bound_tool(name).map_or("", |tool| &tool.documentation);
     documentation.find("\n\nExample").map_or(why.clone(), |at| format!("{why} {}", documentation[at..].trim_start()))
@@ -117,10 +117,10 @@ pub fn specs() -> Vec<ToolSpec> {
     TOOLS.iter().map(|tool| (tool.spec)()).collect()
 }
 
-/// The gate of completion.
+/// The completion gate.
 pub(crate) const JOB_COMPLETE: &str = "job_complete";
 
-/// Whether a tool only asks if something may end: a refused one has done nothing.
+/// Whether a tool only requests the end of something: a refused call has done nothing.
 pub(crate) fn is_gate(name: &str) -> bool {
     closes_todo(name) || name == JOB_COMPLETE
 }
@@ -130,17 +130,17 @@ pub(crate) fn closes_todo(name: &str) -> bool {
     matches!(name, "todo_complete" | "complete_task")
 }
 
-/// Whether a call ends the phase with so many todos open behind it.
+/// Whether a call ends the phase, given the number of open todos after it.
 pub(crate) fn ends_phase(name: &str, open: usize) -> bool {
     (closes_todo(name) && open == 0) || matches!(name, JOB_COMPLETE | "todo_rewind" | "archive_and_reset")
 }
 
-/// Whether a call is about the todos of the phase in which it is made: behind the end of that phase it has no place.
+/// Whether a call is about the todos of its phase: after the end of that phase it is obsolete.
 pub(crate) fn belongs_to_its_phase(name: &str) -> bool {
     closes_todo(name) || matches!(name, "todo_write" | "add_task" | "todo_rewind" | "archive_and_reset")
 }
 
-/// What the outside looks at before one of the engine's own tools is carried out, if anything.
+/// What the outside checks before one of the engine's own tools is executed, if anything.
 pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
     match name {
         JOB_COMPLETE => {
@@ -154,7 +154,7 @@ pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
     }
 }
 
-/// The first name of a tool that was called by its second one.
+/// The main name of a tool called by its alias.
 pub(crate) fn first_name(name: &str) -> Option<&'static str> {
     match name {
         "complete_task" => Some("todo_complete"),
@@ -163,7 +163,7 @@ pub(crate) fn first_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Carries out one of the engine's own tools.
+/// Executes one of the engine's own tools.
 pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
     match TOOLS.iter().find(|tool| tool.name == name) {
         Some(tool) => (tool.run)(run, arguments.clone(), consequence),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// One call's arguments.
 #[derive(Debug)]
 pub(crate) struct ParsedCall {
-    /// The fields; empty where the arguments are no object.
+    /// The fields; empty if the arguments are not an object.
     pub(crate) fields: Map<String, Value>,
     /// The call's fingerprint.
     pub(crate) print: u32,
@@ -26,7 +26,7 @@ impl ParsedCall {
         Self { trouble: trouble.or(parsed.trouble), ..parsed }
     }
 
-    /// Of a call of the tool `name` whose arguments have been read already.
+    /// For a call of the tool `name` whose arguments have already been parsed.
     pub(crate) fn of_value(name: &str, value: Value) -> Self {
         let (trouble, print) = (marked(&value), fingerprint::of_call(name, &value));
         let fields = match value {
@@ -36,15 +36,15 @@ impl ParsedCall {
         Self { fields, print, trouble }
     }
 
-    /// Whether the call can be carried out with these arguments.
+    /// Whether the call can be executed with these arguments.
     ///
     /// # Errors
-    /// The sentence that answers it otherwise.
+    /// The sentence that answers the call otherwise.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.trouble.clone().map_or(Ok(()), Err)
     }
 
-    /// The limit at which the answer was cut off in this call, if it was.
+    /// The limit at which the answer was cut in this call, if it was.
     pub(crate) fn cut_off_at(&self) -> Option<&Value> {
         self.fields.get(CUT_OFF).filter(|_| self.fields.len() == 1)
     }
@@ -58,7 +58,7 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("the arguments are not valid JSON ({error}).")
 }
 
-/// Arguments that were no JSON object are kept under a key of their own, beside what is wrong with them.
+/// Arguments that are not a JSON object are kept under a special key, with what is wrong with them.
 fn marked(value: &Value) -> Option<String> {
     let has_only = |key| value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(key));
     if has_only(CUT_OFF) {

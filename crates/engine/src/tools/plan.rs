@@ -45,7 +45,7 @@ impl OwnTool for WritePlan {
     }
 }
 
-/// A plan whose phases are these.
+/// A plan with these phases.
 fn of_tasks(tasks: &[String]) -> String {
     let phases = (1..).zip(tasks).map(|(n, task)| format!("\n## Phase {n}: {}\n", task.replace('\n', " ")));
     format!("# Plan\n{}", phases.collect::<String>()).trim_end().to_string()

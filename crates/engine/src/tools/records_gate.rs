@@ -11,25 +11,25 @@ use crate::{
     ledger::{Covered, worst_of},
 };
 
-/// Most requirements that are named.
+/// Maximum requirements listed.
 const MOST_NAMED: usize = 10;
-/// Most characters of a text or a quote that are repeated.
+/// Maximum characters quoted of a text or a quote.
 const MOST_WORDS: usize = 120;
 
-/// What is to be said at the end of a job that has recorded nothing.
+/// The verdict at the end of a job that has recorded nothing.
 pub(super) enum Nothing {
     /// It has recorded something, or there was nothing to record.
     Else,
-    /// Each candidate was decided by its number, each passage that is not judged by a reason.
+    /// Each candidate was decided by number, each unjudged passage by a reason.
     Decided,
-    /// It has failed: it was told before what is not decided.
+    /// It has failed: an earlier refusal named what is not decided.
     Failed(JobError),
 }
 
 /// Whether a job ends with nothing recorded although there are candidates, or passages that the scan cannot judge.
 ///
 /// # Errors
-/// What is not decided by its number, once.
+/// What is not decided by number, once.
 pub(super) fn nothing_recorded(run: &mut Run) -> Result<Nothing, String> {
     let Covered { candidates, open, .. } = run.ledger.covered();
     let not_judged = || run.ledger.all().filter(|passage| !passage.judged);
@@ -58,8 +58,8 @@ pub(super) fn nothing_recorded(run: &mut Run) -> Result<Nothing, String> {
     }
 }
 
-/// Why a job goes into review whatever its `autonomy`: it closed its candidates one by one, too many of them for a job that
-/// recorded some.
+/// Why a job goes into review regardless of its `autonomy`: it closed its candidates one by one, and too many for a job
+/// that recorded requirements.
 pub(super) fn review_reason(run: &Run, nothing: &Nothing) -> Option<String> {
     let covered = run.ledger.covered();
     let (closed, candidates) = (covered.closed_by_number, covered.candidates);
@@ -74,7 +74,7 @@ pub(super) fn review_reason(run: &Run, nothing: &Nothing) -> Option<String> {
     }
 }
 
-/// How a job fails more of whose requirements need a look than may.
+/// The error of a job in which too many requirements need a look.
 ///
 /// # Errors
 /// The worst of them, once.
@@ -110,7 +110,7 @@ pub(super) fn not_supported(run: &mut Run) -> Result<Option<JobError>, String> {
 struct Suspect<'a> {
     standing: &'a StandingRequirement,
     reasons: Vec<Reason>,
-    /// The share of its content words that its quotes have; below zero without a quote.
+    /// The share of its content words that occur in its quotes; negative without a quote.
     share: f64,
 }
 
@@ -150,7 +150,7 @@ fn begun(text: &str) -> String {
     }
 }
 
-/// Whether more passages than may be were answered with hardly any of their candidates covered.
+/// Whether too many passages were answered with hardly any of their candidates covered.
 pub(super) fn is_closed_too_much(run: &Run) -> bool {
     let most = run.settings.coverage.map_or(1.0, |bounds| bounds.max_closed);
     run.ledger.counts().hardly_covered().1 > most

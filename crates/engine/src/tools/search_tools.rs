@@ -1,19 +1,19 @@
 //! Tool discovery: the system prompt lists deferred tools by name with one line, and they are bound once the model has
 //! searched for them. They are appended after the tools of every request, so that the prefix changes once for each
-//! search that finds a new tool. A call of an unsearched one is carried out as well.
+//! search that finds a new tool. A call of a tool that was not searched for is executed as well.
 
 use super::{Answer, OwnTool};
 use crate::{Phases, Run, ToolSpec, transition::Consequence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Tools that one search loads at the most.
+/// Maximum tools that one search loads.
 const MOST: usize = 5;
 
-/// A match below this share of the best one's score has only words like "the" in common with the query.
+/// A match below this share of the best score has only words like "the" in common with the query.
 const WORTH_LOADING: f64 = 0.25;
 
-/// BM25's usual constants: how soon a repeated word counts no more, and how much a long text is held against it.
+/// BM25's usual constants: the saturation of repeated words, and the length normalization.
 const SATURATION: f64 = 1.2;
 const LENGTH_WEIGHT: f64 = 0.75;
 
@@ -68,12 +68,12 @@ fn best<'a>(query: &str, tools: &[&'a ToolSpec]) -> Vec<&'a ToolSpec> {
     let mut scored: Vec<(f64, &ToolSpec)> = texts.iter().map(|text| score(text)).zip(tools.iter().copied()).collect();
     let top = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     scored.retain(|(score, _)| *score > top * WORTH_LOADING);
-    // Stable, so that equal scores keep the fixed order of the list.
+    // Stable, so that equal scores preserve the fixed order of the list.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(MOST).map(|(_, tool)| tool).collect()
 }
 
-/// What one word of the query adds to a text's score.
+/// The contribution of one word of the query to a text's score.
 fn weight(word: &str, text: &[String], all: &[Vec<String>], average: f64) -> f64 {
     let holders = all.iter().filter(|text| text.iter().any(|other| other == word)).count() as f64;
     let rarity = (1.0 + (all.len() as f64 - holders + 0.5) / (holders + 0.5)).ln();
@@ -86,7 +86,7 @@ fn words_of(tool: &ToolSpec) -> Vec<String> {
     words(&format!("{0} {0} {0} {1} {2}", tool.name, tool.description, tool.documentation))
 }
 
-/// Words in lower case without a plural's ending, which is as much grammar as tool names need.
+/// Words in lower case without plural endings; tool names need no more grammar.
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 1);
     let singular = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_string();

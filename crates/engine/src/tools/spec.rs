@@ -15,23 +15,23 @@ use std::{
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: String,
-    /// Where it is bound; checked in the request and again when executed.
+    /// The phases in which it is bound; checked in the request and again when executed.
     pub phases: Phases,
     /// One or two sentences for the request.
     pub description: String,
     /// JSON Schema of the arguments, an object schema.
     pub parameters: Schema,
-    /// Full documentation, Markdown, for `tools/<tool>.md`; the model reads it when it needs it.
+    /// Full documentation, Markdown, for `tools/<tool>.md`; the model reads it on demand.
     pub documentation: String,
-    /// Who carries it out.
+    /// Its executor.
     pub handler: Handler,
     /// Whether it may run again after a crash.
     pub replay: Replay,
-    /// Whether it only reads: a call whose result is gone may be made again.
+    /// Whether it is read-only: a call whose result was cleared may be repeated.
     pub reads_only: bool,
 }
 
-/// A JSON Schema with its text, which is in every request and is therefore written once.
+/// A JSON Schema with its text, which is part of every request and is therefore serialized only once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
     value: Value,
@@ -66,8 +66,8 @@ impl fmt::Display for Schema {
     }
 }
 
-/// The tools of a configuration, in the fixed order of the request. What their definitions cost in tokens is counted
-/// when it is first asked for, once for all jobs that share them.
+/// The tools of a configuration, in the fixed order of the request. The tokens of their definitions are counted at the
+/// first use, once for all jobs that share them.
 #[derive(Clone, Debug, Default)]
 pub struct Toolset {
     specs: Vec<ToolSpec>,
@@ -135,18 +135,18 @@ impl Phases {
     }
 }
 
-/// Who carries a tool out.
+/// The executor of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handler {
     /// The engine itself: pure decisions over todos, plan, memory and completion.
     Engine,
-    /// The tools crate, on the job's own rows and files only: lands in the commit of its turn.
+    /// The tools crate, only on the job's own rows and files: committed with its turn.
     Local,
-    /// The tools crate, touching the outside or working long: the intent is committed first.
+    /// The tools crate, with external effects or a long run time: the intent is committed first.
     External,
 }
 
-/// Whether a tool may run again when a worker died while it was in flight.
+/// Whether a tool may run again after its worker died during a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     /// Running twice is the same as running once.
@@ -158,7 +158,7 @@ pub enum Replay {
 }
 
 impl Replay {
-    /// The word of a configuration.
+    /// The word used in configurations.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Safe => "safe",

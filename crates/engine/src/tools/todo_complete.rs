@@ -9,7 +9,7 @@ use crate::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How `progress.md` begins: with real text, so that whether it is a placeholder never depends on later, short lines.
+/// The beginning of `progress.md`: real text, so that later, short lines never make it a placeholder.
 const PROGRESS_HEAD: &str = "# Progress\n\nEvery closed todo, in the order of closing.\n";
 
 /// Closes the first open todo of the active list. Closing the last one ends the phase: a tactical phase is archived and a
@@ -135,8 +135,8 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     Ok(text)
 }
 
-/// A phase in which more todos are closed than anything came of is asked once what of them is done: the refusal names all that
-/// are open. Later closings are taken, on record, since some todos are answered by what is known already.
+/// If a phase has fewer results than closed todos, the first closing is refused once: the refusal lists all open todos.
+/// Later closings are accepted and recorded as unevidenced, since some todos are answered by existing knowledge.
 fn ask_for_evidence(run: &mut Run, position: i32) -> Result<(), String> {
     let answer = answer_at_hand(run);
     let asked_for = *run.state.effects.asked_for.get_or_insert(answer);
@@ -163,7 +163,7 @@ fn in_all(evidence: u32) -> String {
     }
 }
 
-/// The number of the answer in which a todo is to be closed.
+/// The answer that tries to close a todo.
 pub(super) fn answer_at_hand(run: &Run) -> i64 {
     match run.state.stage {
         Stage::Tools { message_seq, .. } => message_seq,
@@ -173,8 +173,8 @@ pub(super) fn answer_at_hand(run: &Run) -> i64 {
     }
 }
 
-/// What is read before a todo is to be closed that will stay open for unread passages: the first of them, whose text the refusal
-/// carries.
+/// What is read before the closing of a todo that will be refused for unread passages: the first of them, whose text
+/// the refusal contains.
 pub(super) fn check(run: &Run) -> Option<Check> {
     let current = run.current_todo().filter(|_| run.holds_todos_to_passages())?;
     let is_refused = run.state.work.asked_passages.is_none_or(|asked| asked >= answer_at_hand(run));
@@ -183,9 +183,9 @@ pub(super) fn check(run: &Run) -> Option<Check> {
     Some(Check::Passage { number: unread.number, path: unread.chunk_path.clone()? })
 }
 
-/// A todo that names passages is not closed at the first word while some of them are not answered: the refusal names them, with
-/// the sentences that are not cited, and carries the text of the first that is unread. Gives how many stay open when it is closed
-/// all the same.
+/// The first attempt to close a todo that names passages is refused while some of them are not answered: the refusal
+/// names them, with the sentences that are not cited, and contains the text of the first unread one. Returns how many
+/// stay open if it is closed nevertheless.
 fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     if !run.holds_todos_to_passages() {
         return Ok(0);
@@ -203,7 +203,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     if asked < answer {
         return Ok(left);
     }
-    // Refused once is enough, also for want of evidence.
+    // One refusal is enough, including one for lack of evidence.
     run.state.effects.asked_for.get_or_insert(answer);
     let shown = run.calls.shown.take().filter(|shown| Some(shown.number) == first_unread);
     let shown =
@@ -217,7 +217,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     ))
 }
 
-/// What the rows say of a todo: a model that notes another count sees that it is another.
+/// The results of a todo according to the rows: a model that notes a different count sees the discrepancy.
 fn what_came_of_it(run: &Run, work: &Work) -> String {
     match (work.in_words(), run.state.phase.kind) {
         (Some(counts), _) => format!(" During it: {counts}."),
@@ -243,7 +243,7 @@ fn what_follows(run: &Run, position: i32) -> Result<NextPhase, String> {
     }
 }
 
-/// Closes a todo, and makes the next one current.
+/// Closes a todo and makes the next one current.
 pub(crate) fn move_on(run: &mut Run, position: i32, notes: Option<String>) {
     move_todo(run, position, TodoStatus::Completed, notes);
     if let Some(next) = run.current_todo().map(|todo| todo.position) {
@@ -256,7 +256,7 @@ fn close(run: &mut Run, position: i32, notes: Option<String>) {
     run.state.effects.closed += 1;
     let guards = &mut run.state.guards;
     guards.compactions_of_todo = 0;
-    // Not by the todos of the re-planning itself, nor by one that was closed without any work.
+    // Not reset by the todos of the re-planning itself, or by one that was closed without any work.
     if run.state.phase.kind == PhaseKind::Tactical && guards.phase_has_results {
         guards.forced_replans = 0;
     }
@@ -285,8 +285,8 @@ pub(crate) fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     run.record_product(added_to_progress(run, text));
 }
 
-/// The file with one entry more. Whole where its text is at hand, because what is added to a file is read from the rows
-/// first, by the step and once more by the mirror; not where the text is no faithful copy of the file's bytes.
+/// The file with one more entry. Written whole if its text is in memory, because appending makes the step, and again
+/// the mirror, read the file from the rows first; not if the text is not a faithful copy of the file's bytes.
 fn added_to_progress(run: &Run, text: String) -> Product {
     let known = &run.memory.progress;
     let faithful = !known.contains(char::REPLACEMENT_CHARACTER);

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Longest text of a todo, in characters: it is shown on one line of every request.
+/// Maximum length of a todo, in characters: it is one line in every request.
 const MAX_CONTENT: usize = 500;
 
 /// Each todo is one piece of work that can be finished and checked; say in its text when it is done. Ids are unique
@@ -47,7 +47,7 @@ impl OwnTool for TodoWrite {
     const PHASES: Phases = Phases::Strategic;
     const DESCRIPTION: &str = "Write the todo list of the next phase (todos.yaml); replaces one written before.";
 
-    /// A text alone is a todo without an id.
+    /// A plain text is a todo without an id.
     fn put_right(arguments: &mut Map<String, Value>) {
         for todo in arguments.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
             if todo.is_string() {
@@ -177,7 +177,7 @@ impl Item {
     }
 }
 
-/// A list as in `"7-9, 12"`, a number, or an array of numbers; none where it is something else.
+/// A list as in `"7-9, 12"`, a number, or an array of numbers; none if it is anything else.
 pub(super) fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
     let number = |value: &Value| number(value).and_then(|number| i32::try_from(number).ok());
     match value {

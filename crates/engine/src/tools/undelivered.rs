@@ -29,7 +29,7 @@ pub(super) enum Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undelivered {
     entries: Vec<Value>,
-    /// The system's own: passages that have no text.
+    /// The system's own entries: passages that have no text.
     unreadable: Vec<Value>,
 }
 
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Undelivered {
 }
 
 impl Undelivered {
-    /// Reads the argument: a list of both forms; a single one is a list of one.
+    /// Parses the argument: a list of both forms; a single entry is a list of one.
     fn read(argument: Value) -> Result<Self, String> {
         let entries = match argument {
             Value::Null => Vec::new(),
@@ -60,7 +60,7 @@ impl Undelivered {
         self.entries.is_empty()
     }
 
-    /// The same with these passages, which have no text, named by the system: one entry a document and reason.
+    /// The same with these passages without text, added by the system: one entry per document and reason.
     pub(super) fn with_unreadable(mut self, passages: &[&Passage]) -> Self {
         let mut entries: BTreeMap<(&str, &str), Vec<i32>> = BTreeMap::new();
         for passage in passages {
@@ -73,18 +73,18 @@ impl Undelivered {
         self
     }
 
-    /// As it stands in the result.
+    /// As stored in the result.
     pub(super) fn to_json(&self) -> Value {
         Value::Array(self.entries.iter().chain(&self.unreadable).cloned().collect())
     }
 
-    /// One sentence an entry.
+    /// One sentence per entry.
     pub(super) fn sentences(&self) -> Vec<String> {
         self.entries.iter().chain(&self.unreadable).map(sentence).collect()
     }
 
-    /// Whether an entry is about a file as a whole: its item is the file's path, or its sentence begins with the path and a colon.
-    /// One that says what a file lacks does not give the file up.
+    /// Whether an entry is about a whole file: its item is the file's path, or its sentence begins with the path and a
+    /// colon. An entry about a missing part of a file does not give up the file.
     pub(super) fn gives_up(&self, path: &str) -> bool {
         let is_whole = |said: &str| {
             let said = said.trim().trim_start_matches('`').trim_start_matches("./");
@@ -94,13 +94,13 @@ impl Undelivered {
         self.sentences().iter().any(|said| is_whole(said))
     }
 
-    /// The numbers of the passages that are named, each once.
+    /// The numbers of the named passages, each once.
     pub(super) fn passages(&self) -> BTreeSet<i32> {
         let lists = self.entries.iter().filter_map(|entry| entry.get("passages")?.as_array());
         lists.flatten().filter_map(arguments::number).filter_map(|number| i32::try_from(number).ok()).collect()
     }
 
-    /// The same with each of these passages in one entry at most, and no others: what is answered is not undelivered.
+    /// The same with each of these passages in at most one entry, and no others: answered passages are not undelivered.
     pub(super) fn of_passages(&self, open: &BTreeSet<i32>) -> Self {
         let mut left = open.clone();
         let mut keep = |number: &Value| {
@@ -117,7 +117,7 @@ impl Undelivered {
         Self { entries: entries.collect(), unreadable: self.unreadable.clone() }
     }
 
-    /// Whether a phase of the plan is named, by its place in it or by its name.
+    /// Whether a phase of the plan is named, by number or by name.
     pub(super) fn names_phase(&self, ordinal: i32, name: Option<&str>) -> bool {
         self.entries.iter().any(|entry| match entry {
             Value::String(text) => names_in_text(text, ordinal, name),
@@ -136,7 +136,7 @@ impl Undelivered {
     }
 }
 
-/// Whether a call of `job_complete` says that a file is not delivered, even where it is there.
+/// Whether a call of `job_complete` declares a file undelivered, even if it exists.
 pub fn gives_up(call: &Map<String, Value>, path: &str) -> bool {
     let argument = call.get("undelivered").cloned().unwrap_or_default();
     Undelivered::read(argument).is_ok_and(|undelivered| undelivered.gives_up(path))
@@ -168,7 +168,7 @@ fn checked(at: usize, entry: Value) -> Result<Value, String> {
     }
 }
 
-/// The passages of an entry, as numbers: "7-9, 12" and ["7"] say the same.
+/// The passages of an entry, as numbers: "7-9, 12" and ["7"] are both accepted.
 fn numbers_of(at: usize, passages: &Value) -> Result<Value, String> {
     let number = |value: &Value| arguments::number(value).and_then(|number| i32::try_from(number).ok());
     let numbers: Option<Vec<i32>> = match passages {
@@ -196,8 +196,8 @@ fn sentence(entry: &Value) -> String {
     format!("{}: {}", what.join(" of "), text("reason").unwrap_or_default())
 }
 
-/// Whether a sentence names a phase: by "phase 3", "phases 2-4", or by the phase's own name where it begins with it or speaks
-/// of a phase. The name of a phase is often a word that stands in any sentence.
+/// Whether a sentence names a phase: by "phase 3", "phases 2-4", or by the phase's name if the sentence begins with it
+/// or mentions a phase. The name of a phase is often a common word.
 fn names_in_text(text: &str, ordinal: i32, name: Option<&str>) -> bool {
     let text = text.trim().to_lowercase();
     let is_about_it = |name: &str| text.contains("phase") && has_words(&text, name) || begins_with_words(&text, name);

@@ -1,4 +1,4 @@
-//! Continues after the calls of an answer: with the next request, the end of the phase, or of the job.
+//! Continues after the calls of an answer: with the next request, the end of the phase, or the end of the job.
 
 use crate::{
     Autonomy, JobError, JobExit, NextPhase, PhaseOutcome, Run, Stage,
@@ -10,7 +10,7 @@ use serde_json::json;
 impl Run {
     pub(super) fn after_calls(&mut self, now: DateTime<Utc>) {
         let (exit, broken) = (self.calls.exit.take(), self.calls.broken.take());
-        // The calls are answered, however the job goes on or ends: a retry must not run them again.
+        // The calls are answered, whether the job continues or ends: a retry must not run them again.
         let Stage::Tools { message_seq, calls } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
             return;
         };
@@ -24,7 +24,7 @@ impl Run {
         self.state.guards.idle_turns = match (calls.progress, calls.held.is_empty()) {
             (true, _) => 0,
             (false, true) => self.state.guards.idle_turns + 1,
-            // Calls that are done on behalf of the phase before are no turn of this one.
+            // Calls executed on behalf of the last phase are not a turn of this one.
             (false, false) => self.state.guards.idle_turns,
         };
         match exit {
@@ -54,14 +54,14 @@ impl Run {
         if matches!(exit, JobExit::Completed { .. } | JobExit::Review { .. }) {
             self.close_phase(PhaseOutcome::Completed, None);
         }
-        // A completed job is kept as one in review is: words of the user that arrived while it ended reopen it.
+        // A completed job keeps the review stage: user feedback that arrived while it ended reopens it.
         if let JobExit::Review { result, .. } | JobExit::Completed { result } = &exit {
             self.state.stage = Stage::Review { result: result.clone() };
         }
         self.leave(exit);
     }
 
-    /// `limits.on_tool_failure: stop`. The calls are answered, and a retry goes on from there.
+    /// `limits.on_tool_failure: stop`. The calls are answered, and a retry continues from there.
     fn stop_for(&mut self, tool: &str, why: &str) {
         let why = why.trim_start_matches("Error: ");
         let error = JobError::new("tool", format!("{tool} failed and was not to be gone on without: {why}"))
@@ -83,7 +83,7 @@ impl Run {
                 self.state.stage = Stage::Review { result: result.clone() };
                 self.leave(JobExit::Review { result, reason });
             }
-            // A retry goes on with the phase that comes next.
+            // A retry continues with the next phase.
             (Some((kind, reason)), Autonomy::Full) => {
                 self.open_phase(NextPhase { failed: Some(reason.clone()), ..next }, Some(note), now);
                 self.leave(JobExit::Failed(JobError::new(kind, reason)));

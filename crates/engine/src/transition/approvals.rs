@@ -1,5 +1,5 @@
-//! Calls that people decide on. A call that needs approval parks the job, together with those of the same answer that will need
-//! it too; once all are decided, the rest of the answer is carried out in its order, each approved call once.
+//! Calls that people decide on. A call that needs approval parks the job, together with the calls of the same answer
+//! that will need it too; once all are decided, the rest of the answer is executed in order, each approved call once.
 
 use super::fate::{DENIED, Fate, UNKNOWN};
 use crate::{
@@ -9,24 +9,24 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-/// The answer to a call whose row has expired, before or after it was approved.
+/// The answer to a call whose row expired, before or after its approval.
 const EXPIRED: &str = "not carried out: this call needs a person's approval, and its time was over before it was approved and \
                        carried out. Go on without it, or say in the notes what is missing.";
-/// The answer to a call that is another one by now.
+/// The answer to a call that differs from the approved one.
 const ANOTHER: &str = "not carried out: the tool or the arguments are not those that were approved. Call it again, and it is asked \
                        for again.";
 
-/// Begins what the model is told, behind the result, of a call that was made with other arguments than its own.
+/// The beginning of the text for the model, after the result, about a call that was made with edited arguments.
 pub const EDITED: &str = "(The arguments of this call were changed by ";
 
 impl Run {
-    /// What becomes of a call that the outside carries out, by what people have decided.
+    /// The fate of an external call, by people's decisions.
     pub(super) fn fate_by_approval(&self, item: &AnswerCall) -> Fate {
         let call = &item.call;
         let Some(row) = self.approvals.of_call(&call.id) else { return self.fate_unasked(item, false, None) };
         match row.state {
             ApprovalState::Approved => self.fate_of_approved(item, row),
-            // In doubt is what a claim finds that did not make it; this one does.
+            // A call is in doubt only in a claim that did not make it; this claim makes it.
             ApprovalState::Executed if self.calls_at_hand().is_some_and(|calls| calls.dispatched) => Fate::Outside,
             ApprovalState::Executed => Fate::Refused(UNKNOWN.into()),
             ApprovalState::Rejected => Fate::Refused(rejected(row)),
@@ -36,8 +36,8 @@ impl Run {
         }
     }
 
-    /// An approval is for a tool and its arguments as they were. What a person made of the arguments is held against the schema
-    /// here: the function in the database does not know it.
+    /// An approval applies to a tool and arguments that have not changed since. Arguments edited by a person are
+    /// validated against the schema here, because the database function does not know it.
     fn fate_of_approved(&self, item: &AnswerCall, row: &Approval) -> Fate {
         let (rules, call) = (&self.settings.approval, &item.call);
         let is_same = rules.tools.get(&call.name) == Some(&row.tool_sha256)
@@ -54,7 +54,7 @@ impl Run {
         }
     }
 
-    /// A call without a decision: it is asked for where the rules, or a row that still stands, say so.
+    /// A call without a decision: approval is requested if the rules, or an existing row, require it.
     fn fate_unasked(&self, item: &AnswerCall, stands: bool, reason: Option<String>) -> Fate {
         let (rules, call) = (&self.settings.approval, &item.call);
         let is_asked = || stands || rules.asks_for.contains(&call.name) || self.reaches_out_of(Untrusted::Ask, call);
@@ -83,18 +83,19 @@ impl Run {
         }))
     }
 
-    /// Whether a call is refused for what the job has read.
+    /// Whether a call is refused because of text that the job has read.
     pub(super) fn is_denied(&self, call: &ToolCall) -> bool {
         self.reaches_out_of(Untrusted::Deny, call)
     }
 
-    /// Whether a call reaches beyond a job that has read text of others, where the configuration says this to such calls.
+    /// Whether a call reaches beyond a job that has read untrusted text, and the configuration has this mode for such
+    /// calls.
     fn reaches_out_of(&self, mode: Untrusted, call: &ToolCall) -> bool {
         let rules = &self.settings.untrusted;
         self.state.untrusted_step.is_some() && rules.mode == mode && (rules.reaches_out)(&call.name, &call.arguments)
     }
 
-    /// Asks for the call at this place and for those of the answer behind it that need approval, up to the one that ends the
+    /// Requests approval for this call and for later calls of the answer that need it, up to the one that ends the
     /// phase. The job waits for the decisions.
     pub(super) fn ask(&mut self, at: usize, first: AskedCall) {
         let mut open = self.todos.iter().filter(|todo| todo.status.is_open()).count();
@@ -113,7 +114,7 @@ impl Run {
         self.leave(JobExit::AwaitsDecision { calls });
     }
 
-    /// The dispatch of an approved call is its row's `executed`.
+    /// The dispatch of an approved call sets its row to `executed`.
     pub(super) fn note_execution(&mut self, call: &ToolCall) {
         let Some(row) = self.approvals.of_call(&call.id).filter(|row| row.state == ApprovalState::Approved) else {
             return;
@@ -127,7 +128,8 @@ impl Run {
         self.approvals.set_state(&call.id, ApprovalState::Executed);
     }
 
-    /// The commit of a dispatch was refused: the approval is over, by its time or by another's hand. The call has not left.
+    /// The commit of a dispatch was refused: the approval has expired or was changed by someone else. The call was not
+    /// sent.
     pub(super) fn dispatch_refused(&mut self, now: DateTime<Utc>) {
         let at = self.progress_of_calls().answered;
         if let Some(item) = self.calls.get(at) {
@@ -139,7 +141,7 @@ impl Run {
         self.go_on_with_calls(now);
     }
 
-    /// A call is answered: its row says how, and none stays open.
+    /// A call is answered: its row records the outcome, and no row stays open.
     pub(super) fn settle_approval(&mut self, call_id: &str, answer: &str, failed: bool) {
         let Some(state) = self.approvals.of_call(call_id).map(|row| row.state) else { return };
         let is_unknown = self.calls.in_doubt || !self.progress_of_calls().dispatched;
@@ -160,7 +162,7 @@ impl Run {
         self.approvals.set_state(&call_id, ApprovalState::Void);
     }
 
-    /// What the model is told of a call that was made with other arguments than its own.
+    /// The text for the model about a call that was made with edited arguments.
     pub(super) fn told_of_edit(&self, call: &ToolCall) -> Option<String> {
         let (edited, by) = self.approvals.edited(&call.id)?;
         Some(format!("{EDITED}{by}, who approved it. It was made with {}.)", edited.arguments))

@@ -15,11 +15,11 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 
-/// The answer to a call whose result the window cannot hold beside those before it.
+/// The answer to a call whose result does not fit the window together with earlier results.
 const NO_ROOM: &str = "not carried out: the results of the calls before it fill the context, and this one would push them out \
                        unread. Send this call again, with fewer calls beside it or for a smaller part.";
 
-/// A call's answer and what the guardrails make of it.
+/// A call's answer and its assessment by the guardrails.
 struct Answered {
     content: String,
     progress: bool,
@@ -28,7 +28,7 @@ struct Answered {
 }
 
 impl Run {
-    /// Begins with the calls of an answer.
+    /// Starts the calls of an answer.
     pub(super) fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
         self.calls = AnswerCalls::of(self.calls_of(message_seq).into_iter().zip(parsed_calls));
@@ -39,12 +39,12 @@ impl Run {
 
     pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
         self.take_returns(returns);
-        // Whatever the calls had to wait for is back.
+        // The service that the calls waited for is back.
         self.state.retry = Retry::default();
         self.go_on_with_calls(now);
     }
 
-    /// Answers calls with what the outside gave for them.
+    /// Answers calls with the results from outside.
     pub(super) fn take_returns(&mut self, returns: Vec<ToolReturn>) {
         let check = self.calls.check.take();
         for given in returns {
@@ -56,11 +56,11 @@ impl Run {
                 None => self.answer_given(&item, given),
             }
         }
-        // Where some are still waited for, they are run as they are.
+        // If some are still awaited, they run without the check.
         self.calls.check = check.filter(|_| self.calls.waiting > 0);
     }
 
-    /// Answers calls in their order as far as the engine can, then waits for the outside or goes on behind the last.
+    /// Answers calls in order as far as the engine can, then waits for the outside or continues after the last.
     pub(super) fn go_on_with_calls(&mut self, now: DateTime<Utc>) {
         loop {
             let at = self.progress_of_calls().answered;
@@ -79,7 +79,7 @@ impl Run {
         }
     }
 
-    /// A call that may not be made twice is on record as dispatched before it leaves.
+    /// A call that must not be repeated is recorded as dispatched before it is sent.
     fn wait_for_outside(&mut self, at: usize, fate: Fate) {
         self.choose_waiting(at, fate);
         if self.calls.check.is_none() && self.is_unsafe(at) {
@@ -120,7 +120,7 @@ impl Run {
         }
     }
 
-    /// Carries one of the engine's own calls out after the outside has looked at what it depends on.
+    /// Executes one of the engine's own calls after the outside has checked its precondition.
     fn answer_checked(&mut self, item: &AnswerCall, check: &Check, seen: ToolReturn) {
         self.state.shows_untrusted |= seen.untrusted;
         match check {
@@ -164,14 +164,14 @@ impl Run {
         }
     }
 
-    /// The phase ends behind this call; from here on results are for the next one's context.
+    /// The phase ends after this call; later results are for the next phase's context.
     fn end_phase_behind_calls(&mut self, next: crate::NextPhase) {
         let room = self.room_for_held();
         let calls = self.progress_of_calls();
         (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
     }
 
-    /// A call that is not carried out, since what it belongs to has ended.
+    /// Skips a call, since its phase or job has ended.
     fn skip(&mut self, item: &AnswerCall, at: usize, why: &str) {
         let reason = why.strip_prefix("not carried out: ").unwrap_or(why);
         if self.calls.broken.is_none() && at < MAX_CALLS {
@@ -188,7 +188,7 @@ impl Run {
         Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
     }
 
-    /// Puts a call's answer into the conversation, and notes what came of it; the message's `seq`.
+    /// Adds a call's answer to the conversation and records its effects; returns the message's `seq`.
     fn put_answer(&mut self, item: &AnswerCall, answered: Answered) -> i64 {
         let name = &item.call.name;
         let is_gate = tools::is_gate(name);
@@ -216,7 +216,7 @@ impl Run {
         seq
     }
 
-    /// A result stands behind its answer; that of a held call, whose answer the phase before has seen, behind the opening.
+    /// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
     fn push_answer(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
         match self.progress_of_calls().held.is_empty() {
             true => self.push_tool_result(call, content),
@@ -224,7 +224,7 @@ impl Run {
         }
     }
 
-    /// Counts the call by its whole result, then makes the text that enters the conversation.
+    /// Counts the call by its whole result, then returns the text for the conversation.
     fn noted(
         &mut self,
         call: &ToolCall,
@@ -243,14 +243,13 @@ impl Run {
         Answered { content, progress, failed: false, repetition }
     }
 
-    /// Tokens of a result as it enters the conversation.
+    /// Tokens of a result as added to the conversation.
     fn tokens_shown(&self, content: &str) -> u32 {
         let most = self.settings.limits.max_tool_result_tokens;
         if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
     }
 
-    /// A result that is too large for the conversation goes to a file before it enters it; the model gets head, tail
-    /// and the path.
+    /// Writes a result that is too large for the conversation to a file; the model gets head, tail and the path.
     fn evict(&mut self, call: &ToolCall, content: String) -> String {
         if self.fits(&content) {
             return content;
@@ -261,7 +260,7 @@ impl Run {
         shown
     }
 
-    /// Takes in what a tool produced: whether it produced anything, and what the ledger says to it.
+    /// Applies the products of a tool; returns whether there were any, and the ledger's remarks.
     fn take_products(&mut self, products: Vec<Product>) -> (bool, Vec<String>) {
         let progress = !products.is_empty();
         let mut said = Vec::new();
@@ -279,13 +278,13 @@ impl Run {
         (progress, said)
     }
 
-    /// Decides a passage: what the model is told.
+    /// Decides a passage; returns the text for the model.
     fn decide(&mut self, decision: &PassageDecision) -> String {
         let said = self.ledger.decide(decision, self.step).said;
         format!("{said}.")
     }
 
-    /// What a requirement's quotes touch beyond what it covers.
+    /// What a requirement's quotes touch but no requirement covers.
     fn stays_open(&self, number: i32) -> Option<String> {
         let further = self.ledger.further(number);
         let records = self.ledger.records() && !further.is_empty();
@@ -298,7 +297,7 @@ impl Run {
     }
 }
 
-/// The number of the requirement that a product records or puts right.
+/// The number of the requirement that a product records or corrects.
 fn number_of(product: &Product, next: i32) -> Option<i32> {
     match product {
         Product::AddRequirement(requirement) => Some(requirement.number.unwrap_or(next)),

@@ -10,30 +10,31 @@
 
 use crate::{JobExit, MessageRef, Reply, RequestRecord, Run, run::state::SmallCounts};
 
-/// Fewer tokens no server keeps of what it cuts: half of 2,048, the smallest window that Ollama ever had by default, and it
-/// keeps about half (ollama#17427). A smaller report is a mistake of the server's counting, or a round number of a stand-in.
+/// No server keeps fewer tokens of a truncated input: half of 2,048, the smallest default window that Ollama ever had,
+/// of which it keeps about half (ollama#17427). A smaller report is a counting error of the server, or a round number
+/// of a test double.
 const FEWEST_KEPT: u32 = 1024;
 
-/// No two tokenizers differ by this factor over a conversation.
+/// The counts of two tokenizers over a conversation never differ by this factor.
 const FACTOR: u32 = 2;
 
-/// Answers to a request that has grown, in a row, before the job is paused.
+/// Consecutive answers to a grown request before the job is paused.
 const ANSWERS: u32 = 3;
 
-/// What is sent must have grown by this factor while the count stood below its bound.
+/// Minimum growth factor of the requests while the count stays below its bound.
 const GROWTH: f64 = 1.5;
 
-/// A count that rises by this factor has no bound yet.
+/// A count that rises by this factor has not reached a bound yet.
 const RISE: f64 = 1.1;
 
 impl Run {
-    /// Why the job is to be paused: the answer is one to a conversation without its beginning.
+    /// Why the job is to be paused: the answer is to a conversation without its beginning.
     pub(super) fn reads_a_part(&mut self, record: &RequestRecord) -> Option<String> {
         if record.cached_tokens > 0 || !self.is_small(record) || !self.model_for(record.purpose).reports_whole_prompt {
             self.state.guards.small_counts = SmallCounts::default();
             return None;
         }
-        // Some count texts alone.
+        // Some servers count only texts.
         let texts = self.own_count_of_texts();
         let is_cut = match record.server_window {
             Some(window) => texts > window,
@@ -42,8 +43,8 @@ impl Run {
         is_cut.then(|| self.too_small_a_window(record))
     }
 
-    /// A count that is less than half of our own is no count of the prompt: ours is booked. Where it is known that the server
-    /// does not count all of it, its count is what it charges for, and is booked as it is.
+    /// A count below half of our own does not cover the whole prompt: ours is recorded. If the server is known not to
+    /// count all of it, its count is what it charges for, and is recorded unchanged.
     pub(super) fn with_own_count(&self, mut reply: Reply) -> Reply {
         if self.is_small(&reply.record) && self.model_for(reply.record.purpose).reports_whole_prompt {
             reply.record.prompt_tokens = self.own_count();
@@ -56,13 +57,13 @@ impl Run {
         !record.estimated && self.own_count() / FACTOR > record.prompt_tokens
     }
 
-    /// Whether the count has stood below a bound while what is sent grew.
+    /// Whether the count has stayed below a bound while the requests grew.
     fn stands_still(&mut self, read: u32, sent: u32) -> bool {
         let seen = &mut self.state.guards.small_counts;
         let added = sent.saturating_sub(seen.last_sent);
         let grows_with = f64::from(read) > f64::from(seen.most_read) * RISE || sent < seen.sent_then;
         let has_fallen = read < seen.most_read / 2;
-        // A server that counts what is new to its cache alone.
+        // A server that counts only what is new to its cache.
         let is_what_was_added = read <= added.saturating_mul(2).saturating_add(FEWEST_KEPT);
         seen.last_sent = sent;
         if read < FEWEST_KEPT || grows_with || has_fallen {
@@ -100,7 +101,7 @@ impl Run {
         )
     }
 
-    /// What the server answered stays, for whoever says that the job shall go on.
+    /// The server's answer is kept, in case a person resumes the job.
     pub(super) fn pause_for_window(&mut self, reason: Option<String>) {
         if let (Some(reason), None) = (reason, &self.exit) {
             self.leave(JobExit::Paused { reason });

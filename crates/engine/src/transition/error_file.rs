@@ -4,7 +4,7 @@ use crate::{JobError, Run};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Where it stands.
+/// Its path.
 pub(crate) const PATH: &str = "error.md";
 
 /// The text.

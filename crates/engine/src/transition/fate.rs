@@ -1,5 +1,5 @@
-//! The fate of a call, decided only here, when its turn comes: then its dependencies (earlier calls, the phase, the
-//! guardrails) are known.
+//! The fate of a call, decided only here, when it is the call's turn: then its dependencies (earlier calls, the phase,
+//! the guardrails) are known.
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
@@ -10,40 +10,40 @@ use crate::{
     vocabulary::path,
 };
 
-/// What becomes of a call.
+/// The fate of a call.
 #[derive(Debug)]
 pub(crate) enum Fate {
     /// It fails with this sentence.
     Refused(String),
-    /// It is not carried out, and that is no failure: something before it has ended what it belongs to.
+    /// It is not executed, which is not a failure: an earlier call has ended its phase or job.
     Skipped(String),
-    /// The engine carries it out, once the outside has looked at something.
+    /// The engine executes it, after a check by the outside if there is one.
     Engine {
-        /// What is looked at.
+        /// The check.
         check: Option<Check>,
     },
-    /// The outside carries it out.
+    /// The outside executes it.
     Outside,
-    /// It is asked for: people decide on it.
+    /// Its approval is requested: people decide on it.
     Asked(Box<AskedCall>),
-    /// It waits, and all calls behind it, for the phase that comes next.
+    /// It waits, with all calls after it, for the next phase.
     Held,
 }
 
-/// What is said of calls behind one that has ended the job.
+/// The answer to calls after one that has ended the job.
 const BEHIND_THE_JOB: &str = "not carried out: an earlier call of this answer ended the job.";
-/// The same of those that belong to the todos of a phase that has ended.
+/// The same for calls about the todos of a phase that has ended.
 const BEHIND_THE_PHASE: &str =
     "not carried out: an earlier call of this answer ended the phase; the next one begins now.";
-/// What is said of a call that reaches beyond a job which has read text of others.
+/// The answer to a call that reaches beyond a job which has read untrusted text.
 pub(super) const DENIED: &str = "refused: this job has read text from outside (documents, pages, other tools), and since then no call may reach \
                       beyond it. Do without this call, or name what needs it in 'undelivered'.";
-/// What is said of a call that may not be made twice and was in flight when a worker stopped.
+/// The answer to a call that must not be repeated and was in flight when a worker stopped.
 pub(super) const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did \
                        before you call it again.";
 
 impl Run {
-    /// What becomes of the call at this place of the answer, when its turn comes.
+    /// The fate of the call at this index of the answer, at its turn.
     pub(crate) fn fate(&self, at: usize, item: &AnswerCall) -> Fate {
         let AnswerCall { call, parsed } = item;
         if let Some(fate) = self.fate_behind_an_end(call, parsed) {
@@ -59,7 +59,7 @@ impl Run {
         }
     }
 
-    /// What becomes of calls behind one that has ended the job or the phase, where that is all that has to be known.
+    /// The fate of calls after one that has ended the job or the phase, if that alone decides it.
     fn fate_behind_an_end(&self, call: &ToolCall, parsed: &ParsedCall) -> Option<Fate> {
         if self.calls.exit.is_some() {
             return Some(Fate::Skipped(BEHIND_THE_JOB.into()));
@@ -84,13 +84,13 @@ impl Run {
         (!goes_on).then_some(Fate::Held)
     }
 
-    /// A review behind the last phase of a plan of which nothing is open.
+    /// A review after the last phase of a plan in which nothing is open.
     fn is_final_review(&self) -> bool {
         let plan = read_plan(&self.memory.main_plan);
         self.state.phase.opening == Opening::Final && plan.iter().all(|phase| phase.open_steps.is_empty())
     }
 
-    /// Whether a call writes the plan in a phase that may not: it is one for the phase that comes next.
+    /// Whether a call writes the plan in a phase that must not: it is held for the next phase.
     fn writes_the_plan(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
         let named = parsed.fields.get("path").and_then(serde_json::Value::as_str);
         let is_plan = named.and_then(|named| path::normalize(named).ok()).is_some_and(|path| path == plan::PATH);
@@ -98,7 +98,7 @@ impl Run {
         self.state.phase.kind == PhaseKind::Tactical && is_plan && writes
     }
 
-    /// Everything that can be wrong with a call before it is carried out.
+    /// All errors of a call that are detected before it is executed.
     fn what_is_wrong(&self, at: usize, call: &ToolCall, parsed: &ParsedCall) -> Option<String> {
         let calls = self.calls_at_hand()?;
         if let Some(cap) = parsed.cut_off_at() {

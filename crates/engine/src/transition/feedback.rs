@@ -10,7 +10,7 @@ impl Run {
         match self.state.stage {
             Stage::Model if !self.feedback.is_empty() => self.ready_for_model(now),
             Stage::Review { .. } if !self.feedback.is_empty() => self.reopen(now),
-            // Without any there is nothing to do; at the other stages it waits for the boundary that follows.
+            // Without feedback there is nothing to do; at the other stages it waits for the next boundary.
             Stage::Intake
             | Stage::Prepare { .. }
             | Stage::Model
@@ -20,7 +20,7 @@ impl Run {
         }
     }
 
-    /// Feedback on finished work opens a strategic phase about it. The phase before was closed with the job, and is
+    /// Feedback on finished work opens a strategic phase about it. The previous phase was closed with the job, and is
     /// not closed twice (lesson 22).
     fn reopen(&mut self, now: DateTime<Utc>) {
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);

@@ -10,12 +10,12 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 
-/// What stands behind the answer in place of the result of a held call.
+/// The placeholder after the answer for the result of a held call.
 const HELD: &str = "held: an earlier call of this answer ended the phase. The next phase carries this call out before its first \
                     request, as far as it binds it; the result is behind its opening.";
 
 impl Run {
-    /// The phase ends, and what is left of the answer's calls is for the next one.
+    /// The phase ends, and the remaining calls of the answer are for the next one.
     pub(super) fn end_phase(&mut self, message_seq: i64, calls: CallProgress, now: DateTime<Utc>) {
         let CallProgress { answered, end: Some(PhaseEnd { next, results }), failed, .. } = calls else { return };
         let held = self.hold(answered);
@@ -38,8 +38,8 @@ impl Run {
         self.go_on_with_calls(now);
     }
 
-    /// Takes the calls from this one on out of the answer, whose messages say so. What is beyond the bound of an answer is not
-    /// held.
+    /// Removes the calls from this one on from the answer, whose messages record it. Calls beyond the bound of an
+    /// answer are not held.
     fn hold(&mut self, answered: usize) -> Vec<ToolCall> {
         let calls = std::mem::take(&mut self.calls);
         let mut held = Vec::new();
@@ -55,16 +55,16 @@ impl Run {
         held
     }
 
-    /// The job ended with the phase: what was held for the next one is not carried out.
+    /// The job ended with the phase: calls held for the next phase are not executed.
     fn leave_out(&mut self, held: &[ToolCall]) {
         self.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
-        // Where the next phase is open by now, a retry reads it there.
+        // If the next phase is already open, a retry reads it there.
         if matches!(self.state.stage, Stage::Model) {
             self.tell_what_was_left_out();
         }
     }
 
-    /// The results of calls behind the end, where the conversation that holds them ends with the phase.
+    /// The results of calls after the end, if their conversation ends with the phase.
     fn results_to_repeat(&self, results: &[i64]) -> Vec<(ToolCall, String, Vec<GivenRow>)> {
         if self.settings.phases.history_at_boundary == HistoryAtBoundary::Compact {
             return Vec::new();
@@ -77,19 +77,19 @@ impl Run {
         results.iter().filter_map(of).collect()
     }
 
-    /// The result of a call of the phase before, behind the opening; it counts as a tool result does.
+    /// The result of a call of the last phase, after the opening; it counts like a tool result.
     pub(super) fn push_held_result(&mut self, call: &ToolCall, content: &str) -> (i64, u32) {
         self.push_result_as(Role::User, call, format!("{HELD_RESULT}{}:\n\n{content}", call.name))
     }
 
-    /// Names behind the opening what was not carried out of the answer that ended the phase before.
+    /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
     pub(super) fn tell_what_was_left_out(&mut self) {
         if let Some(text) = self.take_left_out() {
             self.push_message(Role::User, MessageKind::Nudge, text);
         }
     }
 
-    /// The calls of the last answer that were not carried out, each with the reason; none where all were.
+    /// The calls of the last answer that were not executed, each with the reason; none if all were.
     pub(crate) fn take_left_out(&mut self) -> Option<String> {
         let left_out = std::mem::take(&mut self.state.left_out);
         let lines: Vec<String> = left_out.iter().map(|line| format!("- {line}")).collect();
@@ -98,5 +98,5 @@ impl Run {
     }
 }
 
-/// How the result of a call begins that was behind the end of the phase before; its name follows.
+/// The beginning of the result of a call that followed the end of the last phase; its name follows.
 pub const HELD_RESULT: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";

@@ -4,7 +4,7 @@ use crate::{Autonomy, Beginning, FileWrite, Intake, JobError, JobExit, Previous,
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-/// The kind of error of a job none of whose documents has text (INTERFACE 9.1).
+/// The kind of error of a job in which no document has text (INTERFACE 9.1).
 const NO_TEXT: &str = "no_text";
 
 impl Run {
@@ -13,7 +13,7 @@ impl Run {
         let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
         let waiting = intake.waiting;
         self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
-        // What the earlier job found is made of its documents.
+        // The findings of the earlier job are derived from its documents.
         self.state.shows_untrusted |= intake.previous.is_some();
         self.take_files(intake);
         let judges_by_rule = by_rule.is_some();
@@ -29,13 +29,13 @@ impl Run {
         self.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
     }
 
-    /// Whether there is nothing for a model to do but to judge.
+    /// Whether the model has no work other than judging.
     fn owes_nothing(&self) -> bool {
         let is_there = |owed: &crate::OwedFile| !owed.required || self.files.contains_key(&owed.path);
         self.sources.is_empty() && self.settings.owed.files.iter().all(is_there)
     }
 
-    /// Rules have judged everything: the system reports, and the job ends without a request.
+    /// Rules have judged everything: the system writes the report, and the job ends without a request.
     fn end_judged_by_rule(&mut self) {
         let judged = self.state.judged.by_rule;
         let scripts: Vec<String> = self.files.range("output/".to_string()..).map(|(path, _)| path.clone()).collect();
@@ -61,10 +61,10 @@ impl Run {
     }
 }
 
-/// The report of a job that rules have ended.
+/// The report of a job that rules have completed.
 const VALIDATION_REPORT: &str = "output/validation_report.md";
 
-/// What rules came to, for the person who reads the report.
+/// The results of the rules, for the reader of the report.
 fn outcome_by_rule(judged: usize, scripts: &[String]) -> String {
     if judged == 0 {
         return "No requirement waited to be judged, so no model was asked.".into();

@@ -30,10 +30,10 @@ pub use model_failed::KEY_REFUSED;
 pub(crate) use model_replied::MAX_CALLS;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, WHY};
 
-/// What a call led to, beyond its result.
+/// The consequence of a call beyond its result.
 #[derive(Debug, Default)]
 pub(crate) enum Consequence {
-    /// The phase goes on.
+    /// The phase continues.
     #[default]
     None,
     /// The phase ends and this one begins.
@@ -42,7 +42,7 @@ pub(crate) enum Consequence {
     Exit(JobExit),
 }
 
-/// Adds to the result what was counted in the job's files, where that is what a return says.
+/// Adds the figures counted in the job's files to the result, if the return has them.
 fn count(exit: &mut JobExit, content: &str) {
     if let JobExit::Completed { result } | JobExit::Review { result, .. } = exit
         && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
@@ -52,10 +52,10 @@ fn count(exit: &mut JobExit, content: &str) {
 }
 
 impl Run {
-    /// Moves the run and says what to write. `now` is the caller's clock.
+    /// Applies an outcome and returns the changes to write. `now` is the caller's clock.
     ///
     /// # Errors
-    /// [`Illegal`] when the outcome does not answer what the run waits for; the run is unchanged.
+    /// [`Illegal`] if the outcome does not match what the run waits for; the run is unchanged.
     pub fn apply(&mut self, outcome: Outcome, now: DateTime<Utc>) -> Result<Vec<Change>, Illegal> {
         self.check_legal(&outcome)?;
         self.forget_failure();
@@ -68,7 +68,7 @@ impl Run {
                 let reads_a_part = self.reads_a_part(&reply.record);
                 let reply = self.with_own_count(reply);
                 match self.state.stage {
-                    // A summary of a part would be taken for one of the whole.
+                    // A summary of a part would be mistaken for one of the whole.
                     Stage::Summary { .. } if reads_a_part.is_some() => self.refuse_summary(reply.record, now),
                     Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
                     Stage::Intake
@@ -138,12 +138,12 @@ impl Run {
         }
     }
 
-    /// Whether the returns are one per call asked for, in order.
+    /// Whether there is one return per requested call, in order.
     fn answers(&self, returns: &[ToolReturn]) -> bool {
         self.calls.waiting == returns.len() && self.answer_first(returns)
     }
 
-    /// Whether they are those of the first calls, and some are left.
+    /// Whether the returns are those of the first calls, and some are left.
     fn answers_before(&self, returns: &[ToolReturn]) -> bool {
         returns.len() < self.calls.waiting && self.answer_first(returns)
     }
@@ -187,12 +187,12 @@ impl Run {
         seq
     }
 
-    /// Answers a call in the history; the message's `seq`, and its tokens.
+    /// Answers a call in the history; returns the message's `seq` and its tokens.
     pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
         self.push_result_as(Role::Tool, call, content)
     }
 
-    /// The same under a role: behind an opening, results are a user's texts.
+    /// The same with a role: after an opening, results are user messages.
     fn push_result_as(&mut self, role: Role, call: &ToolCall, content: String) -> (i64, u32) {
         let tokens = self.count(&content);
         let seq = self.push(Message {
@@ -218,13 +218,13 @@ impl Run {
         self.go(leave);
     }
 
-    /// The same, once everything of it is on record.
+    /// The same, once everything about it is recorded.
     pub(crate) fn go(&mut self, leave: JobExit) {
         self.pending.push(Change::Exited(leave.clone()));
         self.exit = Some(leave);
     }
 
-    /// The run is about to ask the model again: take in feedback, keep to the budgets, keep the context in bounds.
+    /// The run is about to call the model again: adds feedback, enforces the budgets, bounds the context.
     pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
         self.state.stage = Stage::Model;
         self.clear_what_is_judged();
@@ -234,7 +234,7 @@ impl Run {
         self.keep_context_in_bounds(now);
     }
 
-    /// No request is made beyond a budget, whether it is a turn, a summary or another try.
+    /// No request is made beyond a budget, whether it is a turn, a summary or a retry.
     fn keep_to_budgets(&mut self, now: DateTime<Utc>) {
         let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
         if self.exit.is_none()

@@ -11,18 +11,18 @@ use crate::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-/// Share of the window from which on a refusal without a clear reason is taken for one of the request's size.
+/// From this share of the window on, a refusal without a clear reason is attributed to the request's size.
 const AS_GOOD_AS_FULL: f64 = 0.9;
 
-/// What the model is told of a call that its provider could not parse.
+/// The text for the model about a call that its provider could not parse.
 const CALL_NOT_PARSED: &str = "Your last answer held a tool call that could not be parsed, and nothing of it was carried out. Send \
                                the call again with arguments that are one valid JSON object, and write a long text in \
                                several shorter calls.";
 
-/// How the reason of a job begins that waits for a worker with another key.
+/// The beginning of the reason of a job that waits for a worker with another key.
 pub const KEY_REFUSED: &str = "the model's key was refused";
 
-/// The failure's sentence, and what the operator can do.
+/// The failure's sentence, with the operator's remedy.
 fn with_hint(failure: &Failure) -> String {
     let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("{}{hint}", failure.message)
@@ -32,7 +32,8 @@ impl Run {
     pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
         let failure = self.seen_with_its_size(failure);
         self.note_request(RequestRecord { failure_class: Some(failure.class), ..failure.record.clone() });
-        // The next request is another one: it is made at once, and by the same model. No endpoint teaches without end.
+        // The next request is different: it is made at once, to the same model. An endpoint teaches only a bounded
+        // number of things.
         if failure.learnt {
             return;
         }
@@ -61,8 +62,8 @@ impl Run {
         self.come_back_if_left();
     }
 
-    /// A refusal for no clear reason is one for its size, where our own count says that the window is as good as full: no
-    /// list of the words for an overflow is complete.
+    /// A refusal without a clear reason is attributed to the size if by our own count the window is nearly full: no
+    /// list of the messages for an overflow is complete.
     fn seen_with_its_size(&self, mut failure: Failure) -> Failure {
         let window = self.model_for(failure.record.purpose).context_window;
         let estimate = self.estimate();
@@ -77,12 +78,12 @@ impl Run {
         failure
     }
 
-    /// Whether it is worth another try that the provider refused the request for good: it has answered the job before.
+    /// Whether a permanent refusal by the provider is worth a retry: it has answered the job before.
     fn may_pass(&self, failure: &Failure) -> bool {
         failure.suspicion == Some(Suspicion::Passing) && self.state.totals.tokens > 0
     }
 
-    /// The same request would bring the same call; so the model is told, once.
+    /// The same request would produce the same call; so the model is told, once.
     fn remark_on_call(&mut self) {
         if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
             self.push_message(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
@@ -107,14 +108,14 @@ impl Run {
         };
         let verdict = retry::decide(failure, streak, now);
         if let (Verdict::Park(until), true) = (verdict, retry::is_sent_away(failure)) {
-            // Otherwise the next failure would be given up for having waited as long as was asked.
+            // Otherwise the next failure would exhaust the patience because of the time that the provider requested.
             self.state.retry.since = Some(until);
         }
         self.follow(verdict, failure, now);
     }
 
     fn follow(&mut self, verdict: Verdict, failure: &Failure, now: DateTime<Utc>) {
-        // Nobody waits for longer than the job may last: at its deadline it is paused with that reason.
+        // The wait does not extend beyond the job's deadline: there it is paused with that reason.
         let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
         match verdict {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
@@ -122,25 +123,26 @@ impl Run {
                 let until = in_time(until);
                 self.leave(JobExit::Parked { until, reason: format!("model unavailable: {}", failure.message) });
             }
-            // A job needs no summary to go on.
+            // A job can continue without a summary.
             Verdict::GiveUp if matches!(self.state.stage, Stage::Summary { .. }) => self.cut_mechanically(now),
             Verdict::GiveUp => self.fail(failure, now),
         }
     }
 
-    /// A key is put right at the worker, so that the job waits for a worker that has it: it goes on by itself there.
+    /// A wrong key is corrected at the worker, so the job waits for a worker with a valid one and continues there by
+    /// itself.
     fn park_for_key(&mut self, failure: &Failure, now: DateTime<Utc>) {
         let until = retry::after_refused_key(failure, now);
         let until = budget::deadline(self).map_or(until, |deadline| until.min(deadline));
-        // However long that takes, it is no outage of the provider.
+        // However long that takes, it is not an outage of the provider.
         self.state.retry = crate::Retry::default();
         let reason = format!("{KEY_REFUSED}: {}", with_hint(failure));
         self.leave(JobExit::Parked { until, reason });
     }
 
-    /// Waiting does not bring money; a person does. The work is kept.
+    /// Only a person can add funds; waiting does not help. The work is kept.
     fn pause_for_operator(&mut self, failure: &Failure) {
-        // The next try starts with a clean count once the operator has resumed the job.
+        // The next attempt starts with a clean count once the operator has resumed the job.
         self.state.retry = crate::Retry::default();
         self.leave(JobExit::Paused { reason: with_hint(failure) });
     }
@@ -148,7 +150,7 @@ impl Run {
     fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
         self.state.context.anchor = None;
         if matches!(self.state.stage, Stage::Summary { .. }) {
-            // The conversation does not even fit for summarizing: the mechanical rung of the ladder.
+            // The conversation is too large even for a summary: cut it without a model.
             self.cut_mechanically(now);
         } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing
         {
@@ -156,7 +158,7 @@ impl Run {
         }
     }
 
-    /// A filter that took offence by mistake says otherwise the next time, or does not: then the job ends by its word.
+    /// A content filter that refused by mistake accepts the next attempt; otherwise the job ends with its message.
     fn ask_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
         match self.state.stage {
             Stage::Summary { .. } => self.cut_mechanically(now),
@@ -192,7 +194,7 @@ impl Run {
         self.leave(JobExit::Failed(error));
     }
 
-    /// Books a request, failed or not.
+    /// Records a request, failed or not.
     pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
         if std::mem::take(&mut self.state.shows_untrusted) {
             self.state.untrusted_step.get_or_insert(self.step);

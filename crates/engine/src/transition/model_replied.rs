@@ -1,4 +1,4 @@
-//! The model answered: its message is added to the history; calls are run or prepared, an answer without calls gets a
+//! The model answered: its message is added to the history; calls are run or prepared; an answer without calls gets a
 //! nudge.
 
 use crate::{
@@ -17,7 +17,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
 
-/// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
+/// Maximum calls of one answer that are executed (FAULTS F39); the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
 
 /// The answer to a call beyond that bound.
@@ -25,15 +25,15 @@ pub(super) fn too_many() -> String {
     format!("not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next.")
 }
 
-/// More bytes than this no tokenizer puts into a token, on average over an answer.
+/// No tokenizer puts more bytes than this into a token, on average over an answer.
 pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
 
-/// The one key of the arguments of a call that was cut off, with the limit of its answer in tokens.
+/// The only key in the arguments of a call that was cut off, with the limit of its answer in tokens.
 pub(crate) const CUT_OFF: &str = "cut_off";
 
-/// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
+/// Key for arguments that are not a JSON object, so that the stored call stays valid JSON.
 pub(crate) const INVALID_JSON: &str = "invalid_json";
-/// Key of what is wrong with them.
+/// Key for what is wrong with them.
 pub(crate) const WHY: &str = "why";
 
 impl Run {
@@ -57,7 +57,7 @@ impl Run {
             .enumerate()
             .map(|(at, (call, value))| self.rekey(self.by_first_name(call), value, seq, at))
             .unzip();
-        // Text alone that was cut off is of no use to anybody.
+        // A truncated answer with text only is useless.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
         let content = if is_dead { clip(&content).to_string() } else { content };
         self.push_reply(content, tool_calls, extra);
@@ -66,7 +66,7 @@ impl Run {
         match (finish, parsed_calls.is_empty()) {
             (FinishReason::Truncated, _) => match parsed_calls.iter().any(ParsedCall::is_usable) {
                 true => {
-                    // The calls before the torn one are a turn like another; the next answer may be longer.
+                    // The calls before the truncated one are an ordinary turn; the next answer may be longer.
                     self.state.guards.truncated_turns = 1;
                     self.begin_calls(seq, parsed_calls, now);
                 }
@@ -82,8 +82,8 @@ impl Run {
         }
     }
 
-    /// What the results behind the answer before held of the documents is read with this answer, whose request carried them. A
-    /// result that no request carried, since a phase ended with its answer, was shown to nobody.
+    /// Text of documents in the results after the previous answer has been read with this answer, whose request
+    /// contained them. A result that no request contained, because a phase ended with its answer, was not shown.
     fn note_what_was_shown(&mut self) {
         if self.ledger.is_all_seen() {
             return;
@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// A second name is understood also where only the first is bound.
+    /// An alias is understood even if only the main name is bound.
     fn by_first_name(&self, call: ToolCall) -> ToolCall {
         match tools::first_name(&call.name) {
             Some(name) if self.bound_tool(&call.name).is_none() && self.bound_tool(name).is_some() => {
@@ -107,7 +107,8 @@ impl Run {
         }
     }
 
-    /// The call under our own id, with arguments that are a JSON object as its tool wants them, and what they say.
+    /// The call under our own id, with arguments that are a JSON object as required by its tool, and the parsed
+    /// arguments.
     fn rekey(&self, call: ToolCall, value: Option<Value>, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
         let id = format!("call_{seq}_{}", at + 1);
         let (arguments, value) = match value {
@@ -123,7 +124,7 @@ impl Run {
         (ToolCall { id, name: call.name, arguments }, parsed)
     }
 
-    /// The arguments as the tool's schema wants them; byte for byte as they came where they are so already.
+    /// The arguments as required by the tool's schema; byte for byte unchanged if they already match.
     fn fitted(&self, name: &str, text: String, mut value: Value) -> (String, Value) {
         let name = tools::first_name(name).unwrap_or(name);
         let known = self.settings.tools.iter().find(|tool| tool.name == name);
@@ -165,7 +166,7 @@ impl Run {
         reply
     }
 
-    /// An answer that was cut off before a call was whole (FAULTS F38).
+    /// An answer that was cut off before a call was complete (FAULTS F38).
     fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
         self.state.guards.truncated_turns += 1;
         let calls = self.calls_of(message_seq);
@@ -180,7 +181,7 @@ impl Run {
         self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
     }
 
-    /// What is said of an answer that was cut off at this limit, after so many calls that were carried out.
+    /// The text about an answer that was cut off at this limit, after this many executed calls.
     pub(super) fn cut_off(&self, cap: impl Display, done: usize) -> String {
         let was = match done {
             0 => "nothing in it was carried out".to_string(),
@@ -235,19 +236,20 @@ impl Run {
         }
     }
 
-    /// The job fails for what the model did. A retry goes on with the phase as it is, counts anew, and the model is told.
+    /// The job fails because of the model's behaviour. A retry continues the phase, resets the counts, and the model is
+    /// told.
     fn fail_in_the_middle(&mut self, error: JobError) {
         self.state.guards = crate::Guards::default();
         self.push_message(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
         self.leave(JobExit::Failed(error));
     }
 
-    /// Gives the phase up and opens a strategic phase about the reason.
+    /// Abandons the phase and opens a strategic phase about the reason.
     pub(crate) fn replan(&mut self, issue: &str, now: DateTime<Utc>) {
         self.replan_at_most(MAX_FORCED_REPLANS, issue, now);
     }
 
-    /// The same, unless that was done so often in a row that it is no help: then the job is stuck.
+    /// The same, unless it was done so often in a row that it does not help: then the job is stuck.
     pub(crate) fn replan_at_most(&mut self, most: u32, issue: &str, now: DateTime<Utc>) {
         self.state.guards.forced_replans += 1;
         let replans = self.state.guards.forced_replans;
@@ -262,8 +264,8 @@ impl Run {
     }
 }
 
-/// The calls of an answer that was cut off at this limit. Only the last can be torn: then its arguments, of use to nobody,
-/// make way for a mark. Arguments that were about to begin are as torn as those that were not closed.
+/// The calls of an answer that was cut off at this limit. Only the last can be incomplete: then its useless arguments
+/// are replaced by a mark. Arguments that were about to begin are as incomplete as unclosed ones.
 fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
     if let Some(last) = calls.last_mut()
         && !matches!(serde_json::from_str(&last.arguments), Ok(Value::Object(_)))
@@ -273,7 +275,8 @@ fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
     calls
 }
 
-/// A call with its arguments read, as far as they can be; one whose arguments are several objects is that many calls of its tool.
+/// A call with its arguments parsed, if possible; one whose arguments are several objects becomes that many calls of
+/// its tool.
 fn parted(call: ToolCall) -> Vec<(ToolCall, Option<Value>)> {
     if let Ok(value) = serde_json::from_str(&call.arguments) {
         return vec![(call, Some(value))];

@@ -8,20 +8,20 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 
-/// Documents of which the model is told what was found; the others are counted.
+/// Maximum documents whose findings the model is told; the others are counted.
 const MAX_NOTES: usize = 20;
-/// Documents without text whose reasons are named when there is none with text.
+/// Maximum documents without text whose reasons are listed if no document has text.
 const MAX_REASONS: usize = 3;
 
 impl Run {
-    /// The files under `input/` that have no passages yet, but for the job's context.
+    /// The files under `input/` without passages, except the job's context.
     pub(crate) fn unprepared(&self) -> impl Iterator<Item = &str> {
         let given = self.files.range("input/".to_string()..).map(|(path, _)| path.as_str());
         let given = given.take_while(|path| path.starts_with("input/"));
         given.filter(|path| *path != opening::CONTEXT && !self.ledger.knows(path))
     }
 
-    /// Whether documents are to be prepared now: at the start, or once the model had a phase of work for it.
+    /// Whether documents are to be prepared now: at the start, or after the model had a phase of work to do it.
     fn is_to_prepare(&self) -> bool {
         let now = match self.settings.prepare {
             Prepare::Start => true,
@@ -30,7 +30,7 @@ impl Run {
         now && (self.unprepared().next().is_some() || self.carries_over().is_some())
     }
 
-    /// The job's documents are at hand: they are prepared, then the first phase opens.
+    /// The job's documents are available: they are prepared, then the first phase opens.
     pub(super) fn begin(&mut self, beginning: Beginning, now: DateTime<Utc>) {
         match self.is_to_prepare() {
             true => self.state.stage = Stage::Prepare { beginning },
@@ -38,7 +38,7 @@ impl Run {
         }
     }
 
-    /// The run is about to ask the model, but for documents that nobody has prepared.
+    /// The run is about to call the model, but first prepares documents that are not prepared yet.
     pub(crate) fn prepare_or_ask(&mut self, now: DateTime<Utc>) {
         match self.exit.is_none() && self.is_to_prepare() {
             true => self.state.stage = Stage::Prepare { beginning: Beginning::default() },
@@ -46,8 +46,8 @@ impl Run {
         }
     }
 
-    /// The same for a run that is about to ask the model as it is loaded: a fork at a step before its documents were cut anew
-    /// has no passages of them.
+    /// The same for a run that is about to call the model when it is loaded: a fork at a step before its documents were
+    /// cut again has no passages of them.
     pub(crate) fn prepare_what_is_not(&mut self) {
         if matches!(self.state.stage, Stage::Model) && self.is_to_prepare() {
             self.state.stage = Stage::Prepare { beginning: Beginning::default() };
@@ -72,7 +72,7 @@ impl Run {
         self.go_on_prepared(beginning, now);
     }
 
-    /// The reason of a document that could not be read is one of its losses.
+    /// The reason why a document could not be read is added to its warnings.
     fn note_why_unread(&mut self, document: &str, note: &str) {
         let known = self.sources.iter().find(|source| source.path == document && source.warnings.is_empty());
         let noted = known.filter(|_| !note.is_empty()).map(|source| {
@@ -84,14 +84,14 @@ impl Run {
         }
     }
 
-    /// Goes on with what is left to prepare, and then to the model.
+    /// Continues with the remaining documents, then with the model.
     pub(super) fn go_on_prepared(&mut self, beginning: Beginning, now: DateTime<Utc>) {
         if self.unprepared().next().is_some() || self.carries_over().is_some() {
             self.state.stage = Stage::Prepare { beginning };
         } else if self.state.phase.number == 0 {
             match self.without_any_text() {
                 Some(reason) => {
-                    // A retry takes the documents in anew: they may have been replaced.
+                    // A retry takes in the documents again: they may have been replaced.
                     self.state.stage = Stage::Intake;
                     self.intake_refused(reason, true);
                 }
@@ -114,7 +114,7 @@ impl Run {
         self.ready_for_model(now);
     }
 
-    /// Why none of a job's documents has text: there is nothing to do then, and no request is made.
+    /// Why none of a job's documents has text: then there is nothing to do, and no request is made.
     fn without_any_text(&self) -> Option<String> {
         let mut passages = self.ledger.all().peekable();
         if passages.peek().is_none() || passages.any(Passage::has_text) {
@@ -133,7 +133,7 @@ impl Run {
         self.ledger.all().map(|passage| passage.number).max().unwrap_or(0) + 1
     }
 
-    /// Hands the rows of the ledger that this outcome has changed to the step.
+    /// Adds the rows of the ledger changed by this outcome to the step.
     pub(super) fn record_coverage(&mut self) {
         let (put, dropped) = self.ledger.take_changes();
         if !dropped.is_empty() {
@@ -144,7 +144,7 @@ impl Run {
         }
     }
 
-    /// Takes in the files of an intake.
+    /// Applies the files of an intake.
     pub(super) fn take_files(&mut self, intake: Intake) {
         for file in intake.files {
             self.record_product(Product::WriteFile(file));
@@ -154,7 +154,7 @@ impl Run {
         }
         for source in intake.sources {
             self.ledger.forget_unreadable(&source.path);
-            // A document that could not be had at all has no file: its passage says why.
+            // A document that could not be obtained has no file: its passage has the reason.
             let reason = source.warnings.join(" ");
             let unread = (!reason.is_empty() && !self.files.contains_key(&source.path))
                 .then(|| without_text(self.next_passage(), &source.path, &reason));
@@ -166,7 +166,7 @@ impl Run {
     }
 }
 
-/// A document that has no text: one passage, which cannot be read, and the reason.
+/// A document without text: one passage, which cannot be read, and the reason.
 fn without_text(number: i32, document: &str, reason: &str) -> CutDocument {
     let passage = Passage { reason: Some(reason.to_string()), ..Passage::unread(number, document, 1) };
     CutDocument { document: document.to_string(), passages: vec![passage] }

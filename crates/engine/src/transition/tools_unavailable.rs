@@ -19,7 +19,7 @@ impl Run {
             self.state.retry = Retry::default();
         }
         if needs_operator {
-            // The next try starts with a clean count once the operator has resumed the job.
+            // The next attempt starts with a clean count once the operator has resumed the job.
             self.state.retry = Retry::default();
             return self.leave(JobExit::Paused { reason });
         }
@@ -30,7 +30,7 @@ impl Run {
         retry.last_error = Some(reason.clone());
         let (failures, since) = (retry.failures, *retry.since.get_or_insert(now));
         let streak = Streak { failures, since, patience: self.patience, in_place: retry::OUTAGE_IN_PLACE };
-        // Calls may be made beyond a deadline, waiting for them may not.
+        // Calls may be made after a deadline, but waiting for them ends at it.
         if let Some(reason) = budget::deadline_passed(self, now) {
             return self.leave(budget::pause(self, &reason));
         }
@@ -42,7 +42,7 @@ impl Run {
         }
     }
 
-    /// The calls stay open, so that a retried job makes them again.
+    /// The calls stay open, so that a retried job repeats them.
     fn give_up_waiting(&mut self, reason: &str, now: DateTime<Utc>) {
         let retry = std::mem::take(&mut self.state.retry);
         let error = JobError::new("service", format!("a service that the job needs stayed away: {reason}"))

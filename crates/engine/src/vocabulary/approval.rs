@@ -1,4 +1,4 @@
-//! Approvals of single calls. A call that needs approval is requested by a row, and made only with it.
+//! Approvals of single calls. A row requests approval of a call, which is made only if approved.
 
 use crate::ToolCall;
 use serde::{Deserialize, Serialize};
@@ -12,23 +12,24 @@ use std::{
 /// SHA-256.
 pub type Digest = [u8; 32];
 
-/// Reads the arguments of a call (name, JSON text): their digest, or why the call cannot be asked for, in a sentence.
+/// Parses the arguments of a call (name, JSON text): their digest, or a sentence that says why the call cannot be
+/// requested.
 pub type ArgumentsReader = Arc<dyn Fn(&str, &str) -> Result<Digest, String> + Send + Sync>;
 
-/// `approval` of the configuration, as far as it is decided here.
+/// The parts of `approval` in the configuration that the engine needs.
 #[derive(Clone)]
 pub struct ApprovalRules {
-    /// Tools that are asked for before each call.
+    /// Tools for which each call needs approval.
     pub asks_for: BTreeSet<String>,
-    /// What each tool is that the outside carries out: the digest of its name, description, schema and address.
+    /// The identity of each external tool: the digest of its name, description, schema and address.
     pub tools: BTreeMap<String, Digest>,
-    /// Reads arguments; pure.
+    /// Parses arguments; pure.
     pub read: ArgumentsReader,
-    /// Seconds after which a call that was asked for expires.
+    /// Seconds after which a requested call expires.
     pub expires_s: u64,
 }
 
-/// No call is asked for.
+/// No call needs approval.
 impl Default for ApprovalRules {
     fn default() -> Self {
         let (asks_for, tools) = (BTreeSet::new(), BTreeMap::new());
@@ -42,21 +43,21 @@ impl fmt::Debug for ApprovalRules {
     }
 }
 
-/// How far the asking for a call has come.
+/// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
     /// It waits for a decision.
     Pending,
-    /// It may be made, once.
+    /// The call may be made, once.
     Approved,
-    /// It may not be made.
+    /// The call must not be made.
     Rejected,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// It was made, or is being made.
+    /// The call was made, or is being made.
     Executed,
-    /// Its job ended, or it is no longer what was decided on.
+    /// The job ended, or the call is no longer the one that was decided on.
     Void,
 }
 
@@ -67,16 +68,16 @@ pub struct Approval {
     pub call_id: String,
     /// Its tool.
     pub tool: String,
-    /// What the tool was when it was asked for.
+    /// The identity of the tool at the time of the request.
     pub tool_sha256: Digest,
-    /// What its arguments were.
+    /// The digest of its arguments at that time.
     pub arguments_sha256: Digest,
-    /// How far it has come.
+    /// Its state.
     pub state: ApprovalState,
-    /// The call as it is sent, where a person has changed its arguments.
+    /// The call as it is sent, if a person has edited its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<ToolCall>,
-    /// Why it was decided so.
+    /// The reason for the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Who decided.
@@ -84,65 +85,65 @@ pub struct Approval {
     pub decided_by: Option<String>,
 }
 
-/// A call that is asked for.
+/// A call for which approval is requested.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AskedCall {
     /// The call's id.
     pub call_id: String,
     /// Its tool.
     pub tool: String,
-    /// What the tool is now, in hexadecimal digits.
+    /// The current identity of the tool, in hexadecimal digits.
     #[serde(serialize_with = "as_hex")]
     pub tool_sha256: Digest,
-    /// What the model wants it to be made with.
+    /// The model's arguments.
     pub arguments: Value,
     /// The digest of the arguments, in hexadecimal digits.
     #[serde(serialize_with = "as_hex")]
     pub arguments_sha256: Digest,
-    /// The arguments for people to read, nothing of them hidden.
+    /// The arguments in a form for people, with no hidden characters.
     pub shown: String,
-    /// Why it is asked for again: what a person made of its arguments does not fit.
+    /// Why approval is requested again: the arguments edited by a person do not fit.
     pub reason: Option<String>,
 }
 
-/// What becomes of a row of `approvals` in a step.
+/// A change of a row of `approvals` in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApprovalChange {
-    /// These calls are asked for, and the job waits. An approved row of one of them is void.
+    /// Approval of these calls is requested, and the job waits. An approved row of one of them becomes void.
     Asked {
-        /// The calls, in their order.
+        /// The calls, in order.
         calls: Vec<AskedCall>,
         /// Seconds after which they expire.
         expires_s: u64,
     },
-    /// The call leaves. The step is refused unless the row is approved, not past its time and of these digests.
+    /// The call is sent. The step is refused unless the row is approved, not expired and has these digests.
     Executed {
         /// The call's id.
         call_id: String,
-        /// What the tool is now.
+        /// The current identity of the tool.
         tool_sha256: Digest,
-        /// What the model's arguments are now.
+        /// The digest of the model's current arguments.
         arguments_sha256: Digest,
-        /// What is sent in their place, where a person has changed them.
+        /// The digest of the arguments sent instead, if a person has edited them.
         edited_sha256: Option<Digest>,
     },
-    /// An approved call is answered without having been made.
+    /// An approved call is answered without being made.
     Closed {
         /// The call's id.
         call_id: String,
         /// Why.
         reason: String,
     },
-    /// A call that has left is answered.
+    /// A call that was sent is answered.
     Answered {
         /// The call's id.
         call_id: String,
-        /// How it came out.
+        /// Its outcome.
         outcome: CallOutcome,
     },
 }
 
-/// How a call came out that was made by an approval.
+/// The outcome of an approved call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum CallOutcome {
     /// It has a result.
@@ -151,12 +152,12 @@ pub enum CallOutcome {
     /// It has failed.
     #[serde(rename = "error")]
     Error,
-    /// Nobody knows whether it was made.
+    /// It is unknown whether it was made.
     #[serde(rename = "in doubt")]
     InDoubt,
 }
 
-/// The rows that a run knows, the newest of a call last.
+/// The rows that a run has, the newest of a call last.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals(Vec<Approval>);
 
@@ -184,13 +185,13 @@ impl Approvals {
         self.0.iter().filter(is_same).find(|row| row.state == ApprovalState::Rejected)
     }
 
-    /// Whether a call is made by an approval: it is sent once.
+    /// Whether a call is made because of an approval: it is sent once.
     pub(crate) fn is_approved(&self, call_id: &str) -> bool {
         let state = self.of_call(call_id).map(|row| row.state);
         matches!(state, Some(ApprovalState::Approved | ApprovalState::Executed))
     }
 
-    /// The call as a person has changed it, and who did.
+    /// The call as edited by a person, and who edited it.
     pub(crate) fn edited(&self, call_id: &str) -> Option<(&ToolCall, &str)> {
         let row = self.of_call(call_id)?;
         Some((row.edited.as_ref()?, row.decided_by.as_deref().unwrap_or("a person")))

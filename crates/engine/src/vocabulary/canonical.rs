@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A value as RFC 8785 writes it: keys in the order of their UTF-16 units, numbers as ECMAScript has them, no white space.
+/// A value in the form of RFC 8785: keys in the order of their UTF-16 units, numbers as in ECMAScript, no white space.
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
@@ -34,17 +34,18 @@ fn write(value: &Value, text: &mut String) {
             text.push(']');
         }
         Value::Number(number) => text.push_str(&as_ecmascript(number.as_f64().unwrap_or_default())),
-        // Escapes and words are those of the RFC.
+        // Escapes and literals match the RFC.
         Value::String(_) | Value::Bool(_) | Value::Null => text.push_str(&value.to_string()),
     }
 }
 
-/// A number as ECMAScript's `Number::toString` writes it.
+/// A number in the form of ECMAScript's `Number::toString`.
 fn as_ecmascript(number: f64) -> String {
     if number == 0.0 {
         return "0".into();
     }
-    // Of two shortest forms that are as near it takes the even one, as the RFC wants and the standard library does not.
+    // Of two shortest forms at equal distance the even one is chosen, as required by the RFC but not done by the
+    // standard library.
     let (digits, power) = decimal(&Value::from(number).to_string());
     let sign = if number < 0.0 { "-" } else { "" };
     let count = digits.len() as i64;
@@ -65,8 +66,8 @@ fn as_ecmascript(number: f64) -> String {
     }
 }
 
-/// The first number of a JSON text that a double does not hold: its decimal digits are neither those of the nearest double nor the
-/// shortest that stand for it.
+/// The first number of a JSON text that a double cannot represent: its decimal digits are neither those of the nearest
+/// double nor the shortest that identify it.
 pub fn inexact_number(json: &str) -> Option<&str> {
     let (mut rest, mut in_text) = (json, false);
     while let Some(first) = rest.chars().next() {
@@ -89,7 +90,7 @@ pub fn inexact_number(json: &str) -> Option<&str> {
 }
 
 fn is_held(number: &str) -> bool {
-    // The double that whoever reads the JSON gets.
+    // The double that a reader of the JSON gets.
     let Some(double) = serde_json::from_str::<f64>(number).ok().filter(|double| double.is_finite()) else {
         return false;
     };
@@ -97,7 +98,7 @@ fn is_held(number: &str) -> bool {
     wanted == decimal(&format!("{double:e}")) || (double.fract() == 0.0 && wanted == decimal(&format!("{double:.0}")))
 }
 
-/// The digits of a number without zeros around them, and the power of ten that they are to be multiplied by.
+/// The digits of a number without zeros around them, and the power of ten by which they are multiplied.
 fn decimal(number: &str) -> (String, i64) {
     let number = number.trim_start_matches('-');
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -110,7 +111,7 @@ fn decimal(number: &str) -> (String, i64) {
     if significant.is_empty() { (String::new(), 0) } else { (significant.into(), power) }
 }
 
-/// A text in which nothing is hidden: control, bidirectional and zero-width characters are written `\u…`.
+/// A text without hidden characters: control, bidirectional and zero-width characters are written `\u…`.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

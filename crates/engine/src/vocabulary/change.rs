@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub enum Change {
     /// A message is appended to the history.
     Message(Message),
-    /// These tool results are no longer shown to the model.
+    /// These tool results are replaced by notes for the model.
     ResultsCleared(Vec<i64>),
     /// A phase begins.
     PhaseOpened {
@@ -30,7 +30,7 @@ pub enum Change {
     PhaseClosed {
         /// Which one.
         number: i32,
-        /// How.
+        /// How it ended.
         outcome: PhaseOutcome,
     },
     /// The todo list of a phase is replaced: the current one's when it opens, the next one's when it is written.
@@ -48,42 +48,42 @@ pub enum Change {
         position: i32,
         /// The new status.
         status: TodoStatus,
-        /// Notes, when it is closed.
+        /// Notes, if it is closed.
         notes: Option<String>,
     },
-    /// A todo was closed although nothing had been called for it.
+    /// A todo was closed without evidence.
     TodoUnevidenced {
         /// The phase it belongs to.
         phase_number: i32,
         /// Its position.
         position: i32,
     },
-    /// Something a tool or the engine produced.
+    /// A product of a tool or of the engine.
     Product(Product),
-    /// These rows of the ledger are new or other than before.
+    /// These rows of the ledger are new or changed.
     PassagesPut(Vec<Passage>),
-    /// These passages are none any more.
+    /// These passages no longer exist.
     PassagesDropped(Vec<i32>),
-    /// A model request was made (also when it failed).
+    /// A model request was made, successful or not.
     Request(RequestRecord),
     /// These feedback rows are now part of the conversation.
     FeedbackTaken(Vec<i64>),
-    /// What people decide on, or have decided.
+    /// An approval is requested or changes its state.
     Approval(ApprovalChange),
     /// The job leaves the worker.
     Exited(JobExit),
 }
 
-/// What work produces besides conversation.
+/// The products of work other than conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Product {
     /// A workspace file is created or replaced.
     WriteFile(FileWrite),
-    /// A workspace file is created or replaced by a content that was put aside before, as parts of long texts are.
+    /// A workspace file is created or replaced by a staged content, which is how parts of long texts are stored.
     PlaceFile(PlacedFile),
-    /// The job has these files from now on, as others have.
+    /// The job has these shared files from now on.
     ShareFiles(Arc<SharedFiles>),
-    /// Text is added at the end of a workspace file, which is created when missing.
+    /// Text is appended to a workspace file, which is created if missing.
     AppendFile {
         /// Workspace path.
         path: String,
@@ -95,33 +95,34 @@ pub enum Product {
         /// Workspace path.
         path: String,
     },
-    /// A document the job works on.
+    /// A document of the job.
     AddSource(Source),
     /// A verified citation.
     AddCitation(Citation),
-    /// A document of the job was cut into passages. What is written of it is [`Change::PassagesPut`].
+    /// A document of the job was cut into passages. They are written as [`Change::PassagesPut`].
     CutDocument(Box<CutDocument>),
-    /// A requirement for the hand-over, one that the job does not have yet: the tool knows, and each one is counted.
+    /// A new requirement for the hand-over, one that the job does not have yet: the tool checks that, and each one is
+    /// counted.
     AddRequirement(Box<Requirement>),
-    /// A passage of which the requirements are recorded is decided.
+    /// A passage whose requirements are recorded is decided.
     DecidePassage(Box<PassageDecision>),
-    /// The sentences that the quotes of the delivered files touch, of a job that records no requirements.
+    /// The sentences that the quotes of the delivered files touch, in a job that records no requirements.
     DeliverQuotes(Vec<Touched>),
-    /// A requirement of the job that still waits for a validator is put right or withdrawn.
+    /// A requirement of the job that no validator has claimed yet is corrected or withdrawn.
     ChangeRequirement(Box<RequirementChange>),
     /// A validator's judgement of a requirement that its job holds.
     JudgeRequirement(Box<Judgement>),
 }
 
 impl Change {
-    /// What a tool or the system has produced, if it is that.
+    /// The product, if it is one.
     pub fn product(&self) -> Option<&Product> {
         if let Self::Product(product) = self { Some(product) } else { None }
     }
 }
 
 impl Product {
-    /// The workspace file that it is about, if it is about one.
+    /// The path of its workspace file, if it has one.
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::WriteFile(file) => Some(&file.path),
@@ -156,41 +157,42 @@ impl FileWrite {
     }
 }
 
-/// A file's new content, known by its hash: the bytes are in the rows already.
+/// A file's new content, identified by its hash: the bytes are already in the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedFile {
     /// Workspace path, normalized like that of a [`FileWrite`].
     pub path: String,
     /// SHA-256 of the bytes.
     pub sha256: [u8; 32],
-    /// How many there are.
+    /// The number of bytes.
     pub size: u64,
 }
 
-/// A document taken in or extracted.
+/// A document that was taken in or extracted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// Workspace path of the document, e.g. `input/policy.pdf`.
     pub path: String,
     /// Size in bytes.
     pub size: i64,
-    /// Number of pages, where the format has pages.
+    /// Number of pages, if the format has pages.
     pub pages: Option<i32>,
     /// Workspace path of its extracted, page-marked text, once extracted.
     pub text_path: Option<String>,
-    /// What of it is not in its text, one sentence each, with page and first words.
+    /// The parts of it that are missing in its text, one sentence each, with page and first words.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Its pages that show something most of which is not in its text.
+    /// Its pages with content that is mostly missing in its text.
     #[serde(default)]
     pub unread_pages: Vec<i32>,
-    /// The version of the reading that gave its text, once extracted: another one may cut and number the same bytes otherwise.
+    /// The version of the extraction that produced its text, once extracted: another version may cut and number the
+    /// same bytes differently.
     #[serde(default)]
     pub extraction: Option<String>,
 }
 
 impl Source {
-    /// The sentences about one of its pages; one of the system's where there is none.
+    /// The sentences about one of its pages; a generic one if there is none.
     pub fn why_unread(&self, page: i32) -> String {
         let about = self.warnings.iter().filter(|warning| names_page(warning, page)).map(String::as_str);
         let said = about.collect::<Vec<_>>().join(" ");
@@ -217,29 +219,29 @@ fn names_page(warning: &str, page: i32) -> bool {
     })
 }
 
-/// A quote that was found in its source.
+/// A quote found in its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Citation {
     /// `cit_` and 8 hexadecimal digits of the hash of source, page and quote: the same citation has the same id.
     pub id: String,
     /// Workspace path of the source.
     pub source: String,
-    /// The page on which the quote begins, where the source has pages.
+    /// The page on which the quote begins, if the source has pages.
     pub page: Option<i32>,
-    /// The page on which it ends, where that is another one.
+    /// The page on which it ends, if different.
     #[serde(default)]
     pub page_to: Option<i32>,
-    /// The words as they stand in the source; white space is single spaces, and words are whole that a line end parts.
+    /// The words as in the source; white space is reduced to single spaces, and words split at line ends are joined.
     pub quote: String,
     /// Whether the quote was found in the source.
     pub verified: bool,
-    /// The passage in which it begins, and the sentences of it that it touches: where the document was cut.
+    /// The passage in which it begins, and the sentences of that passage that it touches, if the document was cut.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Touched>,
-    /// The sentences it touches in passages behind that one.
+    /// The sentences that it touches in later passages.
     #[serde(default, skip)]
     pub continues: Vec<Touched>,
-    /// The sentences that it touches where the same whole sentences are said again.
+    /// The sentences that it touches in repetitions of the same whole sentences.
     #[serde(default, skip)]
     pub again: Vec<Touched>,
 }
@@ -247,14 +249,14 @@ pub struct Citation {
 /// A row of `requirement_cache`, as the creator fills it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// The job's own count, `r12`: never used again, and copied by forks. The engine gives it where there is none.
+    /// The job's own number, `r12`: never reused, and copied by forks. The engine assigns it if absent.
     #[serde(default)]
     pub number: Option<i32>,
     /// `req_` and 12 hexadecimal digits of the hash of the normalized text.
     pub candidate_id: String,
     /// SHA-256 of the normalized text; unique within the job.
     pub content_key: Vec<u8>,
-    /// The requirement's words, 10 to 10,000 characters.
+    /// The requirement's text, 10 to 10,000 characters.
     pub text: String,
     /// At most 80 characters.
     pub name: String,
@@ -266,19 +268,19 @@ pub struct Requirement {
     pub source_document: Option<String>,
     /// `{article, paragraph, page, section}`, each optional.
     pub source_location: Value,
-    /// Whether it bears on proper book-keeping (GoBD).
+    /// Whether it concerns proper book-keeping (GoBD).
     pub gobd_relevant: bool,
-    /// Whether it bears on data protection (GDPR).
+    /// Whether it concerns data protection (GDPR).
     pub gdpr_relevant: bool,
     /// `[{source, page, quote, verified}]`.
     pub citations: Value,
-    /// Names of business objects, as they stand in the document.
+    /// Names of business objects, as written in the document.
     pub mentioned_objects: Vec<String>,
-    /// Names of messages, as they stand in the document.
+    /// Names of messages, as written in the document.
     pub mentioned_messages: Vec<String>,
     /// Why it is a requirement.
     pub reasoning: Option<String>,
-    /// What research found.
+    /// The findings of research.
     pub research_notes: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -286,14 +288,14 @@ pub struct Requirement {
     pub tags: Vec<String>,
 }
 
-/// What a validator found about one row of `requirement_cache`. It is written only if the job still holds the row.
+/// A validator's decision on one row of `requirement_cache`. It is written only if the job still holds the row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The row.
     pub id: Uuid,
-    /// What becomes of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, for a rejection or a failure: one sentence.
+    /// The reason of a rejection or a failure: one sentence.
     pub reason: Option<String>,
     /// The node's `rid`, once it is integrated.
     pub graph_node_id: Option<String>,
@@ -301,70 +303,71 @@ pub struct Judgement {
     pub validation_result: Value,
 }
 
-/// What becomes of a requirement.
+/// The verdict on a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It is in the graph.
     Integrated,
-    /// It is no requirement to integrate: a duplicate, without evidence, malformed.
+    /// It is not a requirement to integrate: a duplicate, without evidence, malformed.
     Rejected,
     /// It could not be judged or integrated; the reason is the error.
     Failed,
-    /// It passed every check, and there is no graph to put it into: it waits for one.
+    /// It passed every check, and there is no graph to integrate it into: it waits for one.
     Accepted,
 }
 
 /// A row of `llm_requests`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestRecord {
-    /// The model as asked for.
+    /// The requested model.
     pub model: String,
-    /// What the request was for.
+    /// The purpose of the request.
     pub purpose: Purpose,
     /// Tokens of the whole prompt, cached ones included, as the provider counted them (or estimated).
     pub prompt_tokens: u32,
-    /// Of those, served from the provider's cache.
+    /// Of those, tokens served from the provider's cache.
     pub cached_tokens: u32,
-    /// Of the prompt, written into the provider's cache, which some charge for.
+    /// Tokens of the prompt written into the provider's cache, which some providers charge for.
     #[serde(default)]
     pub cache_write_tokens: u32,
     /// Tokens of the answer.
     pub completion_tokens: u32,
-    /// Of the answer, what the provider says was reasoning.
+    /// Tokens of the answer that the provider reports as reasoning.
     #[serde(default)]
     pub reasoning_tokens: u32,
-    /// Whether the provider left the usage out and the counts are ours.
+    /// Whether the provider omitted the usage and the counts are ours.
     pub estimated: bool,
     /// From sending to the last byte, in milliseconds.
     pub duration_ms: i64,
-    /// Which try at the same request this was, from 1.
+    /// The number of this attempt at the same request, from 1.
     pub attempt: i32,
-    /// The provider's word for why the answer ended, `refusal` where it says so in a field of its own; none where nothing
-    /// was answered or the provider gave none. A request may have failed by this word.
+    /// The provider's reason for the end of the answer, `refusal` if it reports that in a separate field; none if
+    /// nothing was answered or the provider gave no reason. A request may have failed because of this reason.
     pub finish_reason: Option<String>,
-    /// One sentence, when it failed.
+    /// One sentence, if it failed.
     pub error: Option<String>,
-    /// Of which class the failure was; the engine sets it.
+    /// The class of the failure; the engine sets it.
     pub failure_class: Option<FailureClass>,
-    /// The provider's usage object as it came (lesson 47).
+    /// The provider's usage object, unchanged (lesson 47).
     pub raw_usage: Option<Value>,
-    /// The server's window in tokens, where the count of the prompt was so small that the server was asked for it, and it told.
+    /// The server's window in tokens, if the count of the prompt was so small that the server was asked for it and
+    /// answered.
     #[serde(skip)]
     pub server_window: Option<u32>,
-    /// The wire protocol that was spoken; none where nothing could be sent.
+    /// The wire protocol used; none if nothing could be sent.
     #[serde(default)]
     pub api: Option<String>,
-    /// To whom: scheme and host, with the port where it is not the scheme's own; none where nothing could be sent.
+    /// The endpoint: scheme and host, with the port unless it is the scheme's default; none if nothing could be sent.
     #[serde(default)]
     pub endpoint: Option<String>,
-    /// The provider's word for how the request was served; the configured one where it says nothing.
+    /// The service tier reported by the provider; the configured one if it reports none.
     #[serde(default)]
     pub service_tier: Option<String>,
-    /// Whether a model of `llm.fallback` was asked in place of the job's own.
+    /// Whether a model of `llm.fallback` was used in place of the job's own.
     #[serde(default)]
     pub fallback: bool,
-    /// Millionths of a US dollar, by the provider's word or the prices of the model that was asked; the engine sets it.
+    /// Millionths of a US dollar, as reported by the provider or by the prices of the model used; the engine sets it.
     #[serde(default)]
     pub cost_microusd: i64,
     /// When it was sent.
@@ -372,8 +375,8 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
-    /// What the provider says that the request cost, where it does (`usage.cost`, in US dollars: OpenRouter, Perplexity). With
-    /// a key of one's own, OpenRouter's cost is its fee alone, and the upstream's price stands beside it.
+    /// The cost reported by the provider, if any (`usage.cost`, in US dollars: OpenRouter, Perplexity). With the user's
+    /// own provider key, OpenRouter's cost is only its fee, and the upstream price is reported separately.
     pub fn said_cost_microusd(&self) -> Option<i64> {
         let usage = self.raw_usage.as_ref()?;
         let cost = &usage["cost"];
@@ -383,12 +386,12 @@ impl RequestRecord {
             Some(false) | None => 0.0,
         };
         let dollars = said + beside;
-        // A request has never cost so much: it is not in dollars. And gateways say nothing of a price by zero.
+        // No request costs this much: a larger number is not in dollars. Gateways report zero if they know no price.
         const MOST: f64 = 1000.0;
         (dollars > 0.0 && dollars <= MOST).then(|| (dollars * 1e6).round() as i64)
     }
 
-    /// A request of which nothing has come back yet.
+    /// A request without a response yet.
     pub fn sent(model: impl Into<String>, purpose: Purpose, attempt: i32, created_at: DateTime<Utc>) -> Self {
         Self {
             model: model.into(),
@@ -416,7 +419,7 @@ impl RequestRecord {
     }
 }
 
-/// What a model request is for; may select another model.
+/// The purpose of a model request; may select another model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
@@ -440,10 +443,10 @@ impl Purpose {
 }
 
 /// How a job leaves the worker that runs it. Never part of the checkpoint: a resumed job must not find its own stop
-/// sign (lesson 25).
+/// signal (lesson 25).
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobExit {
-    /// Done; the gate accepted it.
+    /// Done; the completion gate accepted it.
     Completed {
         /// The arguments of `job_complete`.
         result: Value,
@@ -455,19 +458,19 @@ pub enum JobExit {
         /// Shown as `status_reason`.
         reason: String,
     },
-    /// Waits for people to decide on calls, which are asked for in rows.
+    /// Waits for people's decisions on calls, which are requested in rows.
     AwaitsDecision {
         /// How many.
         calls: usize,
     },
-    /// Cannot go on.
+    /// Cannot continue.
     Failed(JobError),
     /// A budget is used up; the work is kept.
     Paused {
         /// Shown as `status_reason`, e.g. `cost budget of 5.00 USD reached`.
         reason: String,
     },
-    /// Goes on later by itself (`pending` with a later `run_at`).
+    /// Continues later by itself (`pending` with a later `run_at`).
     Parked {
         /// When.
         until: DateTime<Utc>,
@@ -486,8 +489,8 @@ pub struct JobError {
 }
 
 impl JobError {
-    /// An error of a kind, with the sentence a user reads. One that quotes megabytes of the user's input is shown by its
-    /// ends.
+    /// An error of a kind, with the sentence for the user. If it quotes megabytes of the user's input, only its
+    /// beginning and end are kept.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         let mut details = Map::new();
         details.insert("kind".into(), kind.into());
@@ -502,7 +505,7 @@ impl JobError {
     }
 }
 
-/// Bytes of a sentence's beginning and end that are shown where the whole is longer than both.
+/// Bytes of the beginning and end of a sentence that are kept if it is longer than both.
 const SENTENCE: (usize, usize) = (1500, 500);
 
 fn shortened(sentence: String) -> String {

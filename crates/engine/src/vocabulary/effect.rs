@@ -18,33 +18,33 @@ use uuid::Uuid;
 pub enum Effect<'a> {
     /// Gather the job's documents and first files.
     Intake,
-    /// Take the text out of a document and cut it into passages.
+    /// Extract the text of a document and cut it into passages.
     Prepare {
         /// The document, a path under `input/`.
         document: &'a str,
     },
-    /// Look up what an earlier job over versions of the same documents found.
+    /// Look up the findings of an earlier job over versions of the same documents.
     Carry {
         /// That job.
         previous: Uuid,
     },
-    /// Ask the model.
+    /// Call the model.
     CallModel(ModelRequest<'a>),
-    /// Run these calls, in order, and return one result each. May be empty: then return none. Each sees what the calls
-    /// before it did, also as far as that is not committed.
+    /// Run these calls, in order, and return one result each. May be empty: then return none. Each sees the effects of
+    /// the calls before it, including uncommitted ones.
     RunTools {
-        /// The calls that the outside has to carry out, or to look at.
+        /// The calls that the outside executes or checks.
         calls: Vec<OutsideCall<'a>>,
-        /// Whether what was decided so far must be committed before the first call runs, because one of them touches
-        /// the outside. Otherwise the model's answer and the results land in one commit.
+        /// Whether the changes so far must be committed before the first call runs, because one of them has external
+        /// effects. Otherwise the model's answer and the results are in one commit.
         commit_first: bool,
     },
-    /// Do nothing until then.
+    /// Wait until this time.
     Wait {
-        /// The moment to go on.
+        /// The time.
         until: DateTime<Utc>,
     },
-    /// Nothing more: the job leaves this worker. Commit and forget the run.
+    /// The job leaves this worker. Commit and drop the run.
     Exit(&'a JobExit),
 }
 
@@ -53,11 +53,11 @@ pub enum Effect<'a> {
 pub struct OutsideCall<'a> {
     /// The call.
     pub call: &'a ToolCall,
-    /// What to look at in place of carrying it out, where the engine does that itself.
+    /// The check to make instead of executing it, if the engine executes it itself.
     pub check: Option<&'a Check>,
-    /// Whether it may not be made twice: a failure does not tell whether it was carried out.
+    /// Whether it must not be repeated: a failure does not tell whether it was executed.
     pub once: bool,
-    /// Whether this very call was refused before with the word that, made again, it is taken.
+    /// Whether the identical call was refused before with the statement that it is accepted when repeated.
     pub again: bool,
 }
 
@@ -69,15 +69,16 @@ impl Deref for OutsideCall<'_> {
     }
 }
 
-/// What the outside looks at before the engine carries one of its own calls out.
+/// A check by the outside before the engine executes one of its own calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// The files that the job owes and delivers: an error where something is not as it must be, else what was counted, a
+    /// The deliverables, required and named: an error if a condition is not met, otherwise the counts, a
     /// [`LookedInto`](crate::LookedInto).
     Deliverables {
         /// Whether the ids of requirements that they name are looked up.
         requirements: bool,
-        /// Whether it is looked up which sentences of the documents their quotes touch, which are a product of the return.
+        /// Whether to look up the sentences of the documents that their quotes touch, which are a product of the
+        /// return.
         sentences: bool,
     },
     /// The text of a passage that a refusal to close its todo shows.
@@ -89,10 +90,10 @@ pub enum Check {
     },
 }
 
-/// A request as neutral data; the adapter gives it the provider's form.
+/// A request as neutral data; the adapter converts it to the provider's form.
 #[derive(Clone, Debug)]
 pub struct ModelRequest<'a> {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// The messages in order, the active todo list included. [`MessageRef::visible_content`] is the text to send.
     pub messages: Vec<RequestMessage<'a>>,
@@ -100,17 +101,17 @@ pub struct ModelRequest<'a> {
     pub tools: Vec<&'a ToolSpec>,
     /// Cap for the answer, in tokens.
     pub max_output_tokens: u32,
-    /// Which try at the same request this is, from 1.
+    /// The number of this attempt at the same request, from 1.
     pub attempt: i32,
 }
 
-/// A message of a request: from the history, or made for this request alone.
+/// A message of a request: from the history, or created only for this request.
 #[derive(Clone, Debug)]
 pub enum RequestMessage<'a> {
     /// A stored one.
     Stored(MessageRef<'a>),
-    /// A `system` message made for this request.
+    /// A `system` message created for this request.
     System(String),
-    /// A `user` message made for this request: the todo list, or the question for a summary.
+    /// A `user` message created for this request: the todo list, or the request for a summary.
     User(String),
 }

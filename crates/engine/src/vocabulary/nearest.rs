@@ -1,11 +1,11 @@
-//! The nearest known name to a wrong one, for errors that help.
+//! The nearest known name to a wrong one, for helpful errors.
 
-/// The candidates closest to `wrong`, best first, at most three, none that differs in more than half its letters.
+/// The candidates closest to `wrong`, best first, at most three, each differing in at most half its letters.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     nearest_by(wrong, known, |name| name)
 }
 
-/// The same of things that have names.
+/// The same for things with names.
 pub fn nearest_by<T>(wrong: &str, known: impl Iterator<Item = T>, name: impl Fn(&T) -> &str) -> Vec<T> {
     let wrong = wrong.to_lowercase();
     let mut scored: Vec<(usize, T)> = known

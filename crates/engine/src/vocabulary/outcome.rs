@@ -16,12 +16,12 @@ use std::sync::Arc;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 use uuid::Uuid;
 
-/// The answer to an [`crate::Effect`], or something that happened between two of them.
+/// The answer to an [`crate::Effect`], or an event between two of them.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
 #[strum_discriminants(name(OutcomeKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]
 #[strum_discriminants(strum(serialize_all = "snake_case"), doc = "Which outcome it is.")]
 pub enum Outcome {
-    /// The job's documents and first files are at hand.
+    /// The job's documents and first files are available.
     IntakeDone(Intake),
     /// The job cannot be started: the sentence for its error.
     IntakeRefused {
@@ -30,54 +30,54 @@ pub enum Outcome {
         /// What, where, what to do.
         reason: String,
     },
-    /// A document is prepared, as far as it can be.
+    /// A document is prepared, as far as possible.
     Prepared(Prepared),
-    /// What an earlier job found is at hand.
+    /// The findings of an earlier job are available.
     Carried(Carried),
     /// The model answered.
     ModelReplied(Reply),
     /// The model call failed.
     ModelFailed(Failure),
-    /// The calls that the outside had to carry out are made; one return per call asked for, in its order.
+    /// The external calls are made; one return per requested call, in order.
     ToolsReturned(Vec<ToolReturn>),
-    /// A service that one of these calls needs is away; those before it are made.
+    /// A service that one of these calls needs is unavailable; the calls before it are made.
     ToolsUnavailable(Outage),
-    /// The commit of a call's dispatch was refused, because its approval is over; nothing of it is written, and the call has not
-    /// left.
+    /// The commit of a call's dispatch was refused, because its approval is no longer valid; nothing of it is written,
+    /// and the call was not sent.
     DispatchRefused,
     /// The wait is over.
     Woken,
-    /// The user wrote; may come between any two steps.
+    /// The user wrote feedback; may come between any two steps.
     FeedbackReceived(Vec<Feedback>),
     /// The user put files under `input/`; may come before any turn.
     FilesPlaced(Intake),
 }
 
-/// What a job starts with, or is given later.
+/// The input of a job at its start, or added later.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Intake {
     /// First files: `instructions.md`, `input/…`.
     pub files: Vec<FileWrite>,
-    /// What it has in common with other jobs: `tools/…`.
+    /// The files that it shares with other jobs: `tools/…`.
     pub shared: Option<Arc<SharedFiles>>,
     /// The documents under `input/`, with their page counts.
     pub sources: Vec<Source>,
-    /// Requirements that wait to be judged by it, for a job that judges some: what it begins with is told in its opening.
+    /// Number of requirements that wait to be judged, for a job that judges requirements; its opening says so.
     pub waiting: Option<u64>,
-    /// What was judged by rule, where rules judge before the model does: the judgements and what they leave.
+    /// The judgements by rule, if rules judge before the model does, and their products.
     pub by_rule: Option<Vec<Product>>,
-    /// The job that worked on earlier versions of its documents, where it names one.
+    /// The job that worked on earlier versions of its documents, if it names one.
     pub previous: Option<Uuid>,
 }
 
-/// A document whose text was taken out and cut.
+/// A document that was extracted and cut.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The document, as [`crate::Effect::Prepare`] named it.
     pub document: String,
-    /// What the model is told of it: kind, pages, headings, chunks; or why it has no text.
+    /// The text about it for the model: kind, pages, headings, chunks; or why it has no text.
     pub note: String,
-    /// Its text, its chunks and its passages; where it has no text, one passage that says so.
+    /// Its text, its chunks and its passages; without text, one passage that says so.
     pub products: Vec<Product>,
 }
 
@@ -86,7 +86,7 @@ pub struct Prepared {
 pub struct Reply {
     /// Its text; may be empty.
     pub content: String,
-    /// Its calls, with the provider's ids (re-keyed by the engine) and arguments as they came.
+    /// Its calls, with the provider's ids (re-keyed by the engine) and unchanged arguments.
     pub tool_calls: Vec<ToolCall>,
     /// Why it ended.
     pub finish: FinishReason,
@@ -103,11 +103,11 @@ pub struct Usage {
     pub prompt_tokens: u32,
     /// Served from the provider's cache.
     pub cached_tokens: u32,
-    /// Written into it.
+    /// Written into the provider's cache.
     pub cache_write_tokens: u32,
     /// The answer.
     pub completion_tokens: u32,
-    /// Of it, reasoning.
+    /// The reasoning part of the answer.
     pub reasoning_tokens: u32,
 }
 
@@ -128,31 +128,32 @@ impl RequestRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It was done, with or without tool calls.
+    /// The answer is complete, with or without tool calls.
     Done,
-    /// It ran into the answer cap: calls may be cut and are never run.
+    /// It reached the answer cap: calls may be cut and are never run.
     Truncated,
     /// The provider withheld the answer.
     Refused,
-    /// By the provider's word it is not complete, and not for its length: the turn is paused, or the word is not known.
+    /// The provider reports it as incomplete, but not because of its length: the turn is paused, or the reason is
+    /// unknown.
     Unfinished,
 }
 
 /// A failed model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// What kind: decides what happens next.
+    /// Its class, which decides what happens next.
     pub class: FailureClass,
-    /// One sentence with the provider's own words.
+    /// One sentence with the provider's message.
     pub message: String,
-    /// The provider's wish, in seconds.
+    /// The delay requested by the provider, in seconds.
     pub retry_after_s: Option<u64>,
-    /// What the operator can do.
+    /// The operator's remedy.
     pub hint: Option<String>,
-    /// What it may be besides.
+    /// A possible other cause.
     pub suspicion: Option<Suspicion>,
-    /// Whether it says how the endpoint wants to be asked, so that the next request is another one. The adapter learns each
-    /// such thing once.
+    /// Whether it reveals a requirement of the endpoint for requests, so that the next request is different. The
+    /// adapter learns each such requirement once.
     pub learnt: bool,
     /// Between 0 and 1, drawn by the caller: spreads retries.
     pub jitter: f64,
@@ -160,14 +161,14 @@ pub struct Failure {
     pub record: RequestRecord,
 }
 
-/// What a failure may be, where its words do not say it for certain: the engine, which knows the job, decides.
+/// A possible cause of a failure whose message is ambiguous: the engine, which knows the job, decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suspicion {
     /// The request may be larger than the window: it was refused without a reason, or with words like token and limit.
     Size,
     /// The model's own call was at fault: the provider could not parse it.
     Call,
-    /// It may pass: the status is that of an outage, or of a model that some providers deny for moments.
+    /// It may be transient: the status is that of an outage, or of a model that some providers deny temporarily.
     Passing,
 }
 
@@ -175,9 +176,9 @@ pub enum Suspicion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// Network, time-out, 5xx: worth another attempt.
+    /// Network, time-out, 5xx: worth a retry.
     Transient,
-    /// 429 with a rate limit.
+    /// 429 because of a rate limit.
     RateLimited,
     /// The provider is overloaded (503, 529).
     Overloaded,
@@ -191,10 +192,10 @@ pub enum FailureClass {
     Refused,
     /// The answer could not be decoded.
     Malformed,
-    /// Anything else that will not change by waiting.
+    /// Anything else that waiting does not resolve.
     Permanent,
-    /// Given up before its answer, because the job was paused, cancelled or lost. No adapter says it: it is on record for what
-    /// the provider may have counted.
+    /// Abandoned before its answer, because the job was paused, cancelled or lost. Not set by adapters: it is recorded
+    /// because the provider may have counted it.
     Abandoned,
 }
 
@@ -216,29 +217,30 @@ impl FailureClass {
     }
 }
 
-/// What a tool that ran outside gave back.
+/// The return of an external tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolReturn {
     /// The call it answers.
     pub call_id: String,
     /// The text for the model.
     pub content: String,
-    /// Whether it is an error. One of a call that names several things may carry the products of those that were right.
+    /// Whether it is an error. An error of a call with several items may carry the products of the valid ones.
     pub is_error: bool,
-    /// Whether it failed for a reason that is not the call's own, in every try that it was given.
+    /// Whether it failed in every attempt, for a reason that is not the call's own.
     pub gave_up: bool,
-    /// Whether the same call, made again, is taken ([`crate::OutsideCall::again`]).
+    /// Whether the same call is accepted when repeated ([`crate::OutsideCall::again`]).
     pub taken_again: bool,
-    /// What it produced; lands in the commit of the result.
+    /// Its products; written in the commit of the result.
     pub products: Vec<Product>,
-    /// Requirements of other jobs that the text gives to be judged.
+    /// Requirements of other jobs in the text, to be judged.
     pub gives: Vec<GivenRow>,
-    /// Whether the text may hold words of others: of documents, pages, foreign tools, or rows made of such.
+    /// Whether the text may contain untrusted text: from documents, pages, foreign tools, or rows derived from such
+    /// text.
     pub untrusted: bool,
 }
 
 impl ToolReturn {
-    /// A result with what it produced.
+    /// A result with its products.
     pub fn ok(call_id: &str, content: impl Into<String>, products: Vec<Product>) -> Self {
         Self {
             call_id: call_id.into(),
@@ -258,21 +260,21 @@ impl ToolReturn {
         Self { content, is_error: true, ..Self::ok(call_id, "", Vec::new()) }
     }
 
-    /// The same of a tool that failed in all its tries.
+    /// The same for a tool that failed in all attempts.
     pub fn gave_up(call_id: &str, message: impl std::fmt::Display) -> Self {
         Self { gave_up: true, ..Self::error(call_id, message) }
     }
 }
 
-/// What was counted by whoever looked into the files of a job before `job_complete`: the content of that call's return, as
-/// JSON, and `counts` of the job's result.
+/// The counts of the check of a job's files before `job_complete`: the content of that call's return, as JSON, and
+/// `counts` of the job's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LookedInto {
-    /// Quotes that were looked up, and found.
+    /// Quotes that were checked and found.
     pub quotes_checked: u64,
     /// Documents of the job.
     pub documents: u64,
-    /// Of these, those that have a text to find quotes in.
+    /// Of these, those with a text to find quotes in.
     pub documents_extracted: u64,
 }
 
@@ -283,25 +285,25 @@ impl LookedInto {
     }
 }
 
-/// A service is away that tool calls need.
+/// A service that tool calls need is unavailable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
-    /// What the calls before the one that needs it gave, in their order.
+    /// The results of the calls before the one that needs it, in order.
     pub returns: Vec<ToolReturn>,
     /// One sentence: which service, where, and what to do.
     pub reason: String,
-    /// Whether waiting alone brings nothing: a key is wrong, an address leads elsewhere.
+    /// Whether waiting alone does not help: a key is wrong, an address leads elsewhere.
     pub needs_operator: bool,
     /// Between 0 and 1, drawn by the caller: spreads retries.
     pub jitter: f64,
 }
 
-/// A user's words to a job.
+/// A user's feedback to a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Feedback {
     /// Its row's id.
     pub id: i64,
-    /// Word for word.
+    /// Verbatim.
     pub text: String,
     /// When it was written.
     pub created_at: DateTime<Utc>,

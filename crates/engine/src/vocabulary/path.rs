@@ -6,8 +6,8 @@ const MAX_PATH: usize = 1024;
 /// Longest component, in bytes: the limit of common file systems.
 const MAX_COMPONENT: usize = 255;
 
-/// The normal form of a path as a model or a person writes it. A leading `/`, `./`, `/workspace/` or `job_<id>/` is
-/// forgiven.
+/// The normal form of a path written by a model or a person. A leading `/`, `./`, `/workspace/` or `job_<id>/` is
+/// removed.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the path.
@@ -39,12 +39,12 @@ pub fn normalize(path: &str) -> Result<String, String> {
     Ok(normal)
 }
 
-/// Whether a name is as a pattern says, in which `*` stands for anything.
+/// Whether a name matches a pattern, in which `*` matches anything.
 pub fn is_like(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let (between, last) = rest.rsplit_once('*').map_or((None, rest), |(between, last)| (Some(between), last));
-    // Each part where it comes first: what is left for the others is longest then.
+    // Each part at its first occurrence: this leaves the longest rest for the others.
     for part in between.into_iter().flat_map(|between| between.split('*')) {
         let Some(at) = left.find(part) else { return false };
         left = &left[at + part.len()..];

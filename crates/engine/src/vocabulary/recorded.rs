@@ -4,17 +4,17 @@ use crate::{Product, Requirement};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What becomes of a recorded requirement. It is written only if nobody has taken the row meanwhile, and its former state is
-/// kept beside it.
+/// A change of a recorded requirement. It is written only if no validator has claimed the row meanwhile, and its former
+/// state is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequirementChange {
-    /// Which: its `req_` id.
+    /// The requirement's `req_` id.
     pub candidate_id: String,
-    /// Why, in the model's words.
+    /// The reason, in the model's words.
     pub reason: String,
-    /// What it is from now on; none where it is withdrawn.
+    /// The new requirement; none if it is withdrawn.
     pub becomes: Option<Box<Requirement>>,
-    /// The columns that differ, with their new values; empty where it is withdrawn.
+    /// The changed columns with their new values; empty if it is withdrawn.
     pub fields: Map<String, Value>,
 }
 
@@ -25,43 +25,43 @@ impl RequirementChange {
     }
 }
 
-/// A recorded requirement of the job, as its row stands.
+/// A recorded requirement of the job, as in its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedRequirement {
-    /// What was recorded.
+    /// The requirement.
     pub requirement: Requirement,
     /// `requirement_cache.status`.
     pub status: String,
 }
 
 impl RecordedRequirement {
-    /// Whether it may still be changed: nobody has taken it to judge it.
+    /// Whether it may still be changed: no validator has claimed it.
     pub fn is_pending(&self) -> bool {
         self.status == "pending"
     }
 
-    /// Whether it has these words, by their content key, or had them when it was recorded: one that was put right since is
-    /// the same.
+    /// Whether it has this text, by its content key, or had it when it was recorded: a corrected requirement is the
+    /// same one.
     pub fn is_of(&self, content_key: &[u8]) -> bool {
         let Requirement { content_key: own, candidate_id, .. } = &self.requirement;
         !self.is_withdrawn() && (own == content_key || *candidate_id == candidate_id_of(content_key))
     }
 
-    /// Whether its job took it back.
+    /// Whether its job withdrew it.
     pub fn is_withdrawn(&self) -> bool {
         self.status == WITHDRAWN
     }
 }
 
-/// The id of a requirement that is recorded with these words: `req_` and 12 hexadecimal digits of their content key.
+/// The id of a requirement recorded with this text: `req_` and 12 hexadecimal digits of its content key.
 pub fn candidate_id_of(content_key: &[u8]) -> String {
     content_key.iter().take(6).fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))
 }
 
-/// The status of a requirement that its job took back.
+/// The status of a requirement that its job withdrew.
 pub const WITHDRAWN: &str = "withdrawn";
 
-/// Lays what a step produced over the job's recorded requirements, which are in the order in which they were recorded.
+/// Applies the products of a step to the job's recorded requirements, which are in order of recording.
 pub fn lay_requirements<'a>(recorded: &mut Vec<RecordedRequirement>, products: impl Iterator<Item = &'a Product>) {
     for product in products {
         match product {

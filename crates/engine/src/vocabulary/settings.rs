@@ -1,4 +1,5 @@
-//! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
+//! Everything about a job that is decided before it starts: the part of the resolved configuration that the engine
+//! needs.
 
 use crate::transition::MAX_CALLS;
 use crate::{
@@ -11,52 +12,52 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Counts the tokens of a text. Counting is pure, so the engine takes it as a function and needs no tokenizer.
+/// Counts the tokens of a text. A pure function, so the engine needs no tokenizer.
 pub type TokenCounter = Arc<dyn Fn(&str) -> u32 + Send + Sync>;
 
-/// One job's settings; the same for the job's whole life.
+/// One job's settings; constant for the job's whole life.
 #[derive(Clone)]
 pub struct Settings {
     /// Rendered prompts.
     pub prompts: Prompts,
-    /// Every tool the job may use, each with the phases it is bound in, in the fixed order of the request.
+    /// All tools of the job, each with the phases in which it is bound, in the fixed order of the request.
     pub tools: Arc<Toolset>,
-    /// Names of those that are bound only once the model has searched for them.
+    /// Names of tools that are bound only once the model has searched for them.
     pub deferred: Arc<BTreeSet<String>>,
     /// Sizes and rules of phases.
     pub phases: PhaseSettings,
     /// The bounds of the guardrails.
     pub limits: Limits,
-    /// What the engine must know of the model; see [`Settings::model_for`].
+    /// The properties of the model that the engine needs; see [`Settings::model_for`].
     pub model: ModelSettings,
-    /// The models of some purposes, where they are others.
+    /// The models for other purposes, if different.
     pub other_models: OtherModels,
-    /// Models that are asked when those fail, in their order (`llm.fallback`).
+    /// Models used if those fail, in order (`llm.fallback`).
     pub fallbacks: Vec<Fallback>,
     /// Whether `job_complete` ends the job or hands it to a person.
     pub autonomy: Autonomy,
-    /// Which calls people decide on.
+    /// The calls that people decide on.
     pub approval: ApprovalRules,
-    /// What it may do once it has read text of others.
+    /// The restrictions once it has read untrusted text.
     pub untrusted: UntrustedRules,
-    /// What the job owes at its end.
+    /// The required deliverables.
     pub owed: Owed,
-    /// Whether completion takes that the documents' passages are accounted for, and within which bounds.
+    /// Whether completion requires that the documents' passages are accounted for, and within which bounds.
     pub coverage: Option<CoverageSettings>,
-    /// Who takes the text out of documents and cuts it.
+    /// Who extracts and cuts documents.
     pub prepare: Prepare,
     /// Counts tokens for messages the engine writes itself.
     pub count_tokens: TokenCounter,
-    /// Made when first needed.
+    /// Computed at the first use.
     pub prompt_prefixes: SystemPromptPrefixes,
 }
 
-/// What the system prompts of strategic and of tactical phases begin with: one text each for all jobs with the same
-/// settings. A provider's cache serves it to all of them, and a worker holds it once.
+/// The common beginnings of the system prompts of strategic and of tactical phases: one text each for all jobs with the
+/// same settings. A provider's cache serves it to all of them, and a worker stores it once.
 #[derive(Debug, Default)]
 pub struct SystemPromptPrefixes(OnceLock<Arc<[Box<str>]>>);
 
-/// A copy may get other prompts.
+/// A copy may get different prompts.
 impl Clone for SystemPromptPrefixes {
     fn clone(&self) -> Self {
         Self::default()
@@ -69,7 +70,7 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// The job's texts, rendered once against the bound tools.
+/// The job's texts, rendered once for the bound tools.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
     /// System prompt of strategic phases.
@@ -84,13 +85,13 @@ pub struct Prompts {
     pub todos: StrategicTodos,
 }
 
-/// `deliverables` of the configuration, as far as they are decided here: what is in a file, the outside looks up.
+/// The parts of `deliverables` in the configuration that the engine needs: the contents of files are checked outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Owed {
     /// The files, in the configuration's order.
     pub files: Vec<OwedFile>,
-    /// Whether the outside looks into files before `job_complete` is decided on: it then gets the call, and gives back an
-    /// error where something in them is not as it must be, or else what it counted ([`LookedInto`](crate::LookedInto)).
+    /// Whether the outside checks files before `job_complete` is decided: it then gets the call, and returns an error
+    /// if a condition is not met, otherwise its counts ([`LookedInto`](crate::LookedInto)).
     pub is_inspected: bool,
 }
 
@@ -99,18 +100,18 @@ pub struct Owed {
 pub struct OwedFile {
     /// Path in the workspace, normalized.
     pub path: String,
-    /// Whether the job is complete only with it.
+    /// Whether the job can complete only with it.
     pub required: bool,
-    /// Whether a schema says what real content is: it may be short.
+    /// Whether a schema defines real content: then the file may be short.
     pub has_schema: bool,
 }
 
 /// `phase_settings` of the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseSettings {
-    /// Fewest todos of a tactical phase.
+    /// Minimum todos of a tactical phase.
     pub min_todos: usize,
-    /// Most todos of a tactical phase.
+    /// Maximum todos of a tactical phase.
     pub max_todos: usize,
     /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
     pub archive_on_transition: bool,
@@ -118,16 +119,16 @@ pub struct PhaseSettings {
     pub history_at_boundary: HistoryAtBoundary,
 }
 
-/// `coverage_settings` of the configuration, as far as they are decided here.
+/// The parts of `coverage_settings` in the configuration that the engine needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverageSettings {
-    /// Least share of passages that must be answered, 0 to 1.
+    /// Minimum share of passages that must be answered, 0 to 1.
     pub minimum: f64,
-    /// Most of the passages with candidates that may be closed with hardly any of these cited, as a share of them, 0 to 1.
+    /// Maximum share of the passages with candidates that may be closed with hardly any of these cited, 0 to 1.
     pub max_closed: f64,
-    /// Most of the requirements that may say what their quotes do not, as a share of them, 0 to 1.
+    /// Maximum share of the requirements that may differ from their quotes, 0 to 1.
     pub unsupported: f64,
-    /// Whether the type's files bind a tool that records requirements: then these decide passages, not quotes.
+    /// Whether the type's files bind a tool that records requirements: then requirements decide passages, not quotes.
     pub records: bool,
 }
 
@@ -138,7 +139,7 @@ pub enum Prepare {
     /// The system, before the first request.
     #[default]
     Start,
-    /// The model; what it has not prepared when the first phase of work ends, the system does.
+    /// The model; the system prepares the rest when the first phase of work ends.
     Model,
 }
 
@@ -148,22 +149,22 @@ pub enum Prepare {
 pub enum HistoryAtBoundary {
     /// The next phase starts with a fresh conversation (the files are the memory).
     Reset,
-    /// The conversation goes on; compaction by threshold keeps it in bounds.
+    /// The conversation continues; compaction by threshold bounds it.
     Compact,
 }
 
 /// `limits` of the configuration. `None` means unlimited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Most model calls of the job.
+    /// Maximum model calls of the job.
     pub max_iterations: u32,
     /// Context size, in tokens, from which old content is cleared or summarized.
     pub context_threshold_tokens: u32,
-    /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
+    /// Number of most recent answers whose results are not cleared; those of the last one are always kept.
     pub keep_recent_tool_results: usize,
-    /// What becomes of the results of a closed todo's turns.
+    /// What happens to the results of a closed todo's turns.
     pub closed_todos: ClosedTodos,
-    /// Largest tool result, in tokens, that enters the conversation whole.
+    /// Maximum size, in tokens, of a tool result that is added to the conversation whole.
     pub max_tool_result_tokens: u32,
     /// Total tokens the job may use before it is paused.
     pub token_budget: Option<u64>,
@@ -171,50 +172,51 @@ pub struct Limits {
     pub cost_budget_microusd: Option<i64>,
     /// Seconds from the job's first start until it is paused.
     pub deadline_s: Option<u64>,
-    /// Consecutive answers without a tool call: nudged up to here, then re-planned, at three times this the job fails.
+    /// Consecutive answers without a tool call: up to this number nudged, then re-planned; at three times this the job
+    /// fails.
     pub turns_without_tool_call: u32,
     /// Bounds for the same call with the same result.
     pub repeated_calls: RepeatedCalls,
     /// Turns without a closed todo, a changed file or a requirement before a re-planning is forced.
     pub turns_without_progress: u32,
-    /// What a tool leads to that has failed for good.
+    /// The consequence of a tool's permanent failure.
     pub on_tool_failure: OnToolFailure,
 }
 
-/// What becomes of the tool results of a closed todo's turns.
+/// What happens to the tool results of a closed todo's turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClosedTodos {
-    /// They stay until the window needs their room: what a provider has read is served from its cache.
+    /// They are kept until the window needs their room: the provider's cache serves what it has read before.
     #[default]
     Keep,
-    /// They leave the conversation as the todo closes.
+    /// They are removed when the todo is closed.
     Drop,
 }
 
-/// What a tool leads to that still fails after its last try.
+/// The consequence of a tool that still fails after its last retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnToolFailure {
-    /// The model reads the error and goes on.
+    /// The model reads the error and continues.
     #[default]
     Continue,
     /// The job fails.
     Stop,
 }
 
-/// How often the same call may give the same result.
+/// How often the same call may give the same result; each value is a number of repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatedCalls {
-    /// From here the result carries a remark.
+    /// From this number on the result gets a remark.
     pub nudge: u32,
-    /// From here the call is refused.
+    /// From this number on the call is refused.
     pub refuse: u32,
-    /// From here the phase is given up and re-planned.
+    /// From this number on the phase is abandoned and planned again.
     pub replan: u32,
 }
 
-/// What the engine must know of the model; the rest of `llm` is the adapter's.
+/// The properties of the model that the engine needs; the rest of `llm` belongs to the adapter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSettings {
     /// Name, as recorded in `llm_requests`.
@@ -223,34 +225,34 @@ pub struct ModelSettings {
     pub max_output_tokens: u32,
     /// The model's window, in tokens.
     pub context_window: u32,
-    /// Failures in a row of one request that are answered by waiting in place, before the job is parked.
+    /// Consecutive failures of one request that are retried in place, before the job is parked.
     pub max_retries: u32,
-    /// Where the active todo list stands.
+    /// The place of the active todo list.
     pub todo_list_position: TodoListPosition,
     /// For the cost of a request.
     pub prices: Prices,
-    /// Whether the server's count of a prompt is of all of it. Where it is not, a small one says nothing.
+    /// Whether the server's count covers the whole prompt. If not, a small count is not a sign of truncation.
     pub reports_whole_prompt: bool,
-    /// Whether the server serves the beginning of a prompt that it has read before from a cache.
+    /// Whether the server has a prefix cache.
     pub prefix_cache: bool,
 }
 
-/// Models that differ from the one that works on todos (`llm_by_purpose`).
+/// Models that differ from the one for todos (`llm_by_purpose`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OtherModels {
-    /// Plans.
+    /// For plans.
     pub strategic: Option<ModelSettings>,
-    /// Summarizes.
+    /// For summaries.
     pub summary: Option<ModelSettings>,
 }
 
-/// Where layer 2 stands in a request.
+/// The place of layer 2 in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoListPosition {
-    /// As the last message, role `user`: nothing before it changes, so a provider's prefix cache keeps serving.
+    /// As the last message, role `user`: nothing before it changes, so a provider's prefix cache stays valid.
     Last,
-    /// Directly after the system prompt, role `system`, for models that want it there.
+    /// Directly after the system prompt, role `system`, for models that require it there.
     AfterSystem,
 }
 
@@ -282,7 +284,7 @@ impl Prices {
     }
 }
 
-/// Who has the last word on completion.
+/// Who decides on completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Autonomy {
@@ -293,8 +295,7 @@ pub enum Autonomy {
 }
 
 impl Settings {
-    /// The model that is asked for a purpose. Its caps and prices hold for its requests, not those of another
-    /// (lesson 46).
+    /// The model for a purpose. Its caps and prices apply only to its own requests (lesson 46).
     pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
         let other = match purpose {
             Purpose::Strategic => &self.other_models.strategic,
@@ -304,7 +305,7 @@ impl Settings {
         other.as_ref().unwrap_or(&self.model)
     }
 
-    /// What system prompts begin with, of both kinds of phases.
+    /// The beginnings of system prompts, of both kinds of phases.
     pub(crate) fn prompt_prefixes(&self) -> &Arc<[Box<str>]> {
         let Prompts { strategic, tactical, instructions, .. } = &self.prompts;
         let beginning = |prompt: &str, kind| {
@@ -317,7 +318,7 @@ impl Settings {
         })
     }
 
-    /// Layer 1 as far as it is the same for all jobs: the phase's prompt and the instructions.
+    /// The part of layer 1 that is the same for all jobs: the phase's prompt and the instructions.
     pub(crate) fn beginning(&self, kind: PhaseKind) -> &str {
         let place = match kind {
             PhaseKind::Strategic => 0,
@@ -326,8 +327,8 @@ impl Settings {
         &self.prompt_prefixes()[place]
     }
 
-    /// How much an answer holds, in words that a model can plan by: a record of a requirement takes about 400 tokens, 60
-    /// where `record_passage` makes it, and a token three bytes and more.
+    /// The capacity of an answer in terms that a model can plan with: a record of a requirement takes about 400 tokens,
+    /// 60 with `record_passage`, and a token at least three bytes.
     fn size_of_an_answer(&self, kind: PhaseKind) -> String {
         let purpose = match kind {
             PhaseKind::Strategic => Purpose::Strategic,
@@ -348,7 +349,7 @@ impl Settings {
         )
     }
 
-    /// The deferred tools, a line each with the beginning of what they do; nothing where there are none.
+    /// The deferred tools, one line each with the beginning of their description; empty if there are none.
     fn tools_on_demand(&self, kind: PhaseKind) -> String {
         let line = |tool: &ToolSpec| {
             let ends = [". ", ", ", "; "].into_iter().filter_map(|mark| tool.description.find(mark)).min();
@@ -362,8 +363,8 @@ impl Settings {
         }
     }
 
-    /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for those that a job
-    /// has loaded besides.
+    /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for the tools that a
+    /// job has loaded in addition.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().filter(move |tool| tool.phases.contains(kind) && !self.deferred.contains(&tool.name))
     }

@@ -1,19 +1,19 @@
-//! Files that many jobs share.
+//! Files shared by many jobs.
 
 use crate::FileMeta;
 use std::{fmt, sync::Arc};
 
-/// A set of files, made once and referred to by all jobs that have it: a job's rows and memory hold its name, and the
-/// files are held once. Jobs do not write to these paths.
+/// An immutable set of files, referenced by all jobs that have it: a job's rows and memory contain its id, and the
+/// files are stored once. Jobs do not write to these paths.
 #[derive(PartialEq, Eq)]
 pub struct SharedFiles {
-    /// The set's name: SHA-256 of its paths and hashes.
+    /// The set's id: SHA-256 of its paths and hashes.
     pub id: [u8; 32],
     /// By path, each once.
     pub files: Vec<SharedFile>,
 }
 
-/// One of them.
+/// A file of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedFile {
     /// Workspace path, normalized like that of a [`crate::FileWrite`].
@@ -22,7 +22,7 @@ pub struct SharedFile {
     pub content: Arc<[u8]>,
     /// SHA-256 of the bytes.
     pub sha256: [u8; 32],
-    /// What decisions need to know of it.
+    /// The properties that decisions need.
     pub facts: FileMeta,
 }
 

@@ -7,28 +7,28 @@ use std::{fmt, sync::Arc};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Untrusted {
-    /// What it may do otherwise.
+    /// No restriction.
     #[default]
     Allow,
-    /// Calls that reach beyond the job wait for a person.
+    /// Calls that reach beyond the job wait for a person's decision.
     Ask,
-    /// They are refused.
+    /// Such calls are refused.
     Deny,
 }
 
-/// Whether a call (name, arguments as JSON text) reaches beyond the job, to where the operator has not said that it may.
+/// Whether a call (name, arguments as JSON text) reaches beyond the job, to a place that the operator has not allowed.
 pub type Reach = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// What the engine decides by.
+/// The rules for the engine.
 #[derive(Clone)]
 pub struct UntrustedRules {
-    /// What is done with calls that reach out.
+    /// What happens to calls that reach out.
     pub mode: Untrusted,
-    /// Which calls do; pure.
+    /// Which calls reach out; pure.
     pub reaches_out: Reach,
 }
 
-/// Nothing is kept back.
+/// No restriction.
 impl Default for UntrustedRules {
     fn default() -> Self {
         Self { mode: Untrusted::Allow, reaches_out: Arc::new(|_, _| false) }

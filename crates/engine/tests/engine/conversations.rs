@@ -1,6 +1,6 @@
-//! A thousand random conversations under a narrow window: whatever is cleared, summarized and cut, layers 1 to 3, the
-//! prompt and the user's words are in every request, no call is parted from its result, and no request is larger than
-//! the window has room for. (That each call has its result is checked by the kit, for every request.)
+//! A thousand random conversations with a small window: after all clearing, summarizing and cutting, layers 1 to 3, the
+//! prompt and the user's feedback are in every request, no call is separated from its result, and no request exceeds
+//! the window. (The kit checks for every request that each call has its result.)
 
 use crate::kit::{Dialogue, call, reply, says};
 use plumbline_engine::{Change, Effect, FailureClass, JobExit, Outcome, PhaseKind, Purpose, Settings, ToolCall};
@@ -11,16 +11,16 @@ use serde_json::json;
 /// Cap of an answer, in tokens.
 const CAP: u32 = 700;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Debug)]
 enum Event {
-    /// The model reads a file of so many tokens, in so many calls at once.
+    /// The model reads a file of this many tokens, in this many parallel calls.
     Reads { tokens: usize, calls: usize },
-    /// The model thinks aloud for so many tokens and makes a small call.
+    /// The model writes this many tokens of text and makes a small call.
     Talks { tokens: usize },
-    /// The user writes so many words.
+    /// The user writes this many words.
     Feedback { words: usize },
-    /// The provider finds the request too long.
+    /// The provider refuses the request as too long.
     TooLong,
     /// The worker dies.
     Crash,
@@ -39,7 +39,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// How the model sums up.
+/// The kind of the model's summary.
 #[derive(Clone, Copy, Debug)]
 enum Summary {
     Well,
@@ -80,7 +80,7 @@ proptest! {
 struct Conversation {
     dialogue: Dialogue,
     summaries: Summary,
-    /// What the user has written, and where the phase began in which it was.
+    /// The user's feedback, and where its phase began.
     words: Vec<String>,
     compactions_in_row: u32,
     files: usize,
@@ -139,7 +139,7 @@ impl Conversation {
         self.look(&changes);
     }
 
-    /// Answers the requests for summaries, if any are due.
+    /// Answers pending requests for summaries, if any.
     fn sums_up(&mut self) {
         while let Effect::CallModel(request) = self.dialogue.run.next()
             && request.purpose == Purpose::Summary
@@ -157,7 +157,7 @@ impl Conversation {
     }
 
     fn look(&mut self, changes: &[Change]) {
-        // A phase that begins anew does not go on with the conversation before it.
+        // A restarted phase does not continue the conversation before it.
         if changes.iter().any(|change| matches!(change, Change::PhaseOpened { .. })) {
             self.words.clear();
         }
@@ -193,7 +193,7 @@ impl Conversation {
     }
 }
 
-/// A window in which little has room.
+/// A small window.
 fn narrow(threshold: u32) -> Settings {
     Dialogue::with(|settings| {
         settings.limits.context_threshold_tokens = threshold;

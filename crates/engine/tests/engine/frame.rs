@@ -104,7 +104,7 @@ fn strategic_phases_count_towards_the_phase_they_prepare() {
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
     dialogue.finish_phase();
     assert_eq!(line(&dialogue), "Phase: Completion (2 of 2)");
-    // What is done beyond the plan makes it no longer.
+    // Work beyond the plan does not extend it.
     dialogue.open_tactical();
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
     assert_eq!(dialogue.run.progress().plan, Some((2, 2)));

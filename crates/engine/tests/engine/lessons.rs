@@ -1,4 +1,4 @@
-//! One test per production incident, named after the lesson that it guards. Lessons that a module of its own guards
+//! One test per production incident, named after the lesson that it guards. Lessons guarded by a separate module
 //! (paths, placeholders, YAML) have their tests there.
 
 mod agent_loop;

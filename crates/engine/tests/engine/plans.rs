@@ -1,4 +1,4 @@
-//! Plans as models write them, a file each under `plans/`: the phases that are read of it stand in its first line.
+//! Plans as models write them, one file each under `plans/`, whose first line contains the expected phases.
 
 use plumbline_engine::plan::{read_plan, reading};
 use std::{collections::BTreeMap, fs, path::Path};

@@ -1,6 +1,6 @@
-//! The table: every stage × every outcome, with what it leads to. The snapshot is the state machine's documentation.
+//! The table: every stage × every outcome, with its consequences. The snapshot is the state machine's documentation.
 //!
-//! The stages, effects and outcomes that there are come from the types: one without a row or column fails
+//! The stages, effects and outcomes come from the types: one without a row or column fails
 //! [`every_constructor_has_its_place`].
 
 use crate::kit::{Dialogue, call, change, failure, intake, reply, says, settings};
@@ -19,7 +19,7 @@ fn name_of_outcome(outcome: &Outcome) -> &'static str {
     OutcomeKind::from(outcome).into()
 }
 
-/// Every class, in order; the match makes a new one fail to compile.
+/// Every class, in order; a new one fails to compile because of the match.
 fn classes() -> Vec<FailureClass> {
     use FailureClass as C;
     let after = |class: C| match class {
@@ -31,13 +31,13 @@ fn classes() -> Vec<FailureClass> {
         C::ContextTooLong => Some(C::Refused),
         C::Refused => Some(C::Malformed),
         C::Malformed => Some(C::Permanent),
-        // What is given up is no outcome: no adapter says it.
+        // An abandoned request is not an outcome: no adapter reports it.
         C::Permanent | C::Abandoned => None,
     };
     std::iter::successors(Some(C::Transient), |class| after(*class)).collect()
 }
 
-/// Makes a run that stands at a stage.
+/// Creates a run at a stage.
 type Row = (&'static str, fn() -> Dialogue);
 
 /// Each stage, and the same stages while waiting or after leaving.
@@ -131,7 +131,7 @@ fn placed() -> Intake {
     Intake { files: vec![file], sources: vec![source], ..Intake::default() }
 }
 
-/// Every outcome, in the forms that lead to different ends.
+/// Every outcome, in the variants that have different consequences.
 fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     let engine_call = call("get_progress", &json!({}));
     let local_call = call("write_file", &json!({"path": "a.md", "content": "x"}));
@@ -217,7 +217,7 @@ fn every_stage_meets_every_outcome() {
     });
 }
 
-/// What an outcome leads to; a fresh run each time. An illegal one leaves the run as it was.
+/// The consequences of an outcome; a new run each time. An illegal one leaves the run unchanged.
 fn meet(mut dialogue: Dialogue, outcome: Outcome) -> String {
     if let (Outcome::FeedbackReceived(rows), true) = (&outcome, dialogue.toy.feedback.is_empty()) {
         dialogue.toy.feedback.clone_from(rows);
@@ -236,7 +236,7 @@ fn meet(mut dialogue: Dialogue, outcome: Outcome) -> String {
     }
 }
 
-/// Shorter than in dialogues: the texts are told there.
+/// Shorter than in dialogues, which show the texts.
 fn short(told: &Change) -> String {
     match told {
         Change::Message(message) => format!("message {} {:?}", message.seq, message.kind),

@@ -1,5 +1,5 @@
-//! Random walks: legal outcomes with calls that make sense more often than not, in hundreds of short lives. The kit
-//! checks every request and every rebuild; here stands what else must hold after each step.
+//! Random walks: legal outcomes with mostly sensible calls, in hundreds of short lives. The kit checks every request
+//! and every rebuild; here are the other invariants after each step.
 
 mod choices;
 mod invariants;
@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// A life of a job, told by choices.
+/// The life of a job, driven by choices.
 struct Walk {
     dialogue: Dialogue,
     choices: Choices,
@@ -46,7 +46,7 @@ impl Walk {
         Self { dialogue, choices, watch: Watch::default() }
     }
 
-    /// One step; false when the job is over.
+    /// One step; false if the job is over.
     fn step(&mut self) -> bool {
         if self.dialogue.run.exit().is_some() {
             return self.take_up_again();
@@ -102,7 +102,7 @@ impl Walk {
     }
 
     fn turn(&mut self) -> Outcome {
-        // Failures come in rows.
+        // Failures come in sequences.
         if self.dialogue.run.state().retry.failures > 0 && self.choices.below(3) > 0 {
             return self.failed();
         }
@@ -164,7 +164,7 @@ impl Walk {
         }
     }
 
-    /// What a person or the queue does with a job that left; false when it is over.
+    /// What a person or the queue does with a job that left the worker; false if it is over.
     fn take_up_again(&mut self) -> bool {
         self.watch.stays_left(&mut self.dialogue);
         match self.dialogue.exit().clone() {
@@ -188,7 +188,7 @@ impl Walk {
     }
 }
 
-/// Bounds so narrow that a short life reaches them.
+/// Bounds so low that a short life reaches them.
 fn narrow(choices: &mut Choices) -> Settings {
     Dialogue::with(|settings| {
         settings.phases.history_at_boundary = [HistoryAtBoundary::Reset, HistoryAtBoundary::Compact][choices.below(2)];

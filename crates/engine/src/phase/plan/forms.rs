@@ -1,4 +1,4 @@
-//! The beginnings of a plan's phases: the common forms of plans, the most certain first.
+//! Detects the beginnings of a plan's phases: the common forms of plans, most reliable first.
 
 use super::{
     PlannedState,
@@ -6,11 +6,11 @@ use super::{
     words::{self, Column, Label, Section, Size},
 };
 
-/// A phase as it stands in the text: the line that names it, its name, and the lines that belong to it.
+/// A phase in the text: the line that names it, its name, and its lines.
 #[derive(Clone, Debug)]
 pub(super) struct Found<'a> {
     pub(super) heading: &'a str,
-    /// What a box or a cell beside it says of it.
+    /// Its state by a box or a cell next to it.
     pub(super) marked: Option<PlannedState>,
     pub(super) name: String,
     pub(super) body: Vec<Line<'a>>,
@@ -35,7 +35,7 @@ pub(super) fn find<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     forms.iter().map(|form| form()).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// The lines outside the sections that are about the plan, or about its words.
+/// The lines outside the sections about the plan or its terms.
 fn without_asides<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
     let mut aside: Option<usize> = None;
     let mut kept = Vec::new();
@@ -58,14 +58,14 @@ fn without_asides<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
     kept
 }
 
-/// The lines of the section that this line begins.
+/// The lines of the section that begins with this line.
 fn section<'l, 'a>(lines: &'l [Line<'a>], heading: usize) -> &'l [Line<'a>] {
     let behind = &lines[heading + 1..];
     let ends = |line: &Line<'_>| match (line.kind, lines[heading].kind) {
         (Kind::Heading(level), Kind::Heading(own)) => level <= own,
         (Kind::Heading(_) | Kind::Bold, _) => true,
         (Kind::Item(indent), Kind::Item(own)) => {
-            // Steps are often not indented below the number that they belong to.
+            // Steps are often not indented relative to their number.
             indent < own || indent == own && line.is_numbered == lines[heading].is_numbered
         }
         (Kind::Plain(indent), Kind::Item(own)) => indent <= own,
@@ -74,7 +74,7 @@ fn section<'l, 'a>(lines: &'l [Line<'a>], heading: usize) -> &'l [Line<'a>] {
     &behind[..behind.iter().position(ends).unwrap_or(behind.len())]
 }
 
-/// The phases that begin in these lines, each with what stands up to the next, or to the end of its section.
+/// The phases that begin in these lines, each with the lines up to the next one, or to the end of its section.
 fn of_starts<'a>(lines: &[Line<'a>], starts: &[usize]) -> Vec<Found<'a>> {
     let end = |n: usize| starts.get(n + 1).copied().unwrap_or(lines.len());
     let found = starts.iter().enumerate().map(|(n, &at)| {
@@ -86,8 +86,8 @@ fn of_starts<'a>(lines: &[Line<'a>], starts: &[usize]) -> Vec<Found<'a>> {
     found.collect()
 }
 
-/// Lines that say "Phase 2" or "Schritt 2": those of the word that stands first in the text at the smallest depth, headings
-/// before lists and lists before lines of text.
+/// Lines such as "Phase 2" or "Schritt 2": those with the word that occurs first in the text at the smallest depth;
+/// headings take precedence over lists, lists over plain lines.
 fn labelled<'a>(lines: &[Line<'a>], may: impl Fn(&Line<'a>, &Label<'_>) -> bool) -> Vec<Found<'a>> {
     let depth = |line: &Line<'_>| match line.kind {
         Kind::Heading(level) => Some((0, level)),
@@ -125,7 +125,7 @@ fn is_item(line: &Line<'_>) -> bool {
     matches!(line.kind, Kind::Item(_))
 }
 
-/// The parts of a section that says it has them: there any heading and any list will do.
+/// The parts of a section that is titled as a container: any heading and any list in it qualifies.
 fn in_a_section<'a>(lines: &[Line<'a>], kind: Section) -> Vec<Found<'a>> {
     let is_one = |at: &usize| match lines[*at].kind {
         Kind::Heading(_) => words::section(lines[*at].text) == kind && !is_title(lines, *at),
@@ -159,7 +159,7 @@ fn is_part(line: &Line<'_>) -> bool {
     matches!(words::section(line.text), Section::Part | Section::AboutThePlan | Section::Approach)
 }
 
-/// Headings with numbers, of the smallest level that has some.
+/// Numbered headings, of the highest level that has some.
 fn numbered_headings<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     let is_one = |line: &&Line<'_>| line.is_numbered && level(line).is_some() && is_part(line);
     let Some(smallest) = lines.iter().filter(is_one).filter_map(level).min() else { return Vec::new() };
@@ -171,7 +171,8 @@ fn numbered_headings<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     }
 }
 
-/// Headings whose sections have steps: boxes, or lists in two sections at least. Of several levels the highest that has them.
+/// Headings whose sections have steps: boxes, or lists in at least two sections. If several levels qualify, the
+/// highest.
 fn headings_with_steps<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     let with_steps = |wanted: usize| {
         let is_one = |at: &usize| level(&lines[*at]) == Some(wanted) && is_part(&lines[*at]) && !is_title(lines, *at);
@@ -189,7 +190,7 @@ fn has_boxes(lines: &[Line<'_>]) -> bool {
     lines.iter().any(|line| line.ticked.is_some())
 }
 
-/// Whether a section lists what is to be done, and not what words mean.
+/// Whether a section lists work, not definitions.
 fn has_steps(lines: &[Line<'_>]) -> bool {
     let items: Vec<&Line<'_>> = lines.iter().filter(|line| is_item(line)).collect();
     let defines = items.iter().filter(|line| is_definition(line)).count();
@@ -202,7 +203,7 @@ fn is_definition(line: &Line<'_>) -> bool {
     line.ticked.is_none() && !line.is_numbered && rest.trim_start().starts_with([':', '–', '—', '-'])
 }
 
-/// All headings of a section that holds the phases, of its highest level.
+/// All headings of a section that contains the phases, of its highest level.
 fn all_headings<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     let smallest = lines.iter().filter_map(level).min();
     let starts: Vec<usize> =
@@ -210,7 +211,7 @@ fn all_headings<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     of_starts(lines, &starts)
 }
 
-/// Lines in bold with numbers, or with steps behind them.
+/// Bold lines with numbers, or followed by steps.
 fn bold_lines<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     let is_one = |at: &usize| {
         let line = &lines[*at];
@@ -221,7 +222,7 @@ fn bold_lines<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     if starts.len() > 1 { of_starts(lines, &starts) } else { Vec::new() }
 }
 
-/// The first list whose outermost items may be phases.
+/// The first list whose top-level items may be phases.
 fn list<'a>(lines: &[Line<'a>], may: impl Fn(&Line<'a>) -> bool) -> Vec<Found<'a>> {
     let first = lines.iter().position(|line| is_item(line) && may(line));
     let Some(first) = first else { return Vec::new() };
@@ -239,8 +240,8 @@ fn list<'a>(lines: &[Line<'a>], may: impl Fn(&Line<'a>) -> bool) -> Vec<Found<'a
     }
 }
 
-/// The rows of the first table with a column of phases, or of numbers and what is done. Rows that leave the phase out, or
-/// repeat it, go on with it.
+/// The rows of the first table with a column of phases, or of numbers and work. Rows that omit the phase, or repeat it,
+/// continue the previous one.
 fn table<'a>(lines: &[Line<'a>]) -> Vec<Found<'a>> {
     let is_row = |line: &Line<'_>| line.kind == Kind::Row;
     let is_head = |at: usize| lines.get(at + 1).is_some_and(|next| is_row(next) && is_rule(next.text));
@@ -276,7 +277,7 @@ fn rows_of_phases<'a>(rows: &[Line<'a>]) -> Vec<Found<'a>> {
     found
 }
 
-/// The name in the column of phases; where that holds a number alone, what stands beside it.
+/// The name in the column of phases; if it has only a number, the adjacent cell.
 fn name_of_row(row: &[&str], part: usize, heads: &[Column]) -> String {
     let cell = row.get(part).copied().unwrap_or_default();
     let rest = words::label(cell).map_or(cell, |label| label.rest);

@@ -1,17 +1,17 @@
 //! The Markdown lines of a plan, without fences and comments.
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A heading of this level.
     Heading(usize),
-    /// An item of a list, indented by so many columns.
+    /// A list item with this indent in columns.
     Item(usize),
-    /// A line in bold, which many write for a heading.
+    /// A bold line, often used as a heading.
     Bold,
     /// A row of a table.
     Row,
-    /// Anything else that is not empty, indented by so many columns.
+    /// Any other line that is not empty, with this indent in columns.
     Plain(usize),
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Line<'a> {
     pub(super) text: &'a str,
     /// Whether it has a number.
     pub(super) is_numbered: bool,
-    /// Its box, and whether that is ticked.
+    /// Whether its box is ticked, if it has one.
     pub(super) ticked: Option<bool>,
 }
 
@@ -31,7 +31,7 @@ const TICKED: [&str; 4] = ["[x]", "[X]", "[✓]", "[✔]"];
 const OPEN: [&str; 2] = ["[ ]", "[]"];
 const BULLETS: [&str; 6] = ["- ", "* ", "+ ", "• ", "– ", "✓ "];
 
-/// The lines of a text that are not empty.
+/// The non-empty lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut found: Vec<Line<'_>> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -59,7 +59,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     found
 }
 
-/// A line under a heading's text.
+/// The level of a line that underlines a heading.
 fn underlined(trimmed: &str) -> Option<usize> {
     let is_of = |mark: char| trimmed.len() >= 3 && trimmed.chars().all(|c| c == mark);
     match (is_of('='), is_of('-')) {
@@ -99,30 +99,30 @@ fn line(raw: &str) -> Line<'_> {
         false if ["**", "__"].iter().any(|mark| text.starts_with(mark)) => Kind::Bold,
         false => Kind::Plain(indent),
     };
-    // "**1. Prepare**" has its number behind the mark.
+    // "**1. Prepare**" has its number after the mark.
     let bold = (kind == Kind::Bold).then(|| heading_number(text.trim_start_matches(['*', '_']))).flatten();
     Line { kind, text: bold.unwrap_or(text), is_numbered: numbered.is_some() || bold.is_some(), ticked }
 }
 
-/// A box at the beginning, or the mark that some set in its place.
+/// A box at the beginning, or an equivalent mark.
 fn ticked(text: &str) -> (&str, Option<bool>) {
     let behind = |marks: &[&str]| marks.iter().find_map(|mark| text.strip_prefix(mark));
     match (behind(&TICKED), behind(&OPEN)) {
         (Some(rest), _) => (rest.trim_start(), Some(true)),
-        // A link has its address behind the brackets.
+        // A link has its address after the brackets.
         (None, Some(rest)) if !rest.starts_with('(') => (rest.trim_start(), Some(false)),
         _ => (text, None),
     }
 }
 
-/// Behind "1. " or "(1) ".
+/// The rest after "1. " or "(1) ".
 fn item_number(text: &str) -> Option<&str> {
     let (number, rest) = digits(text.strip_prefix('(').unwrap_or(text))?;
     let rest = rest.strip_prefix(['.', ')'])?;
     (number.len() <= 3 && rest.starts_with([' ', '\t'])).then(|| rest.trim_start())
 }
 
-/// Behind the number of a heading: "1. ", "2) ", "3 – ", "IV. ", "B. "; not behind "1.2", a part of a part.
+/// The rest after the number of a heading: "1. ", "2) ", "3 – ", "IV. ", "B. "; not after "1.2", a part of a part.
 fn heading_number(text: &str) -> Option<&str> {
     let ends = |rest: &str| rest.starts_with([' ', '.', ')', ':', '-', '–', '—']);
     let trimmed = |rest: &'_ str| rest.len();
@@ -150,7 +150,7 @@ pub(super) fn cells(row: &str) -> Vec<&str> {
     inner.split('|').map(str::trim).collect()
 }
 
-/// Whether a row only parts the head of a table from its rows.
+/// Whether a row only separates the head of a table from its rows.
 pub(super) fn is_rule(row: &str) -> bool {
     cells(row).iter().all(|cell| cell.contains('-') && cell.chars().all(|c| "-: ".contains(c)))
 }

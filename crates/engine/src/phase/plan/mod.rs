@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The plan's file.
 pub const PATH: &str = "main_plan.md";
-/// Phases named one by one when it is said what was read.
+/// Phases listed individually when the result of parsing is reported.
 const MAX_NAMED: usize = 20;
 
 /// One phase of the plan as it is written.
@@ -19,20 +19,20 @@ const MAX_NAMED: usize = 20;
 pub struct PlannedPhase {
     /// Its heading without number, mark and state.
     pub name: String,
-    /// What the text says of it.
+    /// Its state according to the text.
     pub state: PlannedState,
-    /// The steps whose boxes are not ticked.
+    /// The steps with unticked boxes.
     #[serde(skip)]
     pub open_steps: Vec<String>,
 }
 
-/// What the text of a plan says of a phase.
+/// The state of a phase according to the text of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlannedState {
-    /// Marked as done, or all of its checkboxes are.
+    /// Marked as done, or all of its boxes are ticked.
     Done,
-    /// Marked as current, or the first that is not done.
+    /// Marked as current, or the first one that is not done.
     Current,
     /// Neither.
     Open,
@@ -40,7 +40,7 @@ pub enum PlannedState {
 
 const DONE_MARKS: [&str; 7] = ["[x]", "✓", "✔", "✅", "complete", "completed", "done"];
 const CURRENT_MARKS: [&str; 5] = ["← current", "<- current", "(current)", "in progress", "🔄"];
-/// What stands alone at a heading's end or in a cell of a table, in other languages.
+/// Words that mean "done" when alone at a heading's end or in a table cell, in several languages.
 const DONE_WORDS: [&str; 16] = [
     "erledigt",
     "fertig",
@@ -60,12 +60,13 @@ const DONE_WORDS: [&str; 16] = [
     "完成",
 ];
 
-/// The same of what is being done.
+/// The same for work in progress.
 const CURRENT_WORDS: [&str; 7] = ["current", "in arbeit", "laufend", "en cours", "en curso", "in corso", "进行中"];
 
-/// The phases of a plan: headings that begin with a word such as "Phase", "Schritt" or "Étape" and a number; else the parts of a
-/// section "Phases", numbered headings, such words in lists, a table of phases, headings with steps, or a list with numbers
-/// or boxes. Sections about goals, criteria, risks and words are none. Exactly one phase that is not done is current.
+/// The phases of a plan: headings that begin with a word such as "Phase", "Schritt" or "Étape" and a number; otherwise
+/// the parts of a section "Phases", numbered headings, such words in lists, a table of phases, headings with steps, or
+/// a list with numbers or boxes. Sections about goals, criteria, risks and terms are not phases. Exactly one phase that
+/// is not done is current.
 pub fn read_plan(text: &str) -> Vec<PlannedPhase> {
     let lines = lines::lines(text);
     let mut phases: Vec<PlannedPhase> = forms::find(&lines).into_iter().map(phase).collect();
@@ -73,7 +74,7 @@ pub fn read_plan(text: &str) -> Vec<PlannedPhase> {
     phases
 }
 
-/// What is read of a plan, in words: how many phases, and their names. None where it has no phases.
+/// The parsed plan in words: the number of phases, and their names. None if it has no phases.
 pub fn reading(text: &str) -> Option<String> {
     let phases = read_plan(text);
     let named: Vec<&str> = phases.iter().take(MAX_NAMED).map(|phase| phase.name.as_str()).collect();
@@ -88,7 +89,7 @@ pub fn reading(text: &str) -> Option<String> {
     }
 }
 
-/// How a plan without phases is put right.
+/// How to fix a plan without phases.
 pub const NO_PHASES: &str = "No phases were recognised in it: begin each with a heading such as '## Phase 1: name', and put its \
                              steps below as checkboxes.";
 
@@ -112,7 +113,7 @@ fn is_done(lower: &str) -> bool {
     has_word(lower, &DONE_MARKS) || DONE_WORDS.iter().any(ends_with)
 }
 
-/// What a cell of a table says of its row, if it says nothing else.
+/// The state that a table cell denotes for its row, if the cell contains nothing else.
 fn state_of_cell(cell: &str) -> Option<PlannedState> {
     let cell = cell.trim_matches(|c: char| c.is_whitespace() || "*_".contains(c)).to_lowercase();
     let is_in = |words: &[&str]| words.contains(&cell.as_str());

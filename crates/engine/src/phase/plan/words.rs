@@ -1,31 +1,31 @@
 //! The keywords of plans in several languages.
 
-/// Begins the name of a part of the plan, before its number.
+/// A word that begins the name of a part of the plan, before its number.
 const PHASES: &str = "\
     phase, stage, étape, etape, etappe, fase, etapa, etap, fáze, faza, fázis, fas, vaihe, aşama, этап, фаза, \
     стадия, 阶段, 階段, フェーズ, 段階, 단계, giai đoạn, tahap, مرحلة, المرحلة, चरण, milestone, meilenstein, jalon, hito, \
     sprint, iteration, work package, arbeitspaket, abschnitt, teil, part, partie, parte, deel, część, část, часть, \
     block";
-/// The same of a smaller part, which is one of the plan where there is none that is larger.
+/// The same for a smaller part, which is a phase only if there is no larger one.
 const STEPS: &str = "\
     step, schritt, paso, passo, stap, steg, trin, askel, krok, шаг, крок, adım, 步骤, 步驟, ステップ, bước, lépés, langkah, \
     task, aufgabe, tâche, tarea, taak, compito, задача, 任务";
-/// A section that holds the parts and is none itself.
+/// Titles of a section that contains the phases and is not one itself.
 const CONTAINERS: &str = "\
     phases, plan, the plan, work plan, plan of work, project plan, steps, stages, milestones, roadmap, schedule, \
     phasen, schritte, arbeitsplan, ablauf, ablaufplan, zeitplan, meilensteine, étapes, plan de travail, fases, \
     etapas, pasos, plan de trabajo, fasi, piano, passi, passos, plano, fasen, stappen, этапы, план, шаги, 计划, 阶段, \
     步骤, 計画, tasks, aufgaben, tâches, tareas, to do, todos";
-/// The same where a plan has no other.
+/// The same, if a plan has no other.
 const APPROACHES: &str = "\
     approach, method, methodology, procedure, workflow, vorgehen, vorgehensweise, methode, approche, démarche, \
     méthode, enfoque, método, approccio, metodo, abordagem, aanpak, подход, 方法";
-/// A section that speaks of the plan and is no part of it, unless it has boxes to tick.
+/// Titles of a section about the plan that is not a part of it, unless it has boxes to tick.
 const ABOUT_THE_PLAN: &str = "\
     overview, summary, introduction, context, background, scope, status, übersicht, überblick, einleitung, \
     zusammenfassung, hintergrund, kontext, umfang, contexte, introducción, resumen, contexto, résumé, contesto, \
     riepilogo, resumo, overzicht, samenvatting, обзор, контекст, 概述, 背景, material, materials, documents, dokumente";
-/// The same, boxes or not.
+/// The same, with or without boxes.
 const ASIDES: &str = "\
     goal, goals, objective, objectives, aim, aims, purpose, criteria, completion, completion criteria, \
     success criteria, acceptance criteria, how completion is judged, how completion, definition of done, done when, \
@@ -38,34 +38,34 @@ const ASIDES: &str = "\
     supuestos, entregables, obiettivo, obiettivi, criteri, rischi, glossario, definizioni, critérios, riscos, \
     glossário, doel, doelen, risico's, begrippen, woordenlijst, цель, цели, риски, глоссарий, термины, критерии, \
     目标, 风险, 术语, 术语表, 词汇表, 用語集";
-/// Heads a column of numbers.
+/// Heads of a column of numbers.
 const NUMBERS: &str = "\
     #, nr, nr., no, no., n°, nº, №, number, nummer, id, 编号";
-/// Heads the column with what is done in a part.
+/// Heads of the column that names the work of a part.
 const NAMES: &str = "\
     name, title, what, work, content, activity, description, goal, titel, was, inhalt, arbeit, tätigkeit, \
     beschreibung, nom, titre, activité, contenu, nombre, título, actividad, descripción, nome, titolo, attività, \
     descrizione, atividade, naam, activiteit, название, содержание, 名称, 内容";
-/// Ordinals that may come before the word: "first phase".
+/// Ordinals that may precede the word: "first phase".
 const ORDINALS: &str = "\
     first, second, third, fourth, fifth, sixth, last, erste, erster, zweite, zweiter, dritte, dritter, vierte, \
     vierter, fünfte, fünfter, première, premier, deuxième, troisième, quatrième, primera, primer, segunda, segundo, \
     tercera, tercer, cuarta, prima, primo, seconda, terza, quarta, primeira, terceira, eerste, tweede, derde, \
     первый, второй, третий, первая, вторая, третья";
-/// Numbers as words behind it: "phase one".
+/// Number words that may follow it: "phase one".
 const SPELLED: &str = "\
     one, two, three, four, five, six, seven, eight, nine, ten, eins, zwei, drei, vier, fünf, un, deux, trois, \
     quatre, cinq, uno, una, dos, tres, cuatro, due, tre, quattro";
 const CJK_NUMERALS: &str = "一二三四五六七八九十";
 
-/// How large a part a word names.
+/// The size of the part that a word names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Size {
     Phase,
     Step,
 }
 
-/// What a section is to a plan.
+/// The role of a section in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// It may be a part.
@@ -81,9 +81,9 @@ pub(super) enum Section {
 pub(super) struct Label<'a> {
     pub(super) size: Size,
     pub(super) word: &'static str,
-    /// What stands behind word and number.
+    /// The text after word and number.
     pub(super) rest: &'a str,
-    /// Whether something parts it from them, so that they are no part of a sentence.
+    /// Whether a separator follows them, so that they do not belong to a sentence.
     pub(super) is_apart: bool,
 }
 
@@ -110,7 +110,7 @@ fn number_first(text: &str) -> Option<Label<'_>> {
     is_apart(rest).then_some(Label { size, word, rest, is_apart: true })
 }
 
-/// The word at the beginning, the longest that fits, whole.
+/// The longest keyword that the text begins with, as a whole word.
 fn word(text: &str) -> Option<(Size, &'static str, &str)> {
     let sizes = [(Size::Phase, PHASES), (Size::Step, STEPS)];
     let words = sizes.into_iter().flat_map(|(size, words)| all(words).map(move |word| (size, word)));
@@ -118,7 +118,7 @@ fn word(text: &str) -> Option<(Size, &'static str, &str)> {
     fitting.max_by_key(|(_, word, _)| word.len())
 }
 
-/// What stands behind a word at the beginning, in any case; scripts without spaces have no word's end.
+/// The rest after a word at the beginning, in any case; scripts without spaces have no word boundary.
 fn behind<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars() {
@@ -137,7 +137,7 @@ fn is_cjk(word: &str) -> bool {
     word.chars().all(|c| c as u32 > 0x2e80)
 }
 
-/// Behind a number: digits or Roman ones, but not those of a part of a part ("1.2").
+/// The rest after a number: Arabic or Roman, but not that of a part of a part ("1.2").
 fn number(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -151,7 +151,7 @@ fn number(text: &str) -> Option<&str> {
 fn roman(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !"ivxIVX".contains(c)).unwrap_or(text.len());
     let rest = &text[end..];
-    // One letter numbers as well: "Phase A".
+    // A single letter is a number as well: "Phase A".
     let letter =
         text.strip_prefix(|c: char| c.is_ascii_uppercase()).filter(|rest| !rest.starts_with(char::is_alphanumeric));
     let is_number = end > 0 && !rest.starts_with(char::is_alphanumeric);
@@ -186,7 +186,8 @@ fn is_apart(rest: &str) -> bool {
     !rest.trim_start().starts_with(char::is_alphanumeric)
 }
 
-/// What a section of this name is; a name that begins with such a word and goes on with "and …" is the same.
+/// The role of a section with this name; a name that begins with such a word and continues with "and …" has the same
+/// role.
 pub(super) fn section(name: &str) -> Section {
     let name = name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let lists = [
@@ -197,7 +198,7 @@ pub(super) fn section(name: &str) -> Section {
     ];
     let is_in = |words| all(words).any(|word| name.strip_prefix(word).is_some_and(goes_on_besides));
     let named = lists.iter().find(|(_, words)| is_in(words)).map(|(section, _)| *section);
-    // Headings of one letter order an index.
+    // Single-letter headings belong to an index.
     let is_letter = name.chars().count() == 1;
     named.unwrap_or(if is_letter { Section::Aside } else { Section::Part })
 }
@@ -213,7 +214,7 @@ fn goes_on_besides(rest: &str) -> bool {
             && (next.starts_with(is_apart) || connectives.iter().any(|word| next.starts_with(word)))
 }
 
-/// What a column of a table holds, by its head.
+/// The content of a table's column, by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Number,

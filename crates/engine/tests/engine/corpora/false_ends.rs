@@ -1,9 +1,9 @@
-//! False completions: every one of them is refused, and the job goes on.
+//! False completions: each is refused, and the job continues.
 
 use crate::kit::{Dialogue, settings};
 use serde_json::{Value, json};
 
-/// A claim in the final phase of a job that has written these files.
+/// A completion claim in the final phase of a job that has written these files.
 struct Claim {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -17,7 +17,7 @@ fn claim(name: &'static str, files: &'static [(&'static str, &'static str)], del
 
 const REPORT: (&str, &str) = ("output/report.md", "Invoices must be kept for ten years.");
 
-/// Content that is none, as models write it to get past a check for existence.
+/// Placeholder content, as models write it to pass a check for existence.
 const STUBS: [&str; 22] = [
     "",
     "   \n\n\t\n",

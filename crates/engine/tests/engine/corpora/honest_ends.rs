@@ -1,10 +1,10 @@
-//! Honest completions: every one of them is accepted, however short, odd or incomplete the work is, if it is said.
+//! Honest completions: each is accepted, however short, odd or incomplete the work is, if it says so.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::JobExit;
 use serde_json::{Value, json};
 
-/// Content that is short or odd, and content all the same.
+/// Short or odd, but real content.
 const CONTENTS: [&str; 24] = [
     "Invoices must be kept for ten years.",
     "# Report\n\nInvoices must be kept for ten years.\n",
@@ -32,7 +32,7 @@ const CONTENTS: [&str; 24] = [
     "## Findings\n\nNone; the document is a price list.\n",
 ];
 
-/// Other ways to say where the report is.
+/// Other spellings of the report's path.
 const PATHS: [&str; 8] = [
     "output/report.md",
     "./output/report.md",

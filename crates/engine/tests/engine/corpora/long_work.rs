@@ -1,4 +1,4 @@
-//! Legitimate long work: no guardrail may stop it, refuse a call of it, or plan it anew.
+//! Legitimate long work: no guardrail may stop it, refuse any of its calls, or plan it again.
 
 use crate::kit::{Dialogue, settings};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn search(query: impl Into<String>) -> (&'static str, Value) {
     ("web_search", json!({"query": query.into()}))
 }
 
-/// A note every so many turns, as one who reads much does.
+/// A note after this many turns, as in long reading.
 fn now_and_then(n: usize, every: usize, calls: Vec<(&'static str, Value)>) -> Vec<(&'static str, Value)> {
     if n % every == every - 1 { calls.into_iter().chain([note(n)]).collect() } else { calls }
 }

@@ -1,4 +1,4 @@
-//! People decide on single calls: the job waits for them, and what they decided holds for this call, once.
+//! People decide on single calls: the job waits for them, and a decision applies to this call, once.
 
 use crate::kit::{Dialogue, call, effect, reply};
 use plumbline_engine::{
@@ -8,7 +8,7 @@ use plumbline_engine::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Searches, pages and letters are asked for.
+/// Searches, pages and letters need approval.
 fn asking() -> Settings {
     Dialogue::with(|settings| {
         let names = ["web_search", "index_page", "send_letter", "write_file", "read_file", "add_requirement"];
@@ -25,7 +25,7 @@ fn asking() -> Settings {
     })
 }
 
-/// A job whose answer has these calls, each with an argument of its own, as far as the outside is not needed.
+/// A job whose answer has these calls, each with different arguments, up to the point where the outside is needed.
 fn answered(names: &[&str]) -> Dialogue {
     let mut dialogue = Dialogue::working(asking(), 1);
     let one = |(place, name): (usize, &&str)| match *name {
@@ -55,7 +55,7 @@ const MISFIT: Decide = |row| {
     (row.state, row.edited) = (ApprovalState::Approved, Some(edited));
 };
 
-/// The waiting calls are decided, and the rest of the answer is carried out.
+/// The waiting calls are decided, and the rest of the answer is executed.
 fn decide(dialogue: &mut Dialogue, decisions: &[Decide]) -> Vec<Change> {
     dialogue.toy.decide(decisions.iter().copied());
     dialogue.crash();
@@ -178,7 +178,7 @@ fn a_dispatch_that_is_refused_takes_nothing_with_it() {
     dialogue.toy.decide([APPROVE, APPROVE]);
     dialogue.crash();
     dialogue.apply(Outcome::ToolsReturned(Vec::new()));
-    // The commit of the second dispatch carries the result of the first.
+    // The commit of the second dispatch contains the result of the first.
     let (now, letter) = (dialogue.now, ToolReturn::ok("call_15_1", "send_letter done.", Vec::new()));
     let Effect::RunTools { calls, .. } = dialogue.run.next() else { panic!("the letter is sent") };
     let letter = ToolReturn { call_id: calls[0].id.clone(), ..letter };

@@ -1,4 +1,4 @@
-//! Budgets: using one up pauses the job and keeps its work; raising it goes on.
+//! Budgets: using one up pauses the job and keeps its work; raising it resumes the job.
 
 use crate::kit::{Dialogue, settings};
 use chrono::TimeDelta;
@@ -10,7 +10,7 @@ fn paused(dialogue: &Dialogue) -> &str {
     dialogue.reason()
 }
 
-/// Pauses for the reason, stays paused when nothing changed, goes on where it stood when the budget is raised.
+/// Pauses for the reason, stays paused without a change, and continues where it stopped when the budget is raised.
 fn pauses_and_resumes(mut dialogue: Dialogue, reason: &str, raise: impl FnOnce(&mut Settings)) {
     assert_eq!(paused(&dialogue), reason);
     let (done, requests) = (dialogue.run.progress(), dialogue.toy.requests.len());

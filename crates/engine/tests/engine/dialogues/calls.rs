@@ -1,4 +1,4 @@
-//! Calls that are wrong, too many, cut, or in flight when a worker died.
+//! Calls that are wrong, too many, cut off, or in flight when a worker died.
 
 use crate::kit::{Dialogue, call, check, reply, settings};
 use plumbline_engine::{Effect, Outcome, ToolCall};

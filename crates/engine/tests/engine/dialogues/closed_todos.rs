@@ -1,4 +1,4 @@
-//! What a closed todo lets go of the conversation, and what it keeps.
+//! Which messages are removed from the conversation with a closed todo, and which are kept.
 
 use crate::kit::{Dialogue, call, covering, intake_of_four, reply};
 use plumbline_engine::{CLEARED_NOTE, ClosedTodos, HistoryAtBoundary, Limits, Settings};
@@ -31,14 +31,14 @@ fn close(dialogue: &mut Dialogue) {
     dialogue.call("todo_complete", json!({}));
 }
 
-/// Of the results of reading, in their order: whether each is gone.
+/// For each result of reading, in order: whether it was cleared.
 fn gone(dialogue: &Dialogue) -> Vec<bool> {
     let results = dialogue.request().into_iter().filter(|line| line.answers.is_some());
     let read = results.filter(|line| line.text.starts_with("Page") || line.text.starts_with(CLEARED_NOTE));
     read.map(|line| line.text.starts_with(CLEARED_NOTE)).collect()
 }
 
-/// Two todos of four pages each; the tokens of all requests, and of the last.
+/// Two todos of four pages each; returns the tokens of all requests, and of the last.
 fn two_todos(mut dialogue: Dialogue) -> (u32, u32) {
     let mut sent = 0;
     for todo in 0..2 {

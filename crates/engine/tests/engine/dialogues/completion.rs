@@ -161,7 +161,7 @@ fn it_is_no_tool_of_tactical_phases() {
     );
 }
 
-/// A job in its final phase that owes a file which is not there.
+/// A job in its final phase with a required file that is missing.
 fn owing() -> Dialogue {
     let owed = OwedFile { path: "output/answers.json".into(), required: true, has_schema: true };
     finished(Dialogue::with(|settings| settings.owed = Owed { files: vec![owed], is_inspected: false }))
@@ -262,7 +262,7 @@ fn a_file_is_delivered_or_undelivered_and_not_both() {
         dialogue.call("job_complete", claim(&["output/report.md"], &[said]));
         assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{said}: {:?}", dialogue.run.exit());
     }
-    // A file that is owed and there is delivered, whether it is named or not, but where it is given up as a whole.
+    // A required file that exists is delivered, whether it is named or not, unless it is given up as a whole.
     let answered = || {
         let mut dialogue = owing();
         dialogue.call("write_file", json!({"path": "output/answers.json", "content": "[10]"}));

@@ -1,4 +1,4 @@
-//! The context stays in bounds: evict, clear, summarize, cut, and never part a call from its result.
+//! The context is bounded: evict, clear, summarize, cut, and never separate a call from its result.
 
 use crate::kit::{Dialogue, change, intake, says, settings};
 use plumbline_engine::{
@@ -182,7 +182,7 @@ fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_
     dialogue.fails(FailureClass::ContextTooLong);
     assert_eq!(purpose(&dialogue), Purpose::Tactical);
     assert!(dialogue.request()[1].text.contains("was cut because the context was full"));
-    // Nothing is left to make smaller: a provider that is mistaken gets some more tries, and that is all.
+    // Nothing is left to shrink: a provider that refuses by mistake gets a bounded number of retries.
     let mut tries = 0;
     while dialogue.run.exit().is_none() {
         dialogue.fails(FailureClass::ContextTooLong);
@@ -199,7 +199,7 @@ fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_
 #[test]
 fn old_results_are_cleared_before_a_refused_request_is_summarized() {
     let mut settings = small(6000);
-    // What is kept is larger than what could go, so that it has not gone before.
+    // The kept part is larger than the clearable part, so it was not cleared before.
     settings.limits.keep_recent_tool_results = 4;
     let mut dialogue = reader(settings);
     for n in 0..8 {
@@ -238,7 +238,7 @@ fn nothing_is_cleared_that_costs_more_than_it_brings() {
     }
 }
 
-/// What the find was made with: long old results, then an answer of twelve calls of which the first two are refused.
+/// The scenario of the bug: long old results, then an answer of twelve calls of which the first two are refused.
 #[test]
 fn nothing_is_cleared_that_the_model_has_not_read_and_no_refusal_is() {
     let mut settings = small(8000);

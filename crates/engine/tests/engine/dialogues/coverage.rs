@@ -1,4 +1,5 @@
-//! The coverage ledger in a job's life: documents are prepared, passages read and answered, and completion takes them all.
+//! The coverage ledger in a job's life: documents are prepared, passages read and answered, and completion requires all
+//! of them.
 
 use crate::kit::{Dialogue, covering, intake_of_four, prepare};
 use plumbline_engine::{
@@ -26,7 +27,7 @@ fn states(dialogue: &Dialogue) -> Vec<(PassageState, Option<AnsweredPassage>)> {
     dialogue.toy.passages.values().map(|passage| (passage.state, passage.answered_by)).collect()
 }
 
-/// The text is read once a request has carried it: with the answer behind the one that asked for it.
+/// The text counts as read once a request has contained it: with the answer after the one that asked for it.
 fn read(dialogue: &mut Dialogue) {
     dialogue.call("read_file", json!({"path": "input/policy.pdf"}));
     dialogue.call("get_progress", json!({}));
@@ -111,7 +112,7 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     assert!(dialogue.run.state().previous.is_some(), "it is looked at once");
 }
 
-/// What preparing a scan gives.
+/// The result of preparing a scan.
 fn scanned() -> Outcome {
     let note = SCAN.to_string();
     Outcome::Prepared(Prepared { document: "input/policy.pdf".into(), note, products: Vec::new() })
@@ -176,7 +177,7 @@ fn a_document_that_nobody_has_prepared_is_not_passed_over() {
     assert!(refused.contains("input/policy.pdf has no passages yet"), "{refused}");
 }
 
-/// As a fork at a step before its documents were cut anew.
+/// Like a fork at a step before its documents were cut again.
 #[test]
 fn a_run_without_passages_is_prepared_when_it_is_loaded() {
     let mut dialogue = working(covering_with(|settings| settings.prepare = Prepare::Model));
@@ -235,7 +236,7 @@ fn the_liar_does_not_end_completed() {
     let refused = complete(&mut dialogue, json!([]));
     assert!(refused.contains("4 of 4 passages are neither answered nor named in 'undelivered'"), "{refused}");
     assert!(refused.contains("passage 1 (chunks/chunk_001.md, page 1): unread, 1 candidate"), "{refused}");
-    // Whoever names all of it has done too little.
+    // Naming all of it as undelivered is too little work.
     complete(&mut dialogue, all("the document is long and was not read"));
     assert_eq!(error(&dialogue).details["kind"], "not_covered");
 }
@@ -256,7 +257,7 @@ fn one_that_closes_everything_does_not_end_completed() {
     assert!(error(&dialogue).message.contains("coverage_settings.max_closed"), "{}", error(&dialogue).message);
 }
 
-/// A job whose requirements decide: one for each candidate, the first so many with a tag of the system.
+/// A job in which requirements decide: one for each candidate, the first ones with a tag of the system.
 fn recorded(tagged: usize, unsupported: f64) -> Dialogue {
     let mut dialogue = working(covering_with(|settings| {
         settings.coverage = Some(CoverageSettings { minimum: 0.5, max_closed: 0.5, unsupported, records: true });
@@ -317,7 +318,7 @@ fn a_strategic_phase_opens_with_what_is_left_worst_first() {
     assert!(dialogue.call("coverage", json!({"document": "none.pdf"})).contains("none.pdf has no passages"));
 }
 
-/// A job in its first phase of work, whose todos, one a passage, are these.
+/// A job in its first phase of work, with these todos, one per passage.
 fn working_on(todos: &[Value]) -> Dialogue {
     let mut dialogue = Dialogue::new(covering());
     dialogue.apply(intake_of_four());
@@ -361,12 +362,12 @@ fn the_refusal_carries_the_text_of_the_first_unread_passage_which_is_read_by_it(
     assert_eq!(states(&dialogue)[0], (PassageState::Unread, None), "no request has carried it yet");
     dialogue.call("get_progress", json!({}));
     assert_eq!(states(&dialogue)[0], (PassageState::Read, None));
-    // Of two todos that one answer closes, the second is current when it is refused.
+    // If one answer closes two todos, the second is current when its closing is refused.
     cite(&mut dialogue, [1, 1]);
     let results = dialogue.calls(&[("todo_complete", json!({})), ("todo_complete", json!({}))]);
     assert!(results[0].starts_with("Task 1"), "{results:?}");
     assert!(results[1].contains("todo 2 stays open") && results[1].contains("Passage 2, which counts"), "{results:?}");
-    // It had no candidates, so that being read has answered it.
+    // It had no candidates, so reading answered it.
     assert!(dialogue.close().starts_with("Task 2"));
 }
 
@@ -394,7 +395,7 @@ fn a_todo_has_the_passages_of_its_field_and_of_its_text() {
 #[test]
 fn a_text_that_no_request_carried_was_read_by_nobody() {
     let mut dialogue = working(covering());
-    // One answer reads all of it and ends the phase: the next request begins anew, without what was read.
+    // One answer reads all of it and ends the phase: the next request starts a new conversation without the text.
     let mut calls = vec![("read_file", json!({"path": "input/policy.pdf"}))];
     calls.extend((1..5).map(|line| ("read_file", json!({"path": "instructions.md", "offset": line}))));
     calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));

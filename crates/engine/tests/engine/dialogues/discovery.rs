@@ -1,11 +1,11 @@
-//! Deferred tools: listed by a line, searched for, bound behind all others from the next turn on.
+//! Deferred tools: listed in one line each, searched for, bound after all others from the next turn on.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{Effect, PhaseKind, Settings};
 use serde_json::json;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The tests' tools, of which these two are on demand.
+/// The tests' tools, two of them deferred.
 fn deferring() -> Settings {
     let mut settings = settings();
     let mut tools = settings.tools.to_vec();

@@ -1,4 +1,4 @@
-//! Failures and endings whose words do not say what they are: the engine decides by what it knows of the job.
+//! Failures and endings with ambiguous messages: the engine decides by what it knows of the job.
 
 use crate::kit::{Dialogue, failure, says, settings};
 use plumbline_engine::{Failure, FailureClass, FinishReason, JobExit, Outcome, Reply, Stage, Suspicion};
@@ -8,7 +8,7 @@ fn fails(dialogue: &mut Dialogue, class: FailureClass, suspicion: Suspicion) {
     dialogue.apply(Outcome::ModelFailed(Failure { suspicion: Some(suspicion), ..failure(class) }));
 }
 
-/// A job that has read something, at a model with a window of so many times what its next request takes.
+/// A job that has read something, with a model whose window is this multiple of its next request.
 fn with_window(share: f64) -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.counts = true;
@@ -99,7 +99,7 @@ fn an_answer_that_is_not_complete_is_asked_on_and_its_calls_are_carried_out() {
     assert!(dialogue.toy.text("main_plan.md").contains("Phase 1"));
 }
 
-/// z.ai takes more than the window and says so in the usage alone.
+/// z.ai accepts more than the window and reports it only in the usage.
 #[test]
 fn q29_an_answer_to_more_than_the_window_is_followed_by_less() {
     let mut dialogue = Dialogue::working(settings(), 1);
@@ -117,7 +117,7 @@ fn q29_an_answer_to_more_than_the_window_is_followed_by_less() {
     assert!(is_smaller, "{:?}", state.stage);
 }
 
-/// A job with a conversation of some thousand tokens, at a server that reads so many of them.
+/// A job with a conversation of some thousand tokens, and a server that reads this many of them.
 fn answered_to(dialogue: &mut Dialogue, prompt_tokens: u32) {
     let mut reply = crate::kit::reply("", vec![crate::kit::call("get_progress", &json!({}))]);
     reply.record.prompt_tokens = prompt_tokens;
@@ -138,7 +138,7 @@ fn long_conversation() -> Dialogue {
     dialogue
 }
 
-/// A conversation that goes on by a text of so many tokens, at a server that counts its prompts so.
+/// A conversation that grows by texts of this many tokens, with a server that counts its prompts like this.
 fn counted(window: Option<u32>, count: impl Fn(u32, u32) -> (u32, u32)) -> Dialogue {
     let mut dialogue = long_conversation();
     let mut before = dialogue.request_tokens();
@@ -187,7 +187,7 @@ fn a_server_that_tells_nothing_is_known_by_a_count_that_stands_while_more_is_sen
     }
 }
 
-/// What a provider reports of a request, of what was sent and what was added: the prompt and the cached part.
+/// A provider's report on a request, from the tokens sent and added: the prompt and the cached part.
 type Reported<'a> = dyn Fn(u32, u32) -> (u32, u32) + 'a;
 
 #[test]
@@ -210,7 +210,7 @@ fn a_wrong_count_accuses_nobody() {
     }
 }
 
-/// The texts alone are counted by some: long arguments are no part of that.
+/// Some servers count only texts: long arguments are not included.
 #[test]
 fn a_count_without_calls_accuses_nobody() {
     let mut dialogue = Dialogue::working(settings(), 1);

@@ -1,4 +1,4 @@
-//! What closing a todo and completing a job take: work that the rows know of, not words.
+//! What closing a todo and completing a job require: work known from the rows, not words.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{JobExit, ToolSpec};
@@ -25,7 +25,7 @@ fn record(n: i32) -> (&'static str, Value) {
 #[test]
 fn the_first_closing_without_evidence_is_refused_with_all_open_todos_and_later_ones_are_on_record() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    // The same again in the same answer is no second thought.
+    // A repetition in the same answer is not a reconsideration.
     let refused = dialogue.calls(&[closing(), closing()]);
     assert!(refused[0].starts_with("Error: todo 1 stays open: this would be closed todo 1"), "{refused:?}");
     let open = (1..=5).map(|id| format!("{id}. Process section {id} of the policy")).collect::<Vec<_>>().join("; ");
@@ -60,13 +60,13 @@ fn one_answer_may_work_on_several_todos_before_it_closes_them() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let results = dialogue.calls(&[record(1), record(2), closing(), closing()]);
     assert!(results[2..].iter().all(|result| result.starts_with("Task")), "{results:?}");
-    // The work of one todo is no evidence for two.
+    // The work of one todo is not evidence for two.
     let results = dialogue.calls(&[record(3), closing(), closing()]);
     assert!(results[1].starts_with("Task 3") && results[2].starts_with("Error: todo 4 stays open"), "{results:?}");
     assert!(dialogue.toy.unevidenced.is_empty());
 }
 
-/// A validator that judges all under its second todo.
+/// A validator that judges everything during its second todo.
 #[test]
 fn work_done_ahead_is_evidence_for_the_todos_behind_it() {
     let mut dialogue = Dialogue::working(settings(), 1);
@@ -109,7 +109,7 @@ fn no_job_is_complete_before_a_tactical_phase_has_run_unless_it_says_what_was_no
     assert_eq!(result["undelivered"][0], "everything but a first look: the user asked for no more");
 }
 
-/// A job that has worked through one of three phases, and whose plan then changes.
+/// A job that has worked through one of three phases, and then changes its plan.
 fn one_of_three(then: &str) -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), 3);
     dialogue.finish_phase();

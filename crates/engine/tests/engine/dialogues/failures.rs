@@ -1,4 +1,4 @@
-//! Failed model calls: wait, park, pause, or give up. Decided here and nowhere else.
+//! Failed model calls: wait, park, pause, or give up. Decided only here.
 
 use crate::kit::{Dialogue, check, failure, intake_of, settings};
 use chrono::TimeDelta;
@@ -80,7 +80,7 @@ fn the_providers_wish_is_honoured_in_place_or_parked() {
     assert_eq!(dialogue.reason(), "model unavailable: the provider says RateLimited");
 }
 
-/// An account's weekly limit is refused for days; an outage of a day ends the job all the same.
+/// An account's weekly limit is refused for days; an outage of one day still ends the job.
 #[test]
 fn the_time_for_which_the_provider_sends_the_job_away_is_no_outage() {
     let mut dialogue = Dialogue::begun(settings());
@@ -109,7 +109,7 @@ fn the_configuration_says_how_often_is_waited_in_place() {
     assert_eq!(parked_for(&dialogue), 30);
 }
 
-/// What the endpoint said is lost where the job leaves.
+/// The endpoint's lesson is lost when the job leaves the worker.
 #[test]
 fn a_failure_that_taught_something_is_followed_at_once_and_not_counted() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.model.max_retries = 0));

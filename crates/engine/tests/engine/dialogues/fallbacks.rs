@@ -1,10 +1,10 @@
-//! Another model in place of the job's own: when, and how long.
+//! Fallback models: when they are used, and for how long.
 
 use crate::kit::{Dialogue, failure, settings};
 use plumbline_engine::{Failure, FailureClass, Fallback, JobExit, Outcome, Purpose, Settings};
 use serde_json::json;
 
-/// A job with models to fall back on, each named by its place.
+/// A job with fallback models, each named by its index.
 fn with(entries: &[(u32, &[FailureClass], &[Purpose])]) -> Settings {
     Dialogue::with(|settings| {
         let entry = |(place, (after, on, purposes)): (usize, &(u32, &[FailureClass], &[Purpose]))| {

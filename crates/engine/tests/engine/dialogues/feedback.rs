@@ -1,4 +1,4 @@
-//! The user's words: at a boundary between turns while the job runs, as a reason to reopen it in review.
+//! The user's feedback: added at a boundary between turns while the job runs, and a reason to reopen it in review.
 
 use crate::kit::{Dialogue, check, effect, settings};
 use plumbline_engine::{
@@ -10,7 +10,7 @@ fn reviewed() -> Settings {
     Dialogue::with(|settings| settings.autonomy = Autonomy::Review)
 }
 
-/// A job whose work is done and waits for a person.
+/// A finished job that waits for a person.
 fn in_review() -> Dialogue {
     let mut dialogue = Dialogue::working(reviewed(), 1);
     dialogue.finish_phase();

@@ -106,7 +106,7 @@ fn another_result_is_another_beginning() {
     }
 }
 
-/// A working job that has read a file until the reading is refused.
+/// A working job that has read a file until the read is refused.
 fn refused_reader() -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), 2);
     dialogue.call("write_file", json!({"path": "notes/a.md", "content": "Invoices are kept for ten years."}));
@@ -225,7 +225,7 @@ fn replanning_that_does_not_help_ends_the_job() {
     let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "stuck");
     assert!(error.message.ends_with("and 3 re-plannings did not help"), "{}", error.message);
-    // A retry tells the model, and it has a todo to go on with.
+    // A retry tells the model, and has a todo to continue with.
     let why = error.message.clone();
     dialogue.resume(|_| {});
     let told = |text: &str| text.contains("told to go on") && text.contains(&why);

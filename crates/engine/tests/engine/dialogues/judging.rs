@@ -1,4 +1,5 @@
-//! Requirements of other jobs that are given to be judged: shown by a request, kept while they wait, gone once they are judged.
+//! Requirements of other jobs in results, to be judged: shown by a request, kept while they wait, cleared once they are
+//! judged.
 
 use crate::kit::{Dialogue, call, reply};
 use plumbline_engine::{
@@ -25,7 +26,7 @@ fn spec(name: &str, handler: Handler) -> ToolSpec {
     }
 }
 
-/// A validator at work, with a threshold so low that results are cleared soon.
+/// A working validator, with a threshold so low that results are cleared soon.
 fn validator() -> Dialogue {
     let settings = Dialogue::with(|settings| {
         let tools = ["next_requirement", "judge_requirements"].map(|name| spec(name, Handler::External));
@@ -36,7 +37,7 @@ fn validator() -> Dialogue {
     Dialogue::working(settings, 1)
 }
 
-/// One answer: each of `next_requirement` gives the rows that its arguments name, each of `judge_requirements` judges them.
+/// One answer: each `next_requirement` returns the rows that its arguments name, each `judge_requirements` judges them.
 fn answer(dialogue: &mut Dialogue, calls: &[(&str, &[u128])]) {
     let made = calls.iter().map(|(name, rows)| call(name, &json!({ "rows": rows }))).collect();
     dialogue.apply(Outcome::ModelReplied(reply("", made)));
@@ -70,7 +71,7 @@ fn returned(id: &str, tool: &str, arguments: &str) -> ToolReturn {
     }
 }
 
-/// What the model reads of results, in their order: whether each is cleared.
+/// For each result in the model's request, in order: whether it is cleared.
 fn cleared(dialogue: &Dialogue) -> Vec<bool> {
     let results = dialogue.request().into_iter().filter(|line| line.answers.is_some());
     results.filter(|line| line.text != "accepted").map(|line| line.text.starts_with("[result cleared")).collect()

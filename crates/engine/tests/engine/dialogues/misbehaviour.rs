@@ -1,10 +1,10 @@
-//! What a model that misbehaves cannot do to its job.
+//! Limits of the harm that a misbehaving model can do to its job.
 
 use crate::kit::{Dialogue, call, reply, settings};
 use plumbline_engine::{Effect, FailureClass};
 use serde_json::json;
 
-/// What stands before the todo list in the next request.
+/// The last message before the todo list in the next request.
 fn last_result(dialogue: &Dialogue) -> String {
     let request = dialogue.request();
     request[request.len() - 2].text.clone()
@@ -83,7 +83,7 @@ fn a_closing_behind_a_refused_one_closes_no_other_todo() {
     let mut dialogue = Dialogue::working(settings(), 2);
     let close = |notes: &str| ("todo_complete", json!({"notes": notes}));
     let read = ("read_file", json!({"path": "instructions.md"}));
-    // Nothing was called for the first todo, so its closing is refused; the second note is of the second todo.
+    // No call was made for the first todo, so its closing is refused; the second note belongs to the second todo.
     let results = dialogue.calls(&[close("the first"), read, close("the second"), close("the third")]);
     assert!(results[0].starts_with("Error: todo 1 stays open"), "{results:?}");
     let skipped = "Error: not carried out: todo 1 is still current, its closing was refused above.";

@@ -1,5 +1,5 @@
-//! The calls of one answer take effect in the order in which they are written, whoever carries them out; what stands behind the
-//! end of a phase is carried out in it or in the next one, or named as not carried out.
+//! The calls of one answer take effect in order, regardless of who executes them; calls after the end of a phase are
+//! executed in it or in the next one, or named as not executed.
 
 use crate::kit::{Dialogue, call, reply, settings};
 use plumbline_engine::{
@@ -7,7 +7,7 @@ use plumbline_engine::{
 };
 use serde_json::{Value, json};
 
-/// A job in its first phase, with todos for the next one and one todo left.
+/// A job in its first phase, with todos for the next one written and one todo left.
 fn at_the_end_of_planning() -> Dialogue {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.write_plan(2);
@@ -34,7 +34,7 @@ fn at_the_end_of_work(planned: usize) -> Dialogue {
     dialogue
 }
 
-/// The texts behind the opening of the current phase.
+/// The texts after the opening of the current phase.
 fn behind_the_opening(dialogue: &Dialogue) -> Vec<String> {
     let messages = &dialogue.toy.messages;
     let opening = messages.iter().rposition(|message| message.kind == MessageKind::Opening).expect("a phase is open");

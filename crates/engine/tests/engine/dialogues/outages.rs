@@ -1,4 +1,4 @@
-//! A service that tools need is away: their calls wait, park the job, and are made as they were.
+//! A service that tools need is unavailable: their calls wait, park the job, and are then made unchanged.
 
 use crate::kit::{Dialogue, call, reply, settings};
 use chrono::TimeDelta;

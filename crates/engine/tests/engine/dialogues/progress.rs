@@ -1,4 +1,4 @@
-//! What counts as progress: phases that came to their end with something to show, and nothing else.
+//! What counts as progress: only completed phases with results.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{Autonomy, Feedback, JobExit, MessageKind, Opening, Outcome, PhaseKind, Settings, Stage};
@@ -22,7 +22,7 @@ fn opening(dialogue: &Dialogue) -> String {
         .clone()
 }
 
-/// Closes the phase's todos and does nothing else.
+/// Only closes the phase's todos.
 fn close_all(dialogue: &mut Dialogue) {
     for _ in dialogue.run.progress().todos_done..dialogue.run.progress().todos_total {
         dialogue.close();
@@ -40,7 +40,7 @@ fn a_rewound_phase_is_none_of_the_plan() {
     assert_eq!(dialogue.phase().2, Opening::Transition, "two of three phases have come to their end");
     dialogue.open_tactical();
     dialogue.finish_phase();
-    // The third has; that the boxes of all three are open is named.
+    // The third has; the opening says that the boxes of all three are open.
     assert_eq!(dialogue.phase().2, Opening::Final);
     let text = opening(&dialogue);
     assert!(!text.contains("Every phase of the plan is done"), "{text}");
@@ -79,7 +79,7 @@ fn a_second_phase_that_leaves_nothing_behind_ends_the_job() {
         "{}",
         error.message
     );
-    // A retry goes on with the phase that was to come.
+    // A retry continues with the phase that was next.
     dialogue.resume(|_| {});
     assert_eq!(dialogue.phase().1, PhaseKind::Strategic);
     let text = opening(&dialogue);
@@ -121,7 +121,7 @@ fn a_file_a_record_and_a_new_part_of_a_document_are_something_to_show() {
         close_all(&mut dialogue);
         assert!(dialogue.run.exit().is_none(), "{name}: {:?}", dialogue.run.exit());
         assert!(!opening(&dialogue).contains("nothing was written"), "{name}");
-        // What was shown, recorded or written once is nothing new.
+        // What was already shown, recorded or written is not new.
         dialogue.open_tactical();
         dialogue.call(name, arguments);
         close_all(&mut dialogue);
@@ -148,7 +148,7 @@ fn equal_todos_and_the_list_of_a_phase_without_an_effect_are_refused() {
     assert!(text.starts_with("Error: the list has that already, as todo 1"), "{text}");
 }
 
-/// A validator that judges forty rows a phase.
+/// A validator that judges forty rows per phase.
 #[test]
 fn the_list_of_a_phase_that_brought_something_about_may_be_worked_again() {
     let mut dialogue = planned(settings());
@@ -161,7 +161,7 @@ fn the_list_of_a_phase_that_brought_something_about_may_be_worked_again() {
     }
 }
 
-/// Lists that alternate, notes, a counter in a file: what a model writes that goes round in a circle.
+/// Alternating lists, notes, a counter in a file: the output of a model that goes in circles.
 #[test]
 fn a_job_of_phases_without_an_effect_is_stuck() {
     type Circle = fn(i32) -> (&'static str, Value);
@@ -188,7 +188,7 @@ fn a_job_of_phases_without_an_effect_is_stuck() {
             }
         }
         let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
-        // The plan has three phases. A file that is there for the first time is an effect; the same bytes are nothing written.
+        // The plan has three phases. A file that exists for the first time is an effect; writing the same bytes is not.
         let (kind, most) = [("no_progress", 3), ("stuck", 7), ("stuck", 8)][at];
         assert_eq!((error.details["kind"].as_str(), phases), (Some(kind), most), "{at}: {}", error.message);
     }
@@ -199,7 +199,7 @@ fn list(name: &str) -> Value {
     json!({"phase": name, "description": "", "todos": todos})
 }
 
-/// A phase that is planned anew again and again, with todos closed in between: by the planning phases alone.
+/// A phase that is planned again repeatedly, with todos closed in between only by the planning phases.
 #[test]
 fn a_closed_todo_does_not_take_back_a_forced_replanning() {
     let mut dialogue = planned(settings());

@@ -1,4 +1,4 @@
-//! What the system writes and closes itself, and what it counts: no request is spent on what the rows know.
+//! What the system itself writes, closes and counts: no request is spent on what the rows already have.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{
@@ -6,7 +6,7 @@ use plumbline_engine::{
 };
 use serde_json::{Value, json};
 
-/// The system's todos with what answers them, as the shipped ones have it.
+/// The system's todos with their conditions, as in the shipped configuration.
 fn answering() -> Settings {
     let mark = |todos: &mut Vec<SystemTodo>, at: usize, by| todos[at].answered_by = Some(by);
     Dialogue::with(|settings| {
@@ -48,7 +48,7 @@ fn begun(name: &str) -> Dialogue {
     dialogue
 }
 
-/// A look at a text that was not shown before.
+/// A read of a text that was not shown before.
 fn new_look(dialogue: &Dialogue, more: i64) -> (&'static str, Value) {
     ("read_file", json!({"path": "instructions.md", "offset": dialogue.run.state().next_seq * 10 + more}))
 }
@@ -74,7 +74,7 @@ fn what_the_state_answers_is_closed_with_a_note() {
     let said = "Todo 1 is closed already: the system wrote workspace_summary.md when job phase 2 ended.";
     assert!(text.contains(said), "{text}");
     assert_eq!(dialogue.run.current_todo().map(|todo| todo.position), Some(2));
-    // The plan is not ticked, so its todo stays.
+    // The plan is not ticked, so its todo stays open.
     let look = new_look(&dialogue, 0);
     let results = dialogue.calls(&[look, done(), ("write_plan", plan(["x", " "])), done()]);
     let only = "Task 2 'Update workspace.md' marked complete. 2 tasks remaining.";
@@ -177,7 +177,7 @@ fn a_job_that_fails_leaves_its_phase_and_the_reason_on_record() {
     let error = dialogue.toy.text("error.md");
     assert!(error.contains(dialogue.reason()) && error.contains("- todo: 2. Process section 2"), "{error}");
     assert!(!dialogue.toy.files.contains_key("todos.yaml"), "its list is on record in the archive");
-    // A retry goes on with the phase as it was.
+    // A retry continues with the phase unchanged.
     dialogue.resume(|_| {});
     dialogue.close();
     assert!(!dialogue.toy.files.contains_key("error.md"));

@@ -1,4 +1,4 @@
-//! Giving a phase up: by the model's own word, or as the escape hatch of strategic phases.
+//! Abandoning a phase: by the model's rewind, or by the escape hatch of strategic phases.
 
 use crate::kit::{Dialogue, check, settings};
 use plumbline_engine::{Opening, PhaseKind, PhaseOutcome, TodoStatus};

@@ -1,4 +1,4 @@
-//! Writing the next phase's todos, and closing those of this one.
+//! Writing the next phase's todos, and closing those of the current one.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::TodoStatus;
@@ -176,7 +176,7 @@ fn several_todos_may_be_closed_in_one_answer_up_to_the_end_of_the_phase() {
 fn short_todos_make_the_same_progress_file_before_and_after_a_restart() {
     let short = ["a", "b", "c", "d"].map(plumbline_engine::SystemTodo::from).to_vec();
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.prompts.todos.initial = short));
-    // The kit compares the file's facts with those of the rows after each of them.
+    // The kit compares the file's properties with those of the rows after each step.
     dialogue.close();
     dialogue.close();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A job that has read text of others is kept from reaching out, from the request on that held the text.
+//! A job that has read untrusted text must not reach out, starting with the request that contained the text.
 
 use crate::kit::{Dialogue, call, reply};
 use plumbline_engine::{
@@ -8,7 +8,7 @@ use plumbline_engine::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Letters reach out, but for those to a friend.
+/// Letters reach out, except those to a friend.
 fn kept(mode: Untrusted) -> Settings {
     Dialogue::with(|settings| {
         settings.prepare = Prepare::Model;
@@ -26,7 +26,7 @@ fn kept(mode: Untrusted) -> Settings {
     })
 }
 
-/// A job at work that has read nothing of others.
+/// A working job that has read no untrusted text.
 fn working(mode: Untrusted) -> Dialogue {
     let dialogue = Dialogue::working(kept(mode), 1);
     assert_eq!(dialogue.run.state().untrusted_step, None, "nothing of others is in its requests so far");

@@ -1,4 +1,4 @@
-//! A job in conversation: a live run, its toy rows, and the check that each can be made from the other.
+//! A dialogue with a job: a live run, its toy rows, and the check that each can be derived from the other.
 
 use super::{
     call, count, effect,
@@ -16,21 +16,21 @@ use plumbline_engine::{
 };
 use serde_json::{Value, json};
 
-/// When jobs of the tests start.
+/// The start time of test jobs.
 pub(crate) fn start() -> DateTime<Utc> {
     DateTime::from_timestamp(1_767_225_600, 0).expect("2026-01-01 is a valid moment")
 }
 
-/// A job that is being talked to.
+/// A job in a dialogue.
 pub(crate) struct Dialogue {
     pub(crate) toy: Toy,
     pub(crate) run: Run,
-    /// The run as rebuilt after the last step: goes on beside the live one.
+    /// The run as rebuilt after the last step; compared with the live one.
     rebuilt: Run,
     pub(crate) now: DateTime<Utc>,
-    /// Whether the provider counts the tokens of each request; else it reports the same small number each time.
+    /// Whether the provider counts the tokens of each request; otherwise it always reports the same small number.
     pub(crate) counts: bool,
-    /// Whether the last outcome's changes were to be committed before anything else.
+    /// Whether the last outcome's changes had to be committed at once.
     pub(crate) commits: bool,
 }
 
@@ -48,7 +48,7 @@ impl Dialogue {
         dialogue
     }
 
-    /// A job in its first tactical phase, of five todos; its plan has so many phases.
+    /// A job in its first tactical phase, with five todos; its plan has this many phases.
     pub(crate) fn working(settings: Settings, planned: usize) -> Self {
         let mut dialogue = Self::begun(settings);
         dialogue.write_plan(planned);
@@ -56,7 +56,7 @@ impl Dialogue {
         dialogue
     }
 
-    /// The default settings, changed a little.
+    /// The default settings with a change.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Settings {
         let mut settings = settings();
         change(&mut settings);
@@ -85,7 +85,7 @@ impl Dialogue {
         assert_eq!(rebuilt.todos(), self.run.todos());
         assert_eq!(rebuilt.files(), self.run.files());
         assert_eq!(rebuilt.sources(), self.run.sources());
-        // A job that left is not loaded until someone resumes it.
+        // A job that left the worker is not loaded until it is resumed.
         if self.run.exit().is_some() {
             return;
         }
@@ -107,7 +107,7 @@ impl Dialogue {
         changes
     }
 
-    /// The model's answer, and its calls carried out.
+    /// The model's answer; then executes its calls.
     pub(crate) fn reply(&mut self, mut reply: Reply) -> Vec<Change> {
         if self.counts {
             reply.record.prompt_tokens = self.request_tokens();
@@ -119,7 +119,7 @@ impl Dialogue {
         changes
     }
 
-    /// Carries the waiting calls out, if any.
+    /// Executes the waiting calls, if any.
     pub(crate) fn run_tools(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         while matches!(self.run.next(), Effect::RunTools { .. }) {
@@ -129,7 +129,7 @@ impl Dialogue {
         changes
     }
 
-    /// What the waiting calls give; each sees what those before it made.
+    /// The results of the waiting calls; each sees the effects of earlier ones.
     pub(crate) fn returns(&self) -> Vec<ToolReturn> {
         let Effect::RunTools { calls, .. } = self.run.next() else { panic!("no calls wait: {:?}", self.run.next()) };
         let mut desk = self.toy.clone();
@@ -145,13 +145,13 @@ impl Dialogue {
         returns
     }
 
-    /// One answer with these calls; the results as the model will read them.
+    /// One answer with these calls; returns the results as the model will read them.
     pub(crate) fn calls(&mut self, calls: &[(&str, Value)]) -> Vec<String> {
         let calls: Vec<ToolCall> = calls.iter().map(|(name, arguments)| call(name, arguments)).collect();
         results(&self.reply(reply("", calls)))
     }
 
-    /// One answer with one call; its result.
+    /// One answer with one call; returns its result.
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> String {
         self.calls(&[(name, arguments)]).remove(0)
     }
@@ -161,12 +161,12 @@ impl Dialogue {
         self.reply(says(text))
     }
 
-    /// An answer that ran into the cap, with a call in it that is not whole.
+    /// An answer that reached the cap, with an incomplete call.
     pub(crate) fn cut_off(&mut self, name: &str, arguments: &Value) -> Vec<Change> {
         self.cut_off_after(&[], (name, arguments))
     }
 
-    /// The same, with whole calls before it.
+    /// The same, with complete calls before it.
     pub(crate) fn cut_off_after(&mut self, whole: &[(&str, Value)], torn: (&str, &Value)) -> Vec<Change> {
         let mut calls: Vec<ToolCall> = whole.iter().map(|(name, arguments)| call(name, arguments)).collect();
         let mut torn = call(torn.0, torn.1);
@@ -175,7 +175,7 @@ impl Dialogue {
         self.reply(Reply { finish: FinishReason::Truncated, ..reply("", calls) })
     }
 
-    /// What is next, in a line; whether it had to wait for a commit of what was decided before.
+    /// The next effect, in one line, and whether it had to wait for a commit of earlier decisions.
     pub(crate) fn effect(&self) -> String {
         let next = self.run.next();
         let commit = matches!(next, Effect::RunTools { .. }) && self.commits;
@@ -187,12 +187,12 @@ impl Dialogue {
         self.apply(Outcome::ModelFailed(failure(class)))
     }
 
-    /// The model call fails with the provider's wish for a pause, in seconds.
+    /// The model call fails with a delay requested by the provider, in seconds.
     pub(crate) fn fails_for(&mut self, class: FailureClass, seconds: u64) -> Vec<Change> {
         self.apply(Outcome::ModelFailed(Failure { retry_after_s: Some(seconds), ..failure(class) }))
     }
 
-    /// Serves the wait; gives its seconds.
+    /// Waits until the requested time; returns the seconds.
     pub(crate) fn wake(&mut self) -> i64 {
         let Effect::Wait { until } = self.run.next() else { panic!("nothing to wait for: {:?}", self.run.next()) };
         let waited = (until - self.now).num_seconds();
@@ -208,13 +208,13 @@ impl Dialogue {
         self.apply(Outcome::FeedbackReceived(vec![row]))
     }
 
-    /// The worker dies and another takes over.
+    /// The worker dies and another one claims the job.
     pub(crate) fn crash(&mut self) {
         self.toy.new_claim = true;
         self.reload();
     }
 
-    /// The job is taken up again, after a person changed a setting.
+    /// The job is resumed after a person changed a setting.
     pub(crate) fn resume(&mut self, change: impl FnOnce(&mut Settings)) {
         change(&mut self.toy.settings);
         self.reload();
@@ -226,7 +226,8 @@ impl Dialogue {
         self.rebuilt = load(&self.toy);
     }
 
-    /// Closes the current todo after a look at a text that was not shown before: one answer; what closing gave.
+    /// Closes the current todo in one answer, after reading a text that was not shown before; returns the result of
+    /// closing.
     pub(crate) fn close(&mut self) -> String {
         self.close_with(json!({}))
     }
@@ -241,7 +242,7 @@ impl Dialogue {
         self.now += time;
     }
 
-    /// The next request as it goes out.
+    /// The next request as sent.
     pub(crate) fn request(&self) -> Vec<Line> {
         match self.run.next() {
             Effect::CallModel(request) => lines(&request),
@@ -249,7 +250,7 @@ impl Dialogue {
         }
     }
 
-    /// Tokens of the next request, counted from what goes out.
+    /// Tokens of the next request, counted from what is sent.
     pub(crate) fn request_tokens(&self) -> u32 {
         let Effect::CallModel(request) = self.run.next() else { return 0 };
         let calls =
@@ -299,7 +300,7 @@ impl Dialogue {
         self.finish_phase();
     }
 
-    /// Closes every todo of the phase; a tactical one leaves something behind.
+    /// Closes every todo of the phase; a tactical phase writes a result.
     pub(crate) fn finish_phase(&mut self) -> String {
         let mut last = String::new();
         if self.phase().1 == PhaseKind::Tactical && !self.run.state().guards.phase_has_results {
@@ -317,7 +318,7 @@ fn load(toy: &Toy) -> Run {
     Run::load(toy.snapshot()).expect("the toy rows are consistent")
 }
 
-/// Everything of what is next; tools by name, since they are settings.
+/// The complete next effect; tools by name, since they are settings.
 fn seen(run: &Run) -> String {
     match run.next() {
         Effect::CallModel(ModelRequest { purpose, messages, tools, max_output_tokens, attempt }) => {

@@ -1,4 +1,4 @@
-//! The tools of the tests, carried out on the toy rows.
+//! The tools of the tests, executed on the toy rows.
 
 use super::toy::Toy;
 use plumbline_engine::{
@@ -7,7 +7,7 @@ use plumbline_engine::{
 };
 use serde_json::{Value, json};
 
-/// Carries a call out.
+/// Executes a call.
 pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
     let arguments: Value = serde_json::from_str(&call.arguments).expect("calls that run have valid arguments");
     let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_string();
@@ -48,7 +48,7 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
     }
 }
 
-/// Looks at what the engine wants to know before it carries a call out.
+/// Makes the check that the engine requests before it executes a call.
 pub(crate) fn look(toy: &Toy, call: &ToolCall, check: &Check) -> ToolReturn {
     match check {
         Check::Deliverables { sentences, .. } => {
@@ -63,7 +63,7 @@ pub(crate) fn look(toy: &Toy, call: &ToolCall, check: &Check) -> ToolReturn {
     }
 }
 
-/// What the files of `output/` quote: the first sentence of each passage that they name, as in `passage 3`.
+/// The quotes in the files of `output/`: the first sentence of each passage that they name, as in `passage 3`.
 fn quoted(toy: &Toy) -> Vec<Touched> {
     let files = toy.files.iter().filter(|(path, _)| path.starts_with("output/"));
     let texts: Vec<String> = files.map(|(_, content)| String::from_utf8_lossy(content).into_owned()).collect();
@@ -72,7 +72,7 @@ fn quoted(toy: &Toy) -> Vec<Touched> {
     passages.map(|passage| Touched { passage, from: 1, to: 1 }).collect()
 }
 
-/// What a call makes of a file.
+/// The change of a call to a file.
 fn change(toy: &Toy, tool: &str, path: String, arguments: &Value) -> Result<(String, Product), String> {
     check_writer(toy, &path)?;
     let text = |key: &str| arguments[key].as_str().unwrap_or_default();
@@ -98,7 +98,7 @@ fn change(toy: &Toy, tool: &str, path: String, arguments: &Value) -> Result<(Str
     }
 }
 
-/// Files have their writers.
+/// Checks which tool may write a file.
 fn check_writer(toy: &Toy, path: &str) -> Result<(), String> {
     let kind = toy.state.as_ref().map(|state| state.phase.kind);
     let by_others =
@@ -155,7 +155,7 @@ fn citation(quote: &str, place: Option<Touched>) -> Citation {
     }
 }
 
-/// The requirement with a quote of the first sentence of a passage, where one is named, and with tags.
+/// The requirement with tags, and with a quote of the first sentence of a passage if one is named.
 fn quoting(mut requirement: Requirement, arguments: &Value) -> Requirement {
     if arguments["passage"].is_i64() {
         requirement.candidate_id = candidate_id_of(&requirement.content_key);

@@ -1,4 +1,4 @@
-//! What the tests are written with.
+//! The test kit.
 
 mod dialogue;
 mod executor;

@@ -1,4 +1,4 @@
-//! Constructors for what the outside answers.
+//! Constructors for outcomes.
 
 use chrono::DateTime;
 use plumbline_engine::{
@@ -6,7 +6,7 @@ use plumbline_engine::{
 };
 use serde_json::{Map, Value};
 
-/// A document of twelve pages and the instructions.
+/// A document of twelve pages, with instructions.
 pub(crate) fn intake() -> Outcome {
     intake_of(vec![Source {
         path: "input/policy.pdf".into(),
@@ -17,7 +17,7 @@ pub(crate) fn intake() -> Outcome {
     }])
 }
 
-/// A document of four lines, each a passage of its own; two of them oblige somebody.
+/// A document of four lines, each a separate passage; two of them state an obligation.
 const FOUR: &str = "Invoices must be kept for ten years, in the order of their dates, by whoever wrote them.\nThis \
                                policy was written in the spring of 2024 and speaks of invoices on paper and of others.\nThe \
                                auditor must be shown each of them on the day on which he asks for it, whoever he is.\nWords \
@@ -37,7 +37,7 @@ pub(crate) fn intake_of_four() -> Outcome {
     Outcome::IntakeDone(Intake { files, sources, ..Intake::default() })
 }
 
-/// The given documents.
+/// These documents.
 pub(crate) fn intake_of(sources: Vec<Source>) -> Outcome {
     let files = vec![
         FileWrite::text("instructions.md", "Record each requirement with page and quote.\n"),
@@ -46,7 +46,7 @@ pub(crate) fn intake_of(sources: Vec<Source>) -> Outcome {
     Outcome::IntakeDone(Intake { files, sources, ..Intake::default() })
 }
 
-/// The model says something and calls nothing.
+/// The model writes a text without a call.
 pub(crate) fn says(text: &str) -> Reply {
     reply(text, Vec::new())
 }

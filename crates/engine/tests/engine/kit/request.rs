@@ -1,4 +1,4 @@
-//! Requests as a provider sees them, and the rules that the strictest of them enforces.
+//! Requests as a provider sees them, and the rules of the strictest provider.
 
 use super::toy::Toy;
 use plumbline_engine::{ModelRequest, PhaseKind, Purpose, RequestMessage, Role, TodoListPosition, ToolCall};
@@ -13,7 +13,7 @@ pub(crate) struct Line {
     pub(crate) answers: Option<String>,
 }
 
-/// A request's messages as they go out.
+/// A request's messages as sent.
 pub(crate) fn lines(request: &ModelRequest<'_>) -> Vec<Line> {
     let made = |role, text: &str| Line { role, text: text.into(), calls: Vec::new(), answers: None };
     request
@@ -26,14 +26,14 @@ pub(crate) fn lines(request: &ModelRequest<'_>) -> Vec<Line> {
                 role: message.role(),
                 text: message.visible_content().into(),
                 calls: message.tool_calls().map(ToolCall::from).collect(),
-                // The result of a held call is a user's text: its answer went with the phase before.
+                // The result of a held call is a user message: its answer was dropped with the last phase.
                 answers: message.tool_call_id().filter(|_| message.role() == Role::Tool).map(str::to_string),
             },
         })
         .collect()
 }
 
-/// Requires everything that must hold of each request.
+/// Checks everything that must hold for each request.
 pub(crate) fn validate(request: &ModelRequest<'_>, toy: &Toy) {
     let lines = lines(request);
     assert_eq!(lines[0].role, Role::System, "a request begins with the system prompt");
@@ -52,7 +52,7 @@ pub(crate) fn validate(request: &ModelRequest<'_>, toy: &Toy) {
     }
 }
 
-/// Each call has exactly one result, directly behind it, in order.
+/// Each call has exactly one result, directly after it, in order.
 fn validate_pairs(lines: &[Line]) {
     let mut waiting: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Dialogues as scripts of a few lines. A line is what comes from outside:
+//! Dialogues as scripts of a few lines. A line is an event from outside:
 //!
 //! ```text
 //! take in                     the documents are at hand
@@ -15,14 +15,14 @@
 //! close N                     a look at a file and todo_complete, N times, each in an answer of its own
 //! ```
 //!
-//! The transcript repeats each line and shows the changes it led to and what is next.
+//! The transcript repeats each line and shows the resulting changes and the next effect.
 
 use super::{Dialogue, call, change, effect, reply};
 use plumbline_engine::{Change, FailureClass, JobExit, Outcome, Settings, ToolCall};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Plays a script and requires the transcript to be the stored one.
+/// Plays a script and compares the transcript with the stored one.
 pub(crate) fn check(name: &str, settings: Settings, script: &str) {
     let mut dialogue = Dialogue::new(settings);
     let mut transcript = String::new();

@@ -13,7 +13,7 @@ pub(crate) fn count(text: &str) -> u32 {
     u32::try_from(text.len().div_ceil(4)).expect("texts of tests are short: no overflow")
 }
 
-/// Bounds as configured by default, with a context that is never full; tests narrow what they are about.
+/// Default bounds, with a context that is never full; tests narrow what they are about.
 pub(crate) fn settings() -> Settings {
     Settings {
         prompts: prompts(),
@@ -71,7 +71,7 @@ pub(crate) fn covering() -> Settings {
     Settings { tools: Arc::new(tools.collect()), coverage, ..settings() }
 }
 
-/// The engine's own tools, those of the ledger where it counts.
+/// The engine's own tools, including those of the ledger if it counts.
 fn own_tools(covers: bool) -> Vec<ToolSpec> {
     let is_bound = |tool: &ToolSpec| match tool.name.as_str() {
         "search_tools" => false,
@@ -106,7 +106,7 @@ fn texts(texts: &[&str]) -> Vec<SystemTodo> {
     texts.iter().map(|text| SystemTodo::from(*text)).collect()
 }
 
-/// Tools that the outside carries out, one of each kind; `super::executor` does.
+/// External tools, one of each kind, executed by `super::executor`.
 fn test_tools() -> Vec<ToolSpec> {
     vec![
         tool("write_file", Phases::Both, Handler::Local, Replay::Safe),

@@ -1,8 +1,8 @@
-//! Changes and effects in a line each, for snapshots.
+//! Changes and effects in one line each, for snapshots.
 
 use plumbline_engine::{ApprovalChange, Change, Effect, JobExit, Message, Product, RequestMessage};
 
-/// A change in a line.
+/// A change in one line.
 pub(crate) fn change(change: &Change) -> String {
     match change {
         Change::Message(message) => format!("message {}", said(message)),
@@ -75,7 +75,7 @@ fn leaves(leave: &JobExit) -> String {
     }
 }
 
-/// What is next, in a line.
+/// The next effect in one line.
 pub(crate) fn effect(effect: &Effect<'_>) -> String {
     match effect {
         Effect::Intake => "take in the documents".into(),

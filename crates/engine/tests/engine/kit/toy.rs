@@ -1,4 +1,4 @@
-//! A store of vectors and maps: what Postgres is to the worker. It is strict where tables have keys and constraints.
+//! A store of vectors and maps, in place of Postgres. It is strict where tables have keys and constraints.
 
 use super::dialogue::start;
 use plumbline_engine::{
@@ -8,7 +8,7 @@ use plumbline_engine::{
 use std::ops::Deref;
 use uuid::Uuid;
 
-/// The rows of one job, and what no later step reads.
+/// The rows of one job, and those that no later step reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Toy {
     rows: JobRows,
@@ -17,7 +17,7 @@ pub(crate) struct Toy {
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) taken: Vec<i64>,
     pub(crate) exit: Option<JobExit>,
-    /// Whether the next load is that of another claim.
+    /// Whether the next load belongs to another claim.
     pub(crate) new_claim: bool,
 }
 
@@ -51,7 +51,7 @@ impl Toy {
 
     /// One step's transaction.
     pub(crate) fn commit(&mut self, changes: &[Change], state: &State) {
-        // Changes are checked one by one, against what those before them have left.
+        // Changes are checked one by one, against the state after the earlier ones.
         let mut rows = self.rows.clone();
         for change in changes {
             Self::check(&rows, change);
@@ -61,7 +61,7 @@ impl Toy {
         self.rows.commit(self.job.step + 1, changes, state);
     }
 
-    /// What keys and constraints of the tables hold.
+    /// Checks what the keys and constraints of the tables enforce.
     fn check(rows: &JobRows, change: &Change) {
         match change {
             Change::Message(message) => {
@@ -113,7 +113,7 @@ impl Toy {
         }
     }
 
-    /// What people decide of the calls that wait, in their order.
+    /// People's decisions on the waiting calls, in order.
     pub(crate) fn decide(&mut self, decisions: impl IntoIterator<Item = impl FnOnce(&mut Approval)>) {
         let waiting = self.rows.approvals.iter_mut().filter(|row| row.state == ApprovalState::Pending);
         for (row, decide) in waiting.zip(decisions) {
@@ -122,7 +122,7 @@ impl Toy {
         }
     }
 
-    /// The job follows one that has read text of others.
+    /// The job is a follow-up of one that has read untrusted text.
     pub(crate) fn follows_untrusted(&mut self) {
         self.rows.untrusted_step = Some(0);
     }
@@ -132,17 +132,17 @@ impl Toy {
         self.rows.waited_s += seconds;
     }
 
-    /// Takes in one product.
+    /// Applies one product.
     pub(crate) fn produce(&mut self, product: &Product) {
         self.rows.lay_products(std::slice::from_ref(product));
     }
 
-    /// Puts a file there, as if an earlier step had written it.
+    /// Adds a file, as if an earlier step had written it.
     pub(crate) fn place(&mut self, path: impl Into<String>, content: Vec<u8>) {
         self.produce(&Product::WriteFile(FileWrite { path: path.into(), content }));
     }
 
-    /// What the store's load gives.
+    /// The result of the store's load.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let feedback = self.feedback.iter().filter(|row| !self.taken.contains(&row.id)).cloned().collect();
         self.rows.snapshot(self.settings.clone().into(), feedback, self.new_claim)

@@ -8,7 +8,7 @@ fn claim(deliverables: &[&str], undelivered: &[&str]) -> Value {
     json!({"summary": "Done.", "deliverables": deliverables, "undelivered": undelivered, "confidence": 1})
 }
 
-/// What the model is told may not hold the syntax of a call.
+/// Text for the model must not contain the syntax of a call.
 fn assert_free_of_syntax(text: &str) {
     for syntax in ["(", "{", "<", "`"] {
         let told = text.split(" ('").next().unwrap_or(text);

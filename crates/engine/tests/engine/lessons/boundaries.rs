@@ -1,4 +1,4 @@
-//! Phases, resuming, and what survives both.
+//! Phases, resuming, and what persists across both.
 
 use crate::kit::{Dialogue, settings};
 use chrono::TimeDelta;
@@ -21,7 +21,7 @@ fn lesson_22_a_boundary_is_crossed_exactly_once() {
     dialogue.crash();
     dialogue.open_tactical();
     dialogue.crash();
-    // The toy rows refuse a phase that is opened or closed twice; each archive is of its own phase.
+    // The toy rows refuse a phase that is opened or closed twice; each archive belongs to its own phase.
     for number in 1..=3 {
         assert!(dialogue.toy.text(&format!("archive/phase_{number}.yaml")).contains(&format!("\nnumber: {number}\n")));
     }

@@ -1,4 +1,4 @@
-//! What providers do, and what it must not lead to.
+//! Behaviour of providers, and consequences that it must not have.
 
 use crate::kit::{Dialogue, call, reply, settings};
 use plumbline_engine::{Effect, FailureClass, JobExit, Prices, Purpose, Role, ToolCall, Usage};
@@ -110,7 +110,7 @@ fn lesson_47_cached_tokens_are_counted_and_priced() {
 
 #[test]
 fn lesson_51_no_cut_parts_a_call_from_its_result() {
-    // The kit's strict provider checks each request; here the cut falls at every place of a long conversation.
+    // The kit's strict provider checks each request; here the cut is made at every position of a long conversation.
     for turns in 2..12 {
         let mut dialogue = Dialogue::working(settings(), 1);
         for n in 0..turns {
@@ -123,7 +123,7 @@ fn lesson_51_no_cut_parts_a_call_from_its_result() {
     }
 }
 
-/// Turns until the conversation is summarized, when the provider leaves its counts out.
+/// Turns until the conversation is summarized, if the provider omits its counts.
 fn turns_until_full(description: usize) -> usize {
     let mut dialogue = Dialogue::working(
         Dialogue::with(|settings| {

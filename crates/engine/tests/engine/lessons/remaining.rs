@@ -1,4 +1,4 @@
-//! Lessons whose rule has its place elsewhere, each in the smallest case that breaks it.
+//! Lessons whose rule is implemented elsewhere, each with the smallest case that breaks it.
 
 use crate::kit::{Dialogue, call, count, reply, says, settings};
 use plumbline_engine::{Effect, FailureClass, ModelSettings, OtherModels, Purpose, Stage, TodoStatus};
@@ -66,7 +66,7 @@ fn lesson_46_the_cap_is_that_of_the_model_that_is_asked() {
     assert_eq!(request.max_output_tokens, 300);
 }
 
-/// A working job that has thought aloud until a summary is due.
+/// A working job that has written text until a summary is due.
 fn full() -> Dialogue {
     let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.limits.context_threshold_tokens = 4000), 1);
     dialogue.counts = true;
@@ -155,7 +155,7 @@ fn lesson_65_a_large_result_is_kept_whole_and_named() {
     assert_eq!(dialogue.toy.text(&path), long);
 }
 
-/// The table in `tests/README.md` is kept true.
+/// The table in `tests/README.md` is kept up to date.
 #[test]
 fn every_lesson_is_in_the_table_and_every_test_of_the_table_exists() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -187,7 +187,7 @@ fn collect(folder: &std::path::Path, sources: &mut String) {
     }
 }
 
-/// A value is JSON whatever a model sends as one.
+/// A value is JSON, whatever a model sends in its place.
 #[test]
 fn lesson_44_a_call_in_a_fence_or_as_text_is_no_reason_to_stop() {
     let mut dialogue = Dialogue::working(settings(), 1);

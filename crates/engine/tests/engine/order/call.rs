@@ -1,4 +1,4 @@
-//! The calls that the model knows.
+//! The calls in the reference model.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(crate) enum Call {
     DeleteFile(String),
     // Requirements.
     AddRequirement(String),
-    // Looks that change nothing, by the tool's name: their text is not modelled.
+    // Read-only calls, by the tool's name: their text is not modelled.
     Look(&'static str),
     // Memory and plan.
     WritePlan(String),
@@ -21,7 +21,7 @@ pub(crate) enum Call {
     AddAccomplishment(String),
     Summary,
     GetProgress,
-    // What ends a todo, a phase or the job, and what writes the list of the next phase.
+    // Calls that end a todo, a phase or the job, and calls that write the list of the next phase.
     TodoComplete,
     CompleteTask(usize),
     TodoWrite(Vec<String>),
@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// Its arguments as a model sends them.
+    /// Its arguments as sent by a model.
     pub(crate) fn arguments(&self) -> Value {
         match self {
             Self::ReadFile(path) | Self::DeleteFile(path) => json!({ "path": path }),
@@ -84,7 +84,7 @@ impl Call {
         }
     }
 
-    /// The file that a file tool is to change.
+    /// The file that a file tool changes.
     pub(crate) fn changes(&self) -> Option<&str> {
         match self {
             Self::WriteFile { path, .. } | Self::EditFile { path, .. } | Self::DeleteFile(path) => Some(path),
@@ -97,12 +97,12 @@ impl Call {
         matches!(self, Self::TodoComplete | Self::CompleteTask(_))
     }
 
-    /// Whether it asks that a todo or the job be closed.
+    /// Whether it requests the closing of a todo or of the job.
     pub(crate) fn closes(&self) -> bool {
         self.closes_todo() || matches!(self, Self::JobComplete { .. })
     }
 
-    /// Whether it is carried out in no phase when it comes behind the end of one.
+    /// Whether it is not executed in any phase if it follows the end of one.
     pub(crate) fn is_dropped_behind_an_end(&self) -> bool {
         self.closes_todo()
             || matches!(self, Self::TodoWrite(_) | Self::AddTask(_) | Self::TodoRewind(_) | Self::ArchiveAndReset)

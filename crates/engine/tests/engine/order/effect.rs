@@ -1,4 +1,4 @@
-//! What a call makes of the job when it is carried out, and what its result says.
+//! The effects of an executed call on the job, and its result.
 
 use super::{
     Call, Job, Text,
@@ -11,7 +11,7 @@ use plumbline_engine::{PhaseKind, PhaseOutcome, TodoStatus};
 pub(crate) struct Said {
     /// Whether it is an error.
     pub(crate) failed: bool,
-    /// Texts that it has in it.
+    /// Texts that it contains.
     pub(crate) shows: Vec<String>,
 }
 
@@ -28,12 +28,12 @@ impl Said {
 /// What a call ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
-    /// The phase; by `archive_and_reset` it is [`PhaseOutcome::Forced`] here.
+    /// The phase; for `archive_and_reset` it is [`PhaseOutcome::Forced`] here.
     Phase(PhaseOutcome),
     Job,
 }
 
-/// Carries a call out that the phase binds.
+/// Executes a call that the phase binds.
 pub(super) fn carry_out(job: &mut Job, call: &Call) -> (Said, Option<End>) {
     match call {
         Call::TodoComplete => close(job, None),
@@ -45,7 +45,7 @@ pub(super) fn carry_out(job: &mut Job, call: &Call) -> (Said, Option<End>) {
     }
 }
 
-/// A call that ends nothing; none where it fails.
+/// A call that ends nothing; none if it fails.
 fn work(job: &mut Job, call: &Call) -> Option<Said> {
     match call {
         Call::ReadFile(path) => return Some(Said::shows(job.files.get(path)?.parts())),
@@ -80,7 +80,7 @@ fn work(job: &mut Job, call: &Call) -> Option<Said> {
     Some(Said::default())
 }
 
-/// Files have their writers; the plan's is the strategic phase, which [`Job::binds`] knows.
+/// Checks which tool may write a file; the plan is written in strategic phases, which [`Job::binds`] checks.
 fn may_write(path: &str) -> Option<()> {
     let by_the_system = matches!(path, PROGRESS | SUMMARY | TODOS | "error.md" | "instructions.md")
         || path.starts_with("output/requirements.")
@@ -115,7 +115,7 @@ fn put(job: &mut Job, path: &str, text: String) {
     }
 }
 
-/// A bullet at the end of a section of the memory, which is there from then on.
+/// Adds a bullet at the end of a section of the memory, which is created if missing.
 fn remember(job: &mut Job, heading: &str, line: &str) {
     let text = job.known(MEMORY).unwrap_or_default();
     let bullet = format!("- {line}");
@@ -128,7 +128,7 @@ fn remember(job: &mut Job, heading: &str, line: &str) {
             let is_next = |line: &&str| line.starts_with("# ") || line.starts_with("## ");
             let end = lines[at + 1..].iter().position(is_next).map_or(lines.len(), |more| at + 1 + more);
             let last = (at..end).rev().find(|line| !lines[*line].trim().is_empty()).unwrap_or(at);
-            // A blank line parts a heading from its first bullet, where there is one.
+            // A blank line separates a heading from its first bullet, if there is one.
             let place = if last == at { (at + 2).min(end) } else { last + 1 };
             let mut lines = lines;
             lines.insert(place.max(last + 1), &bullet);
@@ -171,7 +171,7 @@ fn put_staged(job: &mut Job, contents: Vec<String>) {
     job.todos.insert(job.number + 1, list);
 }
 
-/// Closes the current todo, and with the last one the phase.
+/// Closes the current todo, and the phase with the last one.
 fn close(job: &mut Job, wanted: Option<usize>) -> (Said, Option<End>) {
     let Some(at) = job.current().filter(|at| wanted.is_none_or(|wanted| wanted == at + 1)) else {
         return (Said::failed(), None);
@@ -193,7 +193,7 @@ fn close(job: &mut Job, wanted: Option<usize>) -> (Said, Option<End>) {
     (Said::shows([said]), (left == 0).then_some(End::Phase(PhaseOutcome::Completed)))
 }
 
-/// The gate of completion, for a job without documents to cover and a claim that leaves nothing out.
+/// The completion gate, for a job without documents to cover and a claim that omits nothing.
 fn complete(job: &mut Job, deliverable: &str) -> (Said, Option<End>) {
     let has_content = job.files.get(deliverable).is_some_and(|text| match text {
         Text::Exactly(text) => text.chars().filter(|c| c.is_alphanumeric()).count() >= 20,

@@ -1,4 +1,4 @@
-//! The engine's side: a job of the tests as the model knows it, and what is compared of both.
+//! The engine's side: a test job converted to the reference model, and the comparison of both.
 
 use super::{
     Call, Job, Text,
@@ -16,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-/// The settings of the tests with more tools for files, without what counts calls.
+/// The settings of the tests with more tools for files, without guardrails that count calls.
 pub(super) fn quiet() -> Settings {
     Dialogue::with(|settings| {
         let like = |known: &str, name: &str| {
@@ -43,7 +43,7 @@ fn own_todos(opening: Opening) -> Vec<String> {
     todos.into_iter().map(|SystemTodo { content, .. }| content).collect()
 }
 
-/// The job as the model knows it.
+/// The job in the reference model.
 pub(super) fn model_of(dialogue: &Dialogue) -> Job {
     let (rows, phase) = (&dialogue.toy, &dialogue.run.state().phase);
     let bound = |kind: PhaseKind| -> BTreeSet<String> {
@@ -82,7 +82,7 @@ fn todo_rows(dialogue: &Dialogue) -> BTreeMap<i32, Vec<(String, TodoStatus)>> {
         .collect()
 }
 
-/// Gives the engine and the model the same answer, and requires the same of both.
+/// Applies the same answer to the engine and the model, and requires equal results.
 pub(super) fn hold_against_the_model(dialogue: &mut Dialogue, calls: &[Call]) {
     let mut job = model_of(dialogue);
     let before = job.number;
@@ -113,7 +113,7 @@ fn results_are_true(changes: &[Change], fates: &[Fate], told: &str) {
     }
 }
 
-/// What the phase that is open begins with: its first message and all behind it.
+/// The beginning of the open phase: its first message and all later ones.
 fn opening_of(dialogue: &Dialogue) -> String {
     let messages = &dialogue.toy.messages;
     let first = messages.iter().rposition(|message| message.kind == MessageKind::Opening);
@@ -121,7 +121,7 @@ fn opening_of(dialogue: &Dialogue) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Held calls are shown with their results in their order, and those that were not carried out are named.
+/// Held calls are shown with their results in order, and calls that were not executed are named.
 fn held_calls_are_told(opening: &str, calls: &[Call], fates: &[Fate], told: &str) {
     let mut rest = opening;
     for (call, fate) in calls.iter().zip(fates) {
@@ -158,7 +158,7 @@ fn rows_are_equal(dialogue: &Dialogue, job: &Job, told: &str) {
     }
 }
 
-/// A job at a place from which an answer may go anywhere.
+/// A job in a state from which an answer may lead anywhere.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub(super) phase: At,
@@ -167,11 +167,11 @@ pub(super) struct Start {
     /// Phases of the plan, and whether they have boxes.
     pub(super) planned: usize,
     pub(super) has_boxes: bool,
-    /// Whether the next list is written already.
+    /// Whether the next list has been written already.
     pub(super) is_staged: bool,
 }
 
-/// The phase that is open.
+/// The open phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum At {
     Planning,
@@ -191,7 +191,7 @@ impl Start {
         if matches!(self.phase, At::Reviewing) {
             dialogue.finish_phase();
         }
-        // Work enough that no closing asks for more.
+        // Enough work that no closing is refused for lack of evidence.
         for n in 0..30 {
             dialogue.call("write_file", json!({"path": format!("work/{}_{n}.md", dialogue.phase().0), "content": "What the pages say on retention."}));
         }

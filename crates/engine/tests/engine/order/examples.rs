@@ -1,4 +1,4 @@
-//! Answers whose end is written out by hand: what the rules say, call by call.
+//! Answers whose outcome is written by hand: the rules, call by call.
 
 use super::{
     Call, Job, Said, Text,
@@ -33,7 +33,7 @@ fn setup() -> Setup {
     }
 }
 
-/// A job in its second phase, a tactical one, with so many todos open.
+/// A job in its second phase, a tactical one, with this many open todos.
 fn working(open: usize) -> Job {
     let todos = (1..=5).map(|n| (format!("Process section {n}"), TodoStatus::Pending)).collect();
     let mut job = Job {
@@ -87,7 +87,7 @@ fn read(path: &str) -> Call {
     Call::ReadFile(path.into())
 }
 
-/// What became of each call, in a word: `ok` and `error` in the conversation, `phase n` and `error n` behind an end, `-`.
+/// The fate of each call in one word: `ok` and `error` in the conversation, `phase n` and `error n` after an end, `-`.
 fn fates(job: &mut Job, calls: &[Call]) -> Vec<String> {
     let word = |fate: Fate| match fate {
         Fate::Answered(Said { failed: false, .. }) => "ok".into(),

@@ -1,4 +1,4 @@
-//! A job as far as the calls of an answer read and write it.
+//! The parts of a job that the calls of an answer read and write.
 
 use super::Call;
 use plumbline_engine::{Opening, PhaseKind, PhaseOutcome, TodoStatus};
@@ -6,26 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan's file.
 pub(crate) const PLAN: &str = "main_plan.md";
-/// The memory's.
+/// The memory's file.
 pub(crate) const MEMORY: &str = "workspace.md";
 /// The list of the next phase.
 pub(crate) const TODOS: &str = "todos.yaml";
-/// What every closed todo is noted in.
+/// The file that records every closed todo.
 pub(crate) const PROGRESS: &str = "progress.md";
-/// What the system says of the job so far.
+/// The system's summary of the job so far.
 pub(crate) const SUMMARY: &str = "workspace_summary.md";
 
-/// What is known of a file's text.
+/// What is known about a file's text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Text {
     /// All of it.
     Exactly(String),
-    /// Parts that stand in it in this order: the system wrote it.
+    /// Parts that occur in it in this order: the system wrote it.
     Holding(Vec<String>),
 }
 
 impl Text {
-    /// Whether a text is as this one says.
+    /// Whether a text matches.
     pub(crate) fn is(&self, text: &str) -> bool {
         match self {
             Self::Exactly(expected) => expected == text,
@@ -42,7 +42,7 @@ impl Text {
         }
     }
 
-    /// The parts that a text which shows this one has.
+    /// The parts of a text that contains this one.
     pub(crate) fn parts(&self) -> Vec<String> {
         match self {
             Self::Exactly(text) => vec![text.clone()],
@@ -51,14 +51,14 @@ impl Text {
     }
 }
 
-/// The configuration, as far as the rules ask for it.
+/// The parts of the configuration that the rules need.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// Tools bound in strategic phases.
     pub(crate) strategic: BTreeSet<String>,
     /// Tools bound in tactical phases.
     pub(crate) tactical: BTreeSet<String>,
-    /// Fewest and most todos of a tactical phase.
+    /// Minimum and maximum todos of a tactical phase.
     pub(crate) todos: (usize, usize),
     /// The todos with which the system opens a strategic phase.
     pub(crate) own_todos: fn(Opening) -> Vec<String>,
@@ -68,25 +68,25 @@ pub(crate) struct Setup {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) setup: Setup,
-    /// The phase that is open.
+    /// The open phase.
     pub(crate) number: i32,
     pub(crate) kind: PhaseKind,
     pub(crate) opening: Opening,
-    /// All phases: how they ended, if they did.
+    /// All phases: their outcome, if they ended.
     pub(crate) phases: BTreeMap<i32, (PhaseKind, Option<PhaseOutcome>)>,
-    /// Lists by phase; one for the phase behind the open one has been written ahead.
+    /// Lists by phase; the one after the open phase was written in advance.
     pub(crate) todos: BTreeMap<i32, Vec<(String, TodoStatus)>>,
     pub(crate) files: BTreeMap<String, Text>,
     pub(crate) requirements: Vec<String>,
-    /// Tactical phases that came to their end.
+    /// Completed tactical phases.
     pub(crate) completed: usize,
-    /// The most phases that the plan ever had.
+    /// The maximum number of phases that the plan ever had.
     pub(crate) planned: usize,
     pub(crate) is_complete: bool,
 }
 
 impl Job {
-    /// Whether a phase of this kind takes the call: a write of the plan is none of a tactical phase.
+    /// Whether a phase of this kind accepts the call: tactical phases do not accept writes of the plan.
     pub(crate) fn binds(&self, call: &Call) -> bool {
         let bound = match self.kind {
             PhaseKind::Strategic => &self.setup.strategic,
@@ -100,17 +100,17 @@ impl Job {
         self.todos.entry(self.number).or_default()
     }
 
-    /// The place of the first open todo.
+    /// The index of the first open todo.
     pub(crate) fn current(&self) -> Option<usize> {
         self.todos.get(&self.number)?.iter().position(|(_, status)| status.is_open())
     }
 
-    /// The list written ahead.
+    /// The list written in advance.
     pub(crate) fn staged(&self) -> Option<&[(String, TodoStatus)]> {
         self.todos.get(&(self.number + 1)).map(Vec::as_slice).filter(|list| !list.is_empty())
     }
 
-    /// The text of a file of which all is known.
+    /// The text of a file, if all of it is known.
     pub(crate) fn known(&self, path: &str) -> Option<&str> {
         match self.files.get(path)? {
             Text::Exactly(text) => Some(text),
@@ -118,14 +118,14 @@ impl Job {
         }
     }
 
-    /// The system adds a line to a file of its own.
+    /// The system adds a line to one of its own files.
     pub(crate) fn note(&mut self, path: &str, line: String) {
         let mut parts = self.files.get(path).map(Text::parts).unwrap_or_default();
         parts.push(line);
         self.files.insert(path.into(), Text::Holding(parts));
     }
 
-    /// The plan's phases, each with the number of its boxes that are not ticked.
+    /// The plan's phases, each with the number of its unticked boxes.
     pub(crate) fn plan(&self) -> Vec<usize> {
         let mut phases = Vec::new();
         for line in self.known(PLAN).unwrap_or_default().lines() {
@@ -138,7 +138,7 @@ impl Job {
         phases
     }
 
-    /// Whether the open phase reviews a finished plan, of which nothing is open.
+    /// Whether the open phase reviews a finished plan in which nothing is open.
     pub(crate) fn is_final_with_nothing_open(&self) -> bool {
         self.opening == Opening::Final && self.plan().iter().all(|open| *open == 0)
     }
@@ -170,7 +170,7 @@ impl Job {
                 let opening = if is_last { Opening::Final } else { Opening::Transition };
                 (PhaseKind::Strategic, opening)
             }
-            // Given up by `archive_and_reset`, the same phase begins anew.
+            // Abandoned by `archive_and_reset`, the same phase starts again.
             (PhaseOutcome::Forced, _) => (PhaseKind::Strategic, self.opening),
             (PhaseOutcome::Rewound, _) => (PhaseKind::Strategic, Opening::Rewound),
         }
@@ -178,7 +178,7 @@ impl Job {
 
     /// The phase is closed and archived.
     pub(crate) fn close(&mut self, outcome: PhaseOutcome) {
-        // The rows have one word for both ways of giving a phase up.
+        // The rows have one word for both ways of abandoning a phase.
         let on_record = match outcome {
             PhaseOutcome::Completed => PhaseOutcome::Completed,
             PhaseOutcome::Rewound | PhaseOutcome::Forced => PhaseOutcome::Rewound,

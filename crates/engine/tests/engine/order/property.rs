@@ -1,5 +1,5 @@
-//! Random answers over all tools of the model, gates included, from all kinds of places in a job: the engine leaves what the
-//! model says. `PROPTEST_CASES=10000` plays more of them than the ordinary run.
+//! Random answers over all tools of the model, gates included, from all kinds of states of a job: the engine's result
+//! equals the model's. `PROPTEST_CASES=10000` runs more cases than the default.
 
 use super::{
     Call,

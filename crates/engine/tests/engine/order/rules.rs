@@ -1,16 +1,16 @@
-//! Which calls of an answer are carried out, where, and what the opening names.
+//! Which calls of an answer are executed, where, and what the opening names.
 
 use super::{Call, End, Job, Said, effect};
 use plumbline_engine::PhaseOutcome;
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fate {
-    /// Its result is in the conversation, be it an error.
+    /// Its result is in the conversation, even if it is an error.
     Answered(Said),
-    /// It came behind the end of a phase and was carried out in the phase of this number; the opening shows its result.
+    /// It followed the end of a phase and was executed in the phase of this number; the opening shows its result.
     Held { phase: i32, said: Said },
-    /// It came behind the end of a phase or of the job and was not carried out; an opening names it.
+    /// It followed the end of a phase or of the job and was not executed; an opening names it.
     NotCarriedOut,
 }
 
@@ -24,7 +24,7 @@ impl Fate {
     }
 }
 
-/// The calls of one answer take effect in the order in which they are written.
+/// The calls of one answer take effect in order.
 pub(crate) fn answer(job: &mut Job, calls: &[Call]) -> Vec<Fate> {
     let mut answer = Answer::default();
     let mut fates = Vec::new();
@@ -42,12 +42,12 @@ pub(crate) fn answer(job: &mut Job, calls: &[Call]) -> Vec<Fate> {
     fates
 }
 
-/// What the calls so far mean for those behind them.
+/// The consequences of the calls so far for later ones.
 #[derive(Default)]
 struct Answer {
-    /// A call failed: neither a todo nor the job is closed behind it.
+    /// A call failed: no later call closes a todo or the job.
     has_failed: bool,
-    /// The closing of a todo was refused: that todo is still the current one.
+    /// The closing of a todo was refused: that todo is still current.
     is_refused: bool,
 }
 
@@ -63,8 +63,8 @@ impl Answer {
         (said, end)
     }
 
-    /// The calls behind the end of a phase: up to the first that it does not bind they are carried out in it, before the end
-    /// takes effect; from that one on in the next one, before its first request.
+    /// The calls after the end of a phase: up to the first one that it does not bind they are executed in it, before
+    /// the end takes effect; from that one on in the next phase, before its first request.
     fn behind_an_end(&mut self, job: &mut Job, outcome: PhaseOutcome, held: &[Call]) -> Vec<Fate> {
         let is_carried_over = |call: &Call| matches!(call, Call::JobComplete { .. }) || !job.binds(call);
         let first = held.iter().position(|call| !call.is_dropped_behind_an_end() && is_carried_over(call));
@@ -81,7 +81,7 @@ impl Answer {
         }
         let completes = matches!(call, Call::JobComplete { .. });
         if !job.binds(call) || completes && (self.has_failed || !job.is_final_with_nothing_open()) {
-            // What was to be done and is not done is no ground to close the job on.
+            // The job cannot be closed after work that was due and was not done.
             self.has_failed = true;
             return Fate::NotCarriedOut;
         }

@@ -1,8 +1,8 @@
-//! A walk's choices, drawn beforehand so that a failing walk can be shrunk and repeated.
+//! A walk's choices, drawn in advance so that a failing walk can be shrunk and repeated.
 
 use serde_json::{Value, json};
 
-/// Drawn numbers, taken one by one; zero when they are used up.
+/// Drawn numbers, taken one by one; then zeros.
 #[derive(Debug)]
 pub(super) struct Choices {
     drawn: std::vec::IntoIter<u16>,
@@ -22,7 +22,7 @@ impl Choices {
         usize::from(self.drawn.next().unwrap_or(0)) % bound
     }
 
-    /// A call of a strategic phase: mostly what brings the job on.
+    /// A call of a strategic phase: mostly one that advances the job.
     pub(super) fn strategic(&mut self, staged: bool) -> (&'static str, Value) {
         match self.below(if staged { 50 } else { 100 }) {
             0..32 => ("todo_complete", json!({})),

@@ -1,12 +1,12 @@
-//! What holds after each step of a walk.
+//! Invariants after each step of a walk.
 
 use crate::kit::{Dialogue, Line, failure, intake, says};
 use plumbline_engine::{Change, Effect, FailureClass, MessageKind, Outcome, Purpose, Stage, TodoStatus, ToolReturn};
 
-/// Remembers what earlier steps showed.
+/// Remembers the results of earlier steps.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Where the current phase's messages begin.
+    /// The first message of the current phase.
     phase_from: i64,
     /// The last turn's request, while only appending is allowed.
     shown: Option<Vec<Line>>,
@@ -17,7 +17,7 @@ impl Watch {
         for change in changes {
             match change {
                 Change::PhaseOpened { .. } => self.phase_from = first_message(changes),
-                // The only reasons for which the prefix may move: a new system prompt, or results cleared.
+                // The only reasons for a changed prefix: a new system prompt, or cleared results.
                 Change::Message(message) if message.kind == MessageKind::System => self.shown = None,
                 Change::ResultsCleared(_) => self.shown = None,
                 _ => {}
@@ -35,7 +35,7 @@ impl Watch {
         }
     }
 
-    /// What was shown besides the todo list stays as it was, wherever the list stands.
+    /// Shown messages other than the todo list stay unchanged, wherever the list is placed.
     fn requests_only_grow(&mut self, mut request: Vec<Line>) {
         request.retain(|line| !line.text.contains("ACTIVE TODO LIST"));
         if let Some(shown) = &self.shown {
@@ -55,7 +55,7 @@ impl Watch {
         }
     }
 
-    /// Outcomes that answer something else are refused, and leave the run as it was.
+    /// Outcomes that do not match are refused, and leave the run unchanged.
     pub(super) fn refuses_what_does_not_belong(&self, dialogue: &mut Dialogue) {
         let before = format!("{:?}", dialogue.run);
         let stage = dialogue.run.state().stage.clone();
@@ -75,7 +75,7 @@ impl Watch {
         }
     }
 
-    /// Nothing moves a job that left.
+    /// No outcome changes a job that left the worker.
     pub(super) fn stays_left(&mut self, dialogue: &mut Dialogue) {
         self.shown = None;
         for outcome in
@@ -105,7 +105,7 @@ fn todos_are_worked_in_order(dialogue: &Dialogue) {
     assert_eq!(in_progress, first_open);
 }
 
-/// No request is begun beyond a budget: what is over is at most the call that was in flight.
+/// No request is started beyond a budget: the excess is at most the call that was in flight.
 fn budgets_are_kept(dialogue: &Dialogue) {
     let (limits, totals) = (&dialogue.toy.settings.limits, dialogue.run.state().totals);
     assert!(totals.requests <= i64::from(limits.max_iterations), "{} requests", totals.requests);
@@ -116,7 +116,7 @@ fn budgets_are_kept(dialogue: &Dialogue) {
     }
 }
 
-/// Its size does not depend on how long the job has run.
+/// Its size does not depend on the job's run time.
 fn the_checkpoint_is_small(dialogue: &Dialogue) {
     let size = serde_json::to_string(dialogue.run.state()).expect("a checkpoint is JSON").len();
     assert!(size < 3000, "{size} bytes");
