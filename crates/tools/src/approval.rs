@@ -6,14 +6,14 @@ use plumbline_engine::{Digest, ToolSpec, canonical, inexact_number};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// Most bytes of the arguments of a call that is asked for.
+/// Maximum bytes of the arguments of a call that needs approval.
 pub const MOST_BYTES: usize = 64 << 10;
 
-/// The digest of a call's arguments by RFC 8785; `own` are the tools of its job besides those of the program.
+/// The digest of a call's arguments by RFC 8785; `own` are the job's own tools besides the built-in ones.
 ///
 /// # Errors
-/// A sentence, where the call would not run or people could not be shown what it is: its arguments do not fit the tool's schema, are
-/// larger than [`MOST_BYTES`], or hold a number that a double does not.
+/// A sentence, if the call would not run or cannot be shown to people: its arguments do not fit the tool's schema, are
+/// larger than [`MOST_BYTES`], or contain a number that a double cannot represent.
 pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Result<Digest, String> {
     let tool = BUILT_IN.get(name).or_else(|| own.get(name)).ok_or_else(|| format!("there is no tool `{name}`"))?;
     tool.schema.read(arguments).map_err(|error| error.to_string())?;
@@ -35,12 +35,12 @@ pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Resul
     Ok(digest(&arguments))
 }
 
-/// The digest of what a tool is: its name, description, schema, and the address that it asks.
+/// The digest of a tool: of its name, description, schema, and the address that it calls.
 pub fn digest_of_tool(tool: &ToolSpec, address: &Value) -> Digest {
     digest_of(&tool.name, &tool.description, &tool.parameters, address)
 }
 
-/// The same of its parts.
+/// The same from its parts.
 pub(crate) fn digest_of(name: &str, description: &str, schema: &Value, address: &Value) -> Digest {
     digest(&json!({"name": name, "description": description, "schema": schema, "address": address}))
 }

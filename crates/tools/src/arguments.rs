@@ -7,22 +7,22 @@ use jsonschema::{ValidationError, Validator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Most faults named in one answer.
+/// Maximum faults named in one answer.
 const MAX_FAULTS: usize = 4;
-/// Longest piece of a wrong value that is repeated, in characters.
+/// Maximum characters of an invalid value that are repeated.
 const MAX_SHOWN: usize = 60;
 
-/// What a tool's arguments are held against.
+/// The schema against which a tool's arguments are validated.
 pub(crate) struct ArgumentsSchema {
     schema: Value,
     held: Compiled,
 }
 
-/// A schema, made ready.
+/// A compiled schema.
 enum Compiled {
-    /// One of the program.
+    /// A schema of the program.
     Own(Box<Validator>),
-    /// One that an operator or a server wrote: bounded in what it costs.
+    /// A schema by an operator or a server: its cost is bounded.
     Foreign(Box<BoundedSchema>),
 }
 
@@ -36,19 +36,19 @@ impl ArgumentsSchema {
     /// Compiles a schema that is known only at run time.
     ///
     /// # Errors
-    /// Why it is none, or which bound it passes.
+    /// Why it is not a valid schema, or which bound it exceeds.
     pub(crate) fn foreign(schema: Value, budget: &mut SchemaBudget) -> Result<Self, String> {
         let held = BoundedSchema::new(&schema, budget)?;
         Ok(Self { schema, held: Compiled::Foreign(Box::new(held)) })
     }
 
-    /// As it was written.
+    /// The original schema.
     pub(crate) fn value(&self) -> &Value {
         &self.schema
     }
 
-    /// Reads the text of a call's arguments as an object that the schema allows. Members that are null count as left out,
-    /// which is what models mean by them; a foreign schema that takes them as they are, gets them.
+    /// Parses the text of a call's arguments as an object and validates it. Null members count as omitted, which is
+    /// what models mean by them; a foreign schema that accepts them gets them unchanged.
     pub(crate) fn read(&self, text: &str) -> Result<Value, ToolError> {
         match &self.held {
             Compiled::Own(validator) => read(text, &self.schema, validator, false),
@@ -78,7 +78,7 @@ fn read(text: &str, schema: &Value, validator: &Validator, may_be_null: bool) ->
     }
 }
 
-/// Turns checked arguments into a tool's own type.
+/// Deserializes validated arguments into a tool's own type.
 pub(crate) fn decode<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_json::from_value(arguments).map_err(|error| ToolError::refused(format!("the arguments do not fit: {error}")))
 }
@@ -133,7 +133,8 @@ fn fault(error: &ValidationError<'_>, schema: &Value) -> String {
     }
 }
 
-/// What the schema's author says of the place that failed, for keywords without a better sentence (`anyOf`, `pattern`).
+/// The schema author's description of the place that failed, for keywords without a better sentence (`anyOf`,
+/// `pattern`).
 fn described(error: &ValidationError<'_>, schema: &Value) -> Option<String> {
     let path = error.schema_path().to_string();
     let (holder, _keyword) = path.rsplit_once('/')?;
@@ -154,7 +155,7 @@ fn unknown(place: &str, unexpected: &[String], error: &ValidationError<'_>, sche
     format!("{} is not a parameter, known are {}", names.join(", "), known.join(", "))
 }
 
-/// `/citations/0/page` as people write it: `citations[0].page`.
+/// Formats `/citations/0/page` as `citations[0].page`.
 fn place(pointer: &str) -> String {
     let mut out = String::new();
     for part in pointer.split('/').skip(1) {

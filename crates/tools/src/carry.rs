@@ -1,8 +1,8 @@
 //! Looks up the findings of an earlier job in new versions of the documents.
 //!
-//! A passage with the text of one that the earlier job answered is answered, and its findings are valid: each of its
-//! requirements is recorded again, with its quotes at their current positions. For all others the file says whether
-//! their words still occur.
+//! If a passage has the same text as one that the earlier job answered, it is answered and its findings are valid: each
+//! of its requirements is recorded again, with its quotes at their current positions. For all others the file says
+//! whether their text still occurs.
 
 use crate::documents::citation_check::{Claim, Verified, stands, verify};
 use crate::error::{BatchError, ToolError};
@@ -22,41 +22,41 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// What was carried over, and what of then does not hold any more.
+/// The file that lists what was carried over, and which earlier findings no longer hold.
 pub const CHANGES: &str = "output/changes.json";
-/// On requirements that are carried over.
+/// The tag of requirements that are carried over.
 const TAG: &str = "carried";
 
-/// An earlier job, as its rows stand.
+/// The rows of an earlier job.
 #[derive(Clone, Debug)]
 pub struct PreviousJob {
     /// Its id.
     pub id: Uuid,
     /// Its documents.
     pub sources: Vec<Source>,
-    /// Those of them that have the same bytes in this job, by their paths.
+    /// Those documents that have the same bytes in this job, by path.
     pub same_documents: BTreeSet<String>,
     /// The passages of its documents.
     pub passages: Vec<Passage>,
-    /// What it recorded.
+    /// Its recorded requirements.
     pub recorded: Vec<RecordedRequirement>,
 }
 
-/// The passages that hold, and what is made of the earlier job's requirements.
+/// The passages that still hold, and the results for the earlier job's requirements.
 #[derive(Default)]
 struct Sorted<'a> {
     products: Vec<Product>,
     carried: Vec<String>,
-    /// Passages of then with a requirement that could not be carried over: somebody has to read them again.
+    /// Earlier passages with a requirement that could not be carried over: they must be read again.
     to_read: BTreeSet<i32>,
     left: Vec<&'a Requirement>,
 }
 
 impl ToolRunner {
-    /// Looks up what of an earlier job holds for the documents of this one, whose passages are `now`.
+    /// Determines what of an earlier job holds for the documents of this one, whose passages are `now`.
     ///
     /// # Errors
-    /// The workspace could not be read. Nothing has been changed then, and it may be tried again.
+    /// The workspace could not be read. Nothing has been changed, and the call may be retried.
     pub async fn carry(
         &self,
         previous: &PreviousJob,
@@ -80,7 +80,7 @@ impl ToolRunner {
     }
 }
 
-/// Whether a document of the earlier job was read as one of this job is: the same text has the same sentences then.
+/// Whether an earlier document and one of this job were extracted in the same way: then equal text has equal sentences.
 fn is_read_alike(env: &ToolEnv<'_>, previous: &PreviousJob, then: &str, now: &str) -> bool {
     let extraction = |sources: &[Source], path: &str| {
         sources.iter().find(|source| source.path == path).and_then(|source| source.extraction.clone())
@@ -126,7 +126,7 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
     Ok(Carried { passages: answers, versions, products })
 }
 
-/// A passage with the text of one that the earlier job has answered for.
+/// A passage with the same text as an answered passage of the earlier job.
 fn carried_passage(then: &Passage, now: &Passage, is_read_alike: bool) -> Option<CarriedPassage> {
     let by = then.answered_by?;
     let from = if by == AnsweredPassage::Carried { then.carried_from.unwrap_or(by) } else { by };
@@ -135,16 +135,16 @@ fn carried_passage(then: &Passage, now: &Passage, is_read_alike: bool) -> Option
     Some(CarriedPassage { number: now.number, from, decisions, is_decided })
 }
 
-/// A passage of then with that of now which has its text.
+/// An earlier passage with the current one that has the same text.
 #[derive(Clone, Copy)]
 struct SamePassage<'a> {
     then: &'a Passage,
     now: &'a Passage,
-    /// Whether its sentences have the same numbers.
+    /// Whether the sentences have the same numbers.
     is_read_alike: bool,
 }
 
-/// Carries over what rests on passages that hold, by their numbers of then.
+/// Carries over the requirements of passages that still hold, by their earlier numbers.
 async fn sort<'a>(
     env: &ToolEnv<'_>,
     recorded: &'a [RecordedRequirement],
@@ -159,7 +159,7 @@ async fn sort<'a>(
             match cited_now(env, cited, place, *held).await {
                 Ok(citation) => citations.push(citation),
                 Err(ToolError::Workspace(error)) => return Err(error),
-                // It runs into a passage that has changed.
+                // It extends into a changed passage.
                 Err(_) => {
                     sorted.to_read.insert(held.then.number);
                 }
@@ -176,7 +176,7 @@ async fn sort<'a>(
     Ok(sorted)
 }
 
-/// Where a verified quote stood: sentences of a passage, and the page.
+/// The earlier place of a verified quote: sentences of a passage, and the page.
 #[derive(Clone, Copy)]
 struct Place {
     touched: Touched,
@@ -192,7 +192,7 @@ impl Place {
     }
 }
 
-/// The same quote in the passage of now, if it stands in the text of the document.
+/// The same quote in the current passage, if the document's text contains it.
 async fn cited_now(
     env: &ToolEnv<'_>,
     cited: &Value,
@@ -200,7 +200,7 @@ async fn cited_now(
     SamePassage { then, now, is_read_alike }: SamePassage<'_>,
 ) -> Result<Citation, ToolError> {
     let quote = cited.get("quote").and_then(Value::as_str).unwrap_or_default();
-    // As far behind the passage's first page as it was then.
+    // At the same distance from the passage's first page as before.
     let page = |page: i32| Some(page - then.pages?.0 + now.pages?.0);
     let page = place.page.and_then(page).and_then(|page| u32::try_from(page).ok());
     let Verified { mut citation, .. } = verify(env, Claim { source: &now.document, page, quote }).await?;
@@ -212,7 +212,7 @@ async fn cited_now(
     Ok(citation)
 }
 
-/// The requirement as it is recorded anew.
+/// The requirement to be recorded again.
 fn renewed(requirement: &Requirement, citations: &[Citation]) -> Requirement {
     let first = citations.first();
     let mut source_location = requirement.source_location.clone();
@@ -228,7 +228,7 @@ fn renewed(requirement: &Requirement, citations: &[Citation]) -> Requirement {
     }
 }
 
-/// Whether any of its quotes stands in a document of this job; one without quotes has none that could be gone.
+/// Whether a document of this job still contains any of its quotes; true for a requirement without quotes.
 async fn still_stands(env: &ToolEnv<'_>, requirement: &Requirement) -> Result<bool, WorkspaceError> {
     if quotes(requirement).next().is_none() {
         return Ok(true);

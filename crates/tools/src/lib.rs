@@ -1,4 +1,4 @@
-//! The tools that act outside the engine: files, documents, citations, requirements. One file a tool.
+//! The tools that act outside the engine: files, documents, citations, requirements. One file per tool.
 //!
 //! A tool is a function from arguments and a view of the workspace to a text for the model and a list of products. It
 //! writes nothing: the step's commit does. So a tool may be run again after a crash, a refused call leaves no trace,

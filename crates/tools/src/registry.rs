@@ -19,7 +19,7 @@ use crate::workspace::{
 use plumbline_engine::ToolSpec;
 use std::sync::LazyLock;
 
-/// All of them, in the fixed order of the request; one list for the whole process.
+/// All built-in tools, in the fixed order of the request; one list for the whole process.
 pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     Registry::from_iter([
         Tool::declared::<ReadFile>(),
@@ -50,13 +50,13 @@ pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     ])
 });
 
-/// Whether a call of a tool of the program reaches beyond its job, to another host than these. The engine's own tools do not.
+/// Whether a call of a built-in tool reaches another host than these. The engine's own tools do not.
 pub fn reaches_out(name: &str, arguments: &str, hosts: &[String]) -> bool {
     let Some(tool) = BUILT_IN.get(name) else { return false };
     (tool.reaches_out)(&serde_json::from_str(arguments).unwrap_or_default(), hosts)
 }
 
-/// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
+/// The specifications of all tools run here. The engine has its own, which it runs itself.
 pub fn catalog() -> Vec<ToolSpec> {
     BUILT_IN.specs()
 }

@@ -19,10 +19,10 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tracing::{Instrument, Span};
 
-/// Wait before a call is made again for the first time; it doubles each time.
+/// The wait before the first retry of a call; it doubles with each retry.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
 
-/// What the calls of all jobs are carried out with; one for the whole process.
+/// The shared state for the calls of all jobs; one per process.
 pub struct ToolRunner {
     pub(crate) parser: Parser,
     pub(crate) quotes: QuoteCache,
@@ -35,16 +35,17 @@ impl std::fmt::Debug for ToolRunner {
 }
 
 impl ToolRunner {
-    /// A runner that has documents read by this parser.
+    /// A runner that extracts documents with this parser.
     pub fn new(parser: Parser) -> Self {
         Self { parser, quotes: QuoteCache::default() }
     }
 
-    /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
+    /// Runs the calls in order and returns one result each. A call sees the products of the calls before it.
     ///
     /// # Errors
-    /// The workspace could not be read, or a service that a call needs is away: the calls before it are done, and it and those
-    /// behind it may be made again. Of one that may not be, the model reads the reason in place of its result.
+    /// The workspace could not be read, or a service that a call needs is unavailable: the earlier calls are done, and
+    /// this call and those after it may be retried. If the call must not be repeated, the model reads the reason in
+    /// place of its result.
     pub async fn run(
         &self,
         calls: &[OutsideCall<'_>],
@@ -122,7 +123,7 @@ impl ToolRunner {
 
     pub(crate) async fn carry_out(&self, call: &ToolCall, once: bool, env: &ToolEnv<'_>) -> ToolResult {
         let Some(tool) = tool_of(call, env.ctx) else {
-            // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
+            // The engine answers names that are not bound, with the nearest ones; this name belongs to no tool at all.
             return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
         let arguments = tool.schema.read(&call.arguments)?;
@@ -143,8 +144,8 @@ impl ToolRunner {
     }
 }
 
-/// Whether what a call gives may hold words of others. What the outside looks at for the engine are the job's own files and rows,
-/// which are made of its documents where it has any.
+/// Whether the result of a call may contain untrusted text. Lookups on behalf of the engine read the job's own files
+/// and rows, which derive from its documents if it has any.
 fn shows_untrusted(call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> bool {
     let Some(tool) = tool_of(call, env.ctx).filter(|_| call.check.is_none()) else {
         return !env.overlay.sources().is_empty();
@@ -153,12 +154,12 @@ fn shows_untrusted(call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> bool {
     (tool.shows_untrusted)(&arguments, env)
 }
 
-/// The tool that a call is for: one of the program, or one of the job's own.
+/// The tool of a call: a built-in one, or one of the job's own.
 fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
     BUILT_IN.get(&call.name).or_else(|| ctx.tools.get(&call.name))
 }
 
-/// Runs a call within its time, and takes a panic for an error.
+/// Applies the timeout; converts panics to errors.
 async fn bounded(
     call: &ToolCall,
     limit: Duration,
@@ -180,8 +181,8 @@ async fn bounded(
     }
 }
 
-/// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together. What may
-/// not be made twice is tried once: a failure does not tell whether it was carried out.
+/// Runs a tool, with retries after transient failures. The time limit applies to all attempts together. A call that
+/// must not be repeated is tried once: a failure does not say whether it took effect.
 async fn with_retries(tool: &Tool, once: bool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
     let retries = if once { 0 } else { env.ctx.retries };
@@ -198,8 +199,8 @@ async fn with_retries(tool: &Tool, once: bool, env: &ToolEnv<'_>, arguments: Val
     tool.carrier.run(env, arguments).await
 }
 
-/// The span of a call, for traces only: its target keeps it out of logs. What is only looked into before the engine carries
-/// it out gets its span there.
+/// The span of a call, for traces only: its target keeps it out of logs. A call that is only checked before the engine
+/// runs it gets its span in the engine.
 fn call_span(call: &OutsideCall<'_>) -> Span {
     if call.check.is_some() {
         return Span::none();
@@ -211,7 +212,7 @@ fn call_span(call: &OutsideCall<'_>) -> Span {
     )
 }
 
-/// Rows cannot hold NUL, and a file's bytes may.
+/// Rows cannot store NUL, and a file may contain it.
 fn clean(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

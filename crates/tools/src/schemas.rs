@@ -7,21 +7,21 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Most bytes of a row's schemas together, as JSON.
+/// Maximum bytes of a row's schemas together, as JSON.
 const MOST_BYTES: usize = 64 << 10;
-/// Most patterns of a row's schemas together, and most memory for one: 4 MiB for all of them.
+/// Maximum patterns of a row's schemas together, and maximum memory of one: 4 MiB for all of them.
 const MOST_PATTERNS: usize = 64;
 const PATTERN_BYTES: usize = (4 << 20) / MOST_PATTERNS;
-/// Deepest nesting of a schema, `$ref`s followed.
+/// Maximum nesting of a schema, with `$ref`s resolved.
 const DEEPEST: usize = 200;
-/// Most subschemas of one, each counted as often as a `$ref` leads to it.
+/// Maximum subschemas of one, each counted as often as a `$ref` leads to it.
 const MOST_SUBSCHEMAS: usize = 20_000;
-/// Most patterns times bytes of a content that are matched.
+/// Maximum product of patterns and bytes of a content.
 const MOST_MATCHED: usize = 16 << 20;
-/// Most subschemas times values of a content that are evaluated.
+/// Maximum product of subschemas and values of a content.
 const MOST_EVALUATIONS: usize = 100_000_000;
 
-/// Keywords that describe a part of the value: below them a schema that refers to itself comes to an end with the value.
+/// Keywords that describe a part of the value: below them a recursive schema terminates with the value.
 pub(crate) const DESCENDING: [&str; 11] = [
     "properties",
     "patternProperties",
@@ -35,9 +35,9 @@ pub(crate) const DESCENDING: [&str; 11] = [
     "contains",
     "dependentSchemas",
 ];
-/// Keywords whose value is data, or schemas that cost nothing until a `$ref` leads to them.
+/// Keywords whose value is data, or schemas that cost nothing unless a `$ref` leads to them.
 pub(crate) const PASSED_OVER: [&str; 7] = ["enum", "const", "default", "examples", "example", "$defs", "definitions"];
-/// Keywords by which a schema leads elsewhere than `$ref` does, or moves where that leads to.
+/// Keywords by which a schema refers elsewhere than by `$ref`, or changes where `$ref` leads to.
 const ELSEWHERE: [&str; 8] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id", "id"];
 
@@ -46,7 +46,7 @@ pub(crate) fn of_tool(schema: &Value) -> Validator {
     jsonschema::validator_for(schema).expect("a tool's schema compiles: a test compiles them all")
 }
 
-/// What the schemas of one row may still take.
+/// The remaining budget for the schemas of one row.
 #[derive(Debug)]
 pub struct SchemaBudget {
     bytes: usize,
@@ -59,7 +59,7 @@ impl Default for SchemaBudget {
     }
 }
 
-/// A row's schema, made ready.
+/// A compiled schema of a row.
 #[derive(Debug)]
 pub(crate) struct BoundedSchema {
     pub(crate) validator: Validator,
@@ -67,10 +67,10 @@ pub(crate) struct BoundedSchema {
 }
 
 impl BoundedSchema {
-    /// Takes a schema within the budget of its row.
+    /// Compiles a schema within the budget of its row.
     ///
     /// # Errors
-    /// Why it is none, or which bound it passes.
+    /// Why it is invalid, or which bound it exceeds.
     pub(crate) fn new(schema: &Value, budget: &mut SchemaBudget) -> Result<Self, String> {
         let bytes = schema.to_string().len();
         budget.bytes = budget.bytes.checked_sub(bytes).ok_or_else(|| {
@@ -88,7 +88,7 @@ impl BoundedSchema {
         Ok(Self { validator, cost })
     }
 
-    /// Whether a content may be held against it: what that takes grows with both.
+    /// Whether a content may be validated: the cost grows with both schema and content.
     pub(crate) fn takes(&self, content: &[u8]) -> bool {
         let evaluations = self.cost.subschemas.saturating_mul(plumbline_llm::values_in(content));
         let matched = self.cost.patterns.saturating_mul(content.len());
@@ -96,7 +96,7 @@ impl BoundedSchema {
     }
 }
 
-/// The library does not say which patterns it would take.
+/// The library does not say which patterns it would accept.
 fn reason(said: &str) -> String {
     let said = shortened(said);
     match said.ends_with("is not a \"regex\"") {
@@ -112,11 +112,11 @@ fn shortened(reason: &str) -> String {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
-    /// Itself and what is in it, with what each `$ref` leads to.
+    /// This schema and its subschemas, including the targets of each `$ref`.
     subschemas: usize,
-    /// Patterns, counted in the same way: each is made as often.
+    /// Patterns, counted in the same way: each is compiled as often.
     patterns: usize,
-    /// How often it refers to a schema that it is in.
+    /// How often it refers to an enclosing schema.
     refers_back: usize,
 }
 
@@ -141,17 +141,17 @@ fn too_many_patterns() -> String {
     format!("the schemas of a job have more than {MOST_PATTERNS} patterns together")
 }
 
-/// Goes through a schema as an evaluation would, each place once.
+/// Traverses a schema like an evaluation, each place once.
 struct Reading<'s> {
     root: &'s Value,
-    /// What each `$ref` leads to.
+    /// The cost of each `$ref` target.
     known: BTreeMap<&'s str, Cost>,
-    /// The `$ref`s that are being followed, with the depth in the value where each began.
+    /// The `$ref`s being resolved, each with the depth in the value at which it began.
     open: Vec<(&'s str, usize)>,
 }
 
 impl<'s> Reading<'s> {
-    /// `below` is how many parts of the value lie between the root and this place, `depth` how deep the schema is nested here.
+    /// `below` is the depth in the value between the root and this place, `depth` the nesting of the schema here.
     fn of(&mut self, schema: &'s Value, keyword: &str, below: usize, depth: usize) -> Result<Cost, String> {
         if depth > DEEPEST {
             return Err(format!("it is nested more than {DEEPEST} deep"));
@@ -177,7 +177,7 @@ impl<'s> Reading<'s> {
         depth: usize,
         cost: &mut Cost,
     ) -> Result<(), String> {
-        // Under these stand names of the user's choice.
+        // The members of these are user-chosen names.
         let is_named = matches!(keyword, "properties" | "patternProperties" | "dependentSchemas");
         for (key, value) in fields {
             if keyword == "patternProperties" || (!is_named && key == "pattern") {

@@ -27,97 +27,98 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Ordinary time limit of one call.
+/// Default time limit of one call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
-/// How often a call that failed for a passing reason is ordinarily made again.
+/// Default number of retries after a transient failure.
 const RETRIES: u32 = 3;
-/// What a try may take besides, the wait before it included.
+/// Extra time for an attempt, including the wait before it.
 const BETWEEN_TRIES: Duration = Duration::from_secs(5);
-/// Ordinary cap of one result, in tokens.
+/// Default maximum tokens of one result.
 const MAX_RESULT_TOKENS: u32 = 8_000;
 
-/// The scan without patterns of a configuration.
+/// The scan without configured patterns.
 static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
-/// Records without a configuration.
+/// Record defaults without a configuration.
 static NO_DEFAULTS: LazyLock<RecordDefaults> = LazyLock::new(RecordDefaults::default);
 
-/// A tool that the program declares. The type is its arguments, whose doc comments are their schema and their documentation:
+/// A built-in tool. The type is its arguments; their doc comments are the schema's descriptions and the documentation:
 /// see [`Declaration`].
 pub(crate) trait Declared: JsonSchema + DeserializeOwned + Send + 'static {
-    /// The name the model calls.
+    /// The name that the model calls.
     const NAME: &str;
-    /// Where it is bound.
+    /// The phases in which it is bound.
     const PHASES: Phases;
     /// One or two sentences for the request.
     const DESCRIPTION: &str;
-    /// Who carries it out.
+    /// Who runs it.
     const HANDLER: Handler = Handler::Local;
     /// Whether it may run again after a crash.
     const REPLAY: Replay = Replay::Safe;
     /// Whether it only reads.
     const READS_ONLY: bool = false;
-    /// How many times the ordinary time limit it may take.
+    /// Its time limit as a multiple of the default.
     const TIMEOUT_FACTOR: u32 = 1;
 
-    /// Whether the text of a call's result, or of its refusal, may hold words of others: of documents, pages, foreign tools, or rows
-    /// made of such.
+    /// Whether the text of a call's result, or of its refusal, may contain untrusted text: of documents, pages, foreign
+    /// tools, or rows derived from such text.
     fn shows_untrusted(_arguments: &Value, _env: &ToolEnv<'_>) -> bool {
         true
     }
 
-    /// Whether a call reaches beyond the job, to another host than these.
+    /// Whether a call reaches another host than these.
     fn reaches_out(_arguments: &Value, _hosts: &[String]) -> bool {
         false
     }
 
-    /// What requests carry of the schema that calls are held against: less, where another tool's definition has it already.
+    /// The schema as sent in requests, possibly less than the one for validation: parts that another tool's definition
+    /// already contains are omitted.
     fn shown(schema: Value) -> Value {
         schema
     }
 
-    /// The documentation, from what the doc comments say.
+    /// The documentation, from the text of the doc comments.
     fn documentation(said: String) -> String {
         said
     }
 
-    /// Carries a call out.
+    /// Runs a call.
     fn run(self, env: &ToolEnv<'_>) -> impl Future<Output = ToolResult> + Send;
 }
 
-/// Carries the calls of a tool out.
+/// Runs the calls of a tool.
 pub(crate) trait Run: Send + Sync {
-    /// Carries a call out whose arguments are as the tool's schema says.
+    /// Runs a call whose arguments are valid for the tool's schema.
     fn run<'a>(&'a self, env: &'a ToolEnv<'a>, arguments: Value) -> BoxFuture<'a, ToolResult>;
 }
 
-/// A tool of a job: one that the program declares, or one whose name and schema are known only at run time.
+/// A tool of a job: a built-in one, or one whose name and schema are known only at run time.
 pub(crate) struct Tool {
-    /// What the model and the engine know of it.
+    /// Its description for the model and the engine.
     pub(crate) spec: ToolSpec,
-    /// What its arguments are held against.
+    /// The schema for validating its arguments.
     pub(crate) schema: ArgumentsSchema,
-    /// How long a call may take.
+    /// The time limit of a call.
     pub(crate) time_limit: TimeLimit,
     /// See [`Declared::shows_untrusted`].
     pub(crate) shows_untrusted: fn(&Value, &ToolEnv<'_>) -> bool,
     /// See [`Declared::reaches_out`].
     pub(crate) reaches_out: fn(&Value, &[String]) -> bool,
-    /// Of a tool that is known only at run time: the digest of what it is.
+    /// For a tool that is known only at run time: the digest of its definition.
     pub(crate) digest: Option<Digest>,
     pub(crate) carrier: Box<dyn Run>,
 }
 
-/// How long a call may take, all of its tries together.
+/// The time limit of a call, for all of its attempts together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimeLimit {
-    /// So many times the ordinary limit.
+    /// A multiple of the default limit.
     Times(u32),
-    /// Each try by its own limit, which the tool keeps itself.
+    /// Each attempt has its own limit, which the tool enforces itself.
     EachTry(Duration),
 }
 
 impl TimeLimit {
-    /// The limit of a call that is tried so many times, where the ordinary limit is this one.
+    /// The limit of a call with this many attempts, given the default limit.
     pub(crate) fn of(self, ordinary: Duration, tries: u32) -> Duration {
         match self {
             Self::Times(factor) => ordinary * factor,
@@ -127,7 +128,7 @@ impl TimeLimit {
 }
 
 impl Tool {
-    /// One that the program declares.
+    /// A built-in tool.
     pub(crate) fn declared<T: Declared>() -> Self {
         let Declaration { parameters, documentation } = Declaration::of::<T>();
         let documentation = T::documentation(documentation);
@@ -154,7 +155,7 @@ impl Tool {
         }
     }
 
-    /// One that is known only at run time. `address` is whom it asks.
+    /// A tool that is known only at run time. `address` is what it calls.
     pub(crate) fn foreign(
         spec: ToolSpec,
         schema: ArgumentsSchema,
@@ -175,7 +176,7 @@ impl Tool {
     }
 }
 
-/// Carries calls out as the type of their arguments does.
+/// Runs calls through the type of their arguments.
 struct OfType<T>(PhantomData<fn() -> T>);
 
 impl<T: Declared> Run for OfType<T> {
@@ -184,7 +185,7 @@ impl<T: Declared> Run for OfType<T> {
     }
 }
 
-/// Tools by their names, in the order in which requests have them; cheap to clone.
+/// Tools by name, in the order of requests; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Registry(Vec<Arc<Tool>>);
 
@@ -192,17 +193,17 @@ impl Registry {
     /// No tool.
     pub const EMPTY: &Self = &Self(Vec::new());
 
-    /// What the model and the engine know of them.
+    /// Their descriptions for the model and the engine.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.iter().map(|tool| tool.spec.clone()).collect()
     }
 
-    /// The digest of what a tool is that is known only at run time: of its name, description, schema and address.
+    /// The digest of a tool that is known only at run time: of its name, description, schema and address.
     pub fn digest(&self, name: &str) -> Option<Digest> {
         self.get(name)?.digest
     }
 
-    /// What is kept with a job of each: name, description, its own schema and the digest.
+    /// What is stored with a job for each tool: name, description, its own schema and the digest.
     pub fn described(&self) -> Vec<Value> {
         let described = |tool: &Arc<Tool>| {
             json!({
@@ -233,44 +234,44 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// What a batch is run under.
+/// The context of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolContext<'a> {
     /// The job.
     pub job_id: Uuid,
-    /// Largest result, in tokens, that a tool may give; what would be larger is refused with the parts to ask for.
+    /// Maximum tokens of a tool's result; a larger one is refused with the parts to request.
     pub max_result_tokens: u32,
     /// Time limit of one call.
     pub call_timeout: Duration,
-    /// How often a call that failed for a passing reason is made again.
+    /// Number of retries after a transient failure.
     pub retries: u32,
-    /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
+    /// Names of all tools bound in this phase, including the engine's: messages name no others (lesson 14).
     pub bound: &'a [&'a str],
-    /// Requirements to validate and to compare with; none where a job has nothing to do with them.
+    /// Requirements to validate and to compare with; none for a job without requirements.
     pub validation_queue: Option<&'a dyn ValidationQueue>,
     /// The job's graph.
     pub graph: Graph<'a>,
-    /// What the job may do on the web.
+    /// The job's web access.
     pub web: Web<'a>,
-    /// What sends the calls of its own tools over HTTP; none where nothing is sent.
+    /// The sender for the job's own HTTP tools; none if nothing is sent.
     pub http: Option<Outgoing<'a>>,
-    /// Ranked search over the job's texts; none where there is no index.
+    /// Ranked search over the job's texts; none if there is no index.
     pub texts: Option<&'a dyn TextIndex>,
-    /// What is looked up in the job's files before it completes.
+    /// The checks of the job's files before it completes.
     pub inspection: Option<&'a Inspection>,
-    /// Documents that are no source, by path or file name, `*` standing for anything.
+    /// Documents that are not sources, by path or file name; `*` matches any text.
     pub no_sources: &'a [String],
     /// Finds sentences and candidates in the texts of documents.
     pub scan: &'a Scan,
-    /// What the calls of the same answer before these have produced, whoever carried them out, as far as it is not committed.
+    /// The uncommitted products of earlier calls in the same answer, including calls that the engine ran.
     pub uncommitted: &'a [&'a Product],
-    /// Tools that are this job's own, besides those of the program.
+    /// The job's own tools, besides the built-in ones.
     pub tools: &'a Registry,
-    /// Whether jobs of this type record requirements, of which the system renders lists.
+    /// Whether jobs of this type record requirements, from which the system renders lists.
     pub records_requirements: bool,
-    /// What a record says where a call leaves it out.
+    /// The values of a record that a call omits.
     pub record_defaults: &'a RecordDefaults,
-    /// Requirements of other jobs that were given to be judged, and are not.
+    /// Unjudged requirements of other jobs that were presented for judging.
     pub given: &'a Given,
 }
 
@@ -301,7 +302,7 @@ impl<'a> ToolContext<'a> {
 }
 
 impl ToolContext<'_> {
-    /// Whether the phase is one that plans: it binds the gate by which the next list is written, whatever else it binds.
+    /// Whether this is a strategic phase: it binds the tool that writes the next todo list, regardless of other tools.
     pub(crate) fn plans(&self) -> bool {
         self.bound.contains(&"todo_write")
     }
@@ -312,13 +313,13 @@ impl ToolContext<'_> {
     }
 }
 
-/// Whether quotes may be taken from a document: no pattern of `no_sources` is like its path or its file name.
+/// Whether quotes may be taken from a document: no pattern of `no_sources` matches its path or its file name.
 pub fn is_source(path: &str, no_sources: &[String]) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     !no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
 }
 
-/// What a running tool has at hand.
+/// The environment of a running tool.
 pub(crate) struct ToolEnv<'a> {
     pub(crate) overlay: &'a WorkspaceOverlay<'a>,
     pub(crate) ctx: &'a ToolContext<'a>,
@@ -326,8 +327,8 @@ pub(crate) struct ToolEnv<'a> {
     pub(crate) quotes: &'a QuoteCache,
     pub(crate) names: &'a NameCache,
     pub(crate) rows: &'a ClaimedRows,
-    /// The id of the call; empty where the system works.
+    /// The id of the call; empty if the system makes the call.
     pub(crate) call_id: &'a str,
-    /// Whether this very call was refused before with the word that, made again, it is taken.
+    /// Whether the same call was refused before with the note that it is accepted if repeated.
     pub(crate) again: bool,
 }

@@ -1,9 +1,9 @@
-//! The candidate sentences for people: number, place and words of each, and its result.
+//! The candidate sentences for people: number, place and text of each, and its outcome.
 
 use super::{Rows, line};
 use plumbline_engine::{Account, Candidate, Passage, PassageState};
 
-/// The list, by document and place; none where the documents have no candidates.
+/// The list, by document and place; none if the documents have no candidates.
 pub(super) fn list(rows: &Rows<'_>) -> Option<String> {
     let mut passages: Vec<&Passage> = rows.passages.iter().copied().filter(|it| !it.candidates.is_empty()).collect();
     passages.sort_by_key(|passage| (&passage.document, passage.ordinal));
@@ -44,7 +44,7 @@ fn record(rows: &Rows<'_>, passage: &Passage, candidate: &Candidate) -> String {
     let numbers = rows.records.get(&(passage.number, candidate.sentence)).map_or(&[][..], Vec::as_slice);
     let decision = passage.decisions.iter().find(|decision| decision.s == candidate.sentence);
     match (candidate.cited_step, decision.map(|decision| &decision.account), &passage.reason) {
-        // The lead of a list is covered with any of its entries.
+        // The lead of a list is covered by any of its entries.
         (Some(_), _, _) if numbers.is_empty() => "its entries".into(),
         (Some(_), _, _) => numbers.iter().map(|number| format!("r{number}")).collect::<Vec<_>>().join(", "),
         (None, Some(Account::Why(why)), _) => format!("none: {why}"),
@@ -54,7 +54,7 @@ fn record(rows: &Rows<'_>, passage: &Passage, candidate: &Candidate) -> String {
     }
 }
 
-/// A text in a cell of a table.
+/// A text in a table cell.
 fn cell(text: &str) -> String {
     line(text).replace('|', "\\|")
 }

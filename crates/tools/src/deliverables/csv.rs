@@ -53,8 +53,8 @@ fn cells(requirement: &Requirement) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// A cell, quoted where its text needs it. The text is a document's, and a spreadsheet takes one that begins like a formula
-/// for one: an apostrophe before it makes it a text.
+/// A cell, quoted if its text needs it. The text comes from a document, and a spreadsheet would evaluate one that
+/// begins like a formula: a leading apostrophe makes it text.
 fn cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
     let text = if is_formula { format!("'{text}") } else { text.to_owned() };

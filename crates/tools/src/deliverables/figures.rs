@@ -1,12 +1,12 @@
-//! The figures of the report: the model judges, the rows count.
+//! The figures of the report: the model writes the judgement, the figures are counted from the rows.
 
 use super::{Rows, citations};
 use plumbline_engine::Requirement;
 use std::collections::BTreeMap;
 
-/// A line of the report in whose place the figures stand; without one they stand at its end.
+/// The line of the report that is replaced by the figures; without it they are appended.
 const PLACEHOLDER: &str = "[figures]";
-/// Around them, so that they are found and replaced when the job ends once more, after a person's feedback.
+/// Delimiters, so that the figures are found and replaced if the job ends once more, after a person's feedback.
 const BEGIN: &str = "<!-- figures, from the rows -->";
 const END: &str = "<!-- end of the figures -->";
 
@@ -22,7 +22,7 @@ pub(super) fn filled_in(report: &str, rows: &Rows<'_>, standing: &[&Requirement]
     format!("{}\n\n## Figures\n\n{block}\n", report.trim_end())
 }
 
-/// What stands around the figures of an earlier end.
+/// The text before and after the figures of an earlier end.
 fn surrounding(report: &str) -> Option<(&str, &str)> {
     let (before, rest) = report.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;

@@ -4,7 +4,7 @@ use super::{citations, line, place};
 use plumbline_engine::Requirement;
 use serde_json::Value;
 
-/// Where no section is named.
+/// The heading for requirements without a section.
 const NO_SECTION: &str = "No section";
 
 pub(super) fn list(standing: &[&Requirement]) -> String {
@@ -23,7 +23,7 @@ pub(super) fn list(standing: &[&Requirement]) -> String {
     out
 }
 
-/// The sections in the order in which they first appear.
+/// The sections in order of first appearance.
 fn by_section<'a>(of_document: &[&'a Requirement]) -> Vec<(String, Vec<&'a Requirement>)> {
     let mut sections: Vec<(String, Vec<&Requirement>)> = Vec::new();
     for requirement in of_document {

@@ -21,39 +21,39 @@ use plumbline_engine::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The report whose figures the system fills in, where the model has written one.
+/// The report in which the system fills in the figures, if the model has written one.
 pub const SUMMARY_REPORT: &str = "output/summary_report.md";
 /// The folder of the pages.
 const FOLDER: &str = "requirements/";
 
-/// What there is to render.
+/// The rows to render.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// What the job has recorded, withdrawn ones too, in its order.
+    /// The job's recorded requirements, including withdrawn ones, in order.
     pub recorded: &'a [RecordedRequirement],
     /// The job's documents.
     pub sources: &'a [Source],
     /// The passages of the documents.
     pub passages: &'a [&'a Passage],
-    /// By passage and sentence the numbers of the requirements whose quotes touch this candidate.
+    /// By passage and sentence, the numbers of the requirements whose quotes touch this candidate.
     pub records: &'a BTreeMap<(i32, i32), Vec<i32>>,
     /// The workspace's files.
     pub files: &'a FileIndex,
-    /// [`SUMMARY_REPORT`] as the model wrote it.
+    /// The model's [`SUMMARY_REPORT`].
     pub report: Option<&'a str>,
 }
 
-/// What was rendered.
+/// The rendered files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rendered {
-    /// Files to write, and pages of requirements that do not stand any more to delete.
+    /// Files to write, and pages of withdrawn requirements to delete.
     pub products: Vec<Product>,
-    /// What of it counts as a deliverable.
+    /// The paths that count as deliverables.
     pub listed: Vec<String>,
 }
 
-/// Renders the rows. Where nothing was ever recorded, only the candidates and the figures of the report: a job without
-/// requirements delivers no empty lists.
+/// Renders the rows. If no requirement was ever recorded, only the candidates and the figures of the report: a job
+/// without requirements delivers no empty lists.
 pub fn render(rows: &Rows<'_>) -> Rendered {
     let standing = in_order(rows);
     let mut rendered = Rendered::default();
@@ -90,7 +90,7 @@ pub fn render(rows: &Rows<'_>) -> Rendered {
     rendered
 }
 
-/// Those that stand, by document and page; within a page as they were recorded.
+/// The requirements that are not withdrawn, by document and page; within a page in the order of recording.
 fn in_order<'a>(rows: &Rows<'a>) -> Vec<&'a Requirement> {
     let standing = rows.recorded.iter().filter(|known| !known.is_withdrawn());
     let mut standing: Vec<&Requirement> = standing.map(|known| &known.requirement).collect();
@@ -106,7 +106,7 @@ fn page(requirement: &Requirement) -> u64 {
     requirement.source_location["page"].as_u64().unwrap_or(0)
 }
 
-/// A part of the place, whether it was given as a text or a number.
+/// A part of the location, given as a text or a number.
 fn place(requirement: &Requirement, part: &str) -> Option<String> {
     match &requirement.source_location[part] {
         Value::String(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! What the rows become.
+//! Rendering of rows.
 
 use super::{Rows, SUMMARY_REPORT, render};
 use plumbline_engine::{

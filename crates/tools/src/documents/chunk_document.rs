@@ -1,4 +1,4 @@
-//! `chunk_document`: splits a text along its headings and paragraphs into pieces that are processed one by one.
+//! `chunk_document`: splits a text along its headings and paragraphs into chunks that are processed one by one.
 
 use crate::documents::citation_check::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;
@@ -69,7 +69,7 @@ impl Declared for ChunkDocument {
             let (source, scan) = (name.clone(), env.ctx.scan.clone());
             let (cut, read, after, last) = crate::run_blocking(move |_| {
                 let file = from_text_file(&text);
-                // A large document is in memory often enough.
+                // Limits how many copies of a large document are in memory.
                 drop(text);
                 let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
                 let facts = facts_of(before.as_deref(), &cut, &scan);
@@ -118,7 +118,8 @@ impl Declared for ChunkDocument {
     }
 }
 
-/// What the ledger must know of each chunk, read behind the one before it; `before` is the text of the last one of the part before.
+/// The facts of each chunk for the ledger, read in the context of the previous one; `before` is the text of the last
+/// chunk of the previous part.
 fn facts_of(before: Option<&str>, chunks: &[Chunk], scan: &Scan) -> Vec<Facts> {
     let texts = || chunks.iter().map(|chunk| chunk.text.as_str());
     let befores = std::iter::once(before).chain(texts().map(Some));
@@ -138,7 +139,8 @@ fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<F
         .collect()
 }
 
-/// What a chunk's file holds: of a text in parts it is put aside, so that one part is held at a time.
+/// The content of a chunk's file: for a text in parts it is a staged blob, so that only one part is in memory at a
+/// time.
 enum Content {
     Whole(Vec<u8>),
     Aside(([u8; 32], u64)),
@@ -160,8 +162,8 @@ fn rendered(source: &str, mut chunk: Chunk) -> (Chunk, Vec<u8>) {
     (chunk, content)
 }
 
-/// What to cut and what to call it: the parts of a document's extracted text under the document's name, or a text file
-/// as it is.
+/// The text to cut and its name: the parts of a document's extracted text under the document's name, or a text file
+/// itself.
 async fn texts_to_cut(env: &ToolEnv<'_>, raw: &str) -> Result<(String, Vec<String>), ToolError> {
     let path = path::file(raw)?;
     match resolve(env.overlay, &path).await {

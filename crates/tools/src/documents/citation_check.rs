@@ -18,14 +18,15 @@ use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Longest passage repeated in a refusal, in characters.
+/// Maximum characters of a passage that a refusal repeats.
 const MAX_PASSAGE_CHARS: usize = 600;
-/// Longest quote, in bytes and a little more: how much of two parts of a text is looked at where they meet.
+/// Maximum length of a quote, in bytes with some slack: how much of two adjacent parts of a text is searched at their
+/// joint.
 const MAX_QUOTE: usize = 48 << 10;
-/// Most documents named in a refusal.
+/// Maximum documents named in a refusal.
 const MAX_NAMED: usize = 10;
 
-/// A quote as the model claims it.
+/// A quote as claimed by the model.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim<'a> {
     /// The document: its path, its file name, the path of its text or of one of its chunks.
@@ -34,7 +35,7 @@ pub(crate) struct Claim<'a> {
     pub(crate) quote: &'a str,
 }
 
-/// The words of a quote, and what a model says of their place: the document, or a passage of it, and the page.
+/// The text of a quote, and the model's claim about its place: the document, or a passage of it, and the page.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) source: Option<&'a str>,
@@ -43,7 +44,7 @@ pub(crate) struct Words<'a> {
     pub(crate) quote: &'a str,
 }
 
-/// Verifies a quote whose place is given in either way; of several places of the words the passage chooses.
+/// Verifies a quote with a place in either form; if the quote occurs more than once, the passage decides.
 pub(crate) async fn verify_words(env: &ToolEnv<'_>, words: Words<'_>) -> Result<Verified, ToolError> {
     let Words { source, passage, page, quote } = words;
     let Some(number) = passage else {
@@ -60,14 +61,14 @@ pub(crate) async fn verify_words(env: &ToolEnv<'_>, words: Words<'_>) -> Result<
     }
 }
 
-/// A citation, and what was put right in what the model said of it.
+/// A citation, and which claims of the model were corrected.
 pub(crate) struct Verified {
     pub(crate) citation: Citation,
     pub(crate) put_right: Option<String>,
 }
 
-/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. Of several places of the words a page
-/// or a chunk's path that is given chooses. A page that is wrong is put right: the quote says where it stands.
+/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. If the quote occurs more
+/// than once, a given page or chunk path decides. A wrong page is corrected to that of the quote.
 pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
     let source = source_of(env, claim.source).await?;
     let passage = passages::number_of(claim.source);
@@ -99,7 +100,7 @@ pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verifi
     }
 }
 
-/// The citation of a quote that stands in a passage; none where it does not.
+/// The citation of a quote that occurs in a passage; none if it does not.
 async fn in_passage(
     env: &ToolEnv<'_>,
     source: &Source,
@@ -124,7 +125,7 @@ async fn in_passage(
     Ok(Some(apart(citation, known.iter())))
 }
 
-/// What is to be said of words that stand at several places, or not in the passage that was given: the first place was taken.
+/// The note for a quote that occurs more than once, or not in the given passage: the first place was used.
 fn first_of_several(citation: &Citation, given: Option<i32>) -> Option<String> {
     let taken = citation.place?.passage;
     match given {
@@ -163,7 +164,7 @@ fn not_there(source: &Source, nearest: Option<Passage>) -> ToolError {
     ToolError::refused(format!("the quote does not occur in {}: {nearest}", source.path))
 }
 
-/// What is to be said of a quote that answers for no sentence because it spans too many.
+/// The note for over-long quotes, which count for no sentence.
 fn too_long(citation: &Citation) -> Option<String> {
     citation.place.filter(Touched::is_too_long).map(|place| {
         format!(
@@ -173,7 +174,7 @@ fn too_long(citation: &Citation) -> Option<String> {
     })
 }
 
-/// The document that a name means: its path, the path of its text, of one of its chunks, or its bare file name.
+/// Resolves the name of a document: its path, the path of its text, of one of its chunks, or its bare file name.
 pub(crate) async fn resolve<'d>(overlay: &'d WorkspaceOverlay<'_>, name: &str) -> Result<&'d Source, ToolError> {
     let path = path::file(name)?;
     if let Some(source) = named(overlay, &path)? {
@@ -206,7 +207,7 @@ fn named<'d>(overlay: &'d WorkspaceOverlay<'_>, path: &str) -> Result<Option<&'d
     }
 }
 
-/// The document that a chunk file says it is from, in its first line.
+/// The document named in the first line of a chunk file.
 async fn chunk_origin(overlay: &WorkspaceOverlay<'_>, path: &str) -> Result<Option<String>, ToolError> {
     if !path.starts_with("chunks/") {
         return Ok(None);
@@ -219,7 +220,7 @@ async fn chunk_origin(overlay: &WorkspaceOverlay<'_>, path: &str) -> Result<Opti
     Ok(origin.map(|origin| origin.trim_end_matches("-->").trim().to_string()))
 }
 
-/// The refusal for a name that no document has.
+/// The refusal for a name that matches no document.
 pub(crate) fn unknown_document(overlay: &WorkspaceOverlay<'_>, path: &str) -> ToolError {
     let known: Vec<&str> = overlay.sources().iter().take(MAX_NAMED).map(|source| source.path.as_str()).collect();
     match known.is_empty() {
@@ -230,13 +231,14 @@ pub(crate) fn unknown_document(overlay: &WorkspaceOverlay<'_>, path: &str) -> To
     }
 }
 
-/// The refusal for a document whose text is not there yet.
+/// The refusal for a document whose text is not extracted yet.
 pub(crate) fn not_extracted(source: &Source) -> ToolError {
     let path = &source.path;
     ToolError::refused(format!("{path} has no text yet; call extract_document_text with file_path {path} first"))
 }
 
-/// The passages of all documents that are most like a quote; none when it occurs in one of them, or proves nothing.
+/// The passages of all documents most similar to a quote; none if it occurs in one of them, or is too short to prove
+/// anything.
 pub(crate) async fn not_in_any(env: &ToolEnv<'_>, quote: &str) -> Result<Option<Option<Passage>>, ToolError> {
     let mut nearest: Option<Passage> = None;
     let sources = env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path));
@@ -253,7 +255,7 @@ pub(crate) async fn not_in_any(env: &ToolEnv<'_>, quote: &str) -> Result<Option<
     Ok(Some(nearest))
 }
 
-/// The sentences that a quote touches wherever it occurs in the documents; none where it occurs in none.
+/// The sentences that a quote touches at each occurrence in the documents; empty if it occurs in none.
 pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
     let mut places = Vec::new();
     let sources = env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path));
@@ -267,7 +269,7 @@ pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touc
     Ok(places)
 }
 
-/// The document that is no source in which a quote stands. It need not have a text: then it is read as it is.
+/// The document that contains a quote and is not a source. It need not have a text: then the file itself is read.
 pub(crate) async fn in_no_source(env: &ToolEnv<'_>, quote: &str) -> Result<Option<String>, ToolError> {
     for source in env.overlay.sources().iter().filter(|source| !env.ctx.is_source(&source.path)) {
         let stands = match source.text_path {
@@ -287,13 +289,13 @@ pub(crate) async fn in_no_source(env: &ToolEnv<'_>, quote: &str) -> Result<Optio
     Ok(None)
 }
 
-/// Whether a quote stands in a document that was not extracted. JSON writes a quotation mark with a backslash.
+/// Whether a document that was not extracted contains a quote. In JSON a quotation mark has a backslash.
 async fn stands_as_it_is(text: String, quote: &str) -> bool {
     let quote = quote.to_owned();
     crate::run_blocking(move |_| SourceText::new(&text.replace("\\\"", "\"")).contains(&quote)).await
 }
 
-/// Whether a quote stands in any document of the job.
+/// Whether any document of the job contains a quote.
 pub(crate) async fn stands(env: &ToolEnv<'_>, quote: &str) -> Result<bool, WorkspaceError> {
     for text_path in env.overlay.sources().iter().filter_map(|source| source.text_path.as_deref()) {
         let parts = parts_of(env.overlay, text_path);
@@ -318,7 +320,7 @@ pub(crate) async fn stands(env: &ToolEnv<'_>, quote: &str) -> Result<bool, Works
     Ok(false)
 }
 
-/// Looks a quote up in the document's text, part by part and then where two parts meet.
+/// Looks a quote up in the document's text, part by part and then at the joints of adjacent parts.
 async fn look_up(env: &ToolEnv<'_>, source: &Source, claim: Claim<'_>) -> Result<Match, ToolError> {
     let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
     let parts = parts_of(env.overlay, text_path);
@@ -345,8 +347,8 @@ async fn look_up(env: &ToolEnv<'_>, source: &Source, claim: Claim<'_>) -> Result
     best.ok_or_else(|| not_extracted(source))
 }
 
-/// Looks for the quote but for hyphens in words that a line end parts in the document. Its text has them in one form, a
-/// quote may have them in the other; which words they are the document's own lines tell.
+/// Looks for the quote ignoring hyphens in words that the document splits at a line end. Its text has them in one form,
+/// a quote may have them in the other; the document's own lines show which words they are.
 async fn look_up_parted(
     env: &ToolEnv<'_>,
     source: &Source,
@@ -378,7 +380,7 @@ async fn look_up_parted(
     Ok(found.await)
 }
 
-/// Texts and quotes are others', and take as long as they are: never on the event loop.
+/// Texts and quotes are untrusted, and the search time grows with their length: never on the event loop.
 async fn ask<T: Send + 'static>(
     text: Arc<SourceText>,
     claim: Claim<'_>,
@@ -388,7 +390,7 @@ async fn ask<T: Send + 'static>(
     crate::run_blocking(move |_| question(&text, &quote, page)).await
 }
 
-/// As [`ask`] for [`SourceText::find`], where two parts of a text meet.
+/// As [`ask`] for [`SourceText::find`], at the joint of two parts of a text.
 async fn find_at_joint(before: Vec<u8>, after: Vec<u8>, claim: Claim<'_>) -> Match {
     let (quote, page) = (claim.quote.to_owned(), claim.page);
     crate::run_blocking(move |_| {
@@ -398,7 +400,7 @@ async fn find_at_joint(before: Vec<u8>, after: Vec<u8>, claim: Claim<'_>) -> Mat
     .await
 }
 
-/// Of two answers that are no finding the one that helps more.
+/// The more helpful of two answers without a match.
 fn better(best: Option<Match>, other: Match) -> Match {
     let rank = |answer: &Match| match answer {
         Match::OnOtherPage(_) => 2.0,
@@ -411,7 +413,7 @@ fn better(best: Option<Match>, other: Match) -> Match {
     }
 }
 
-/// A part of a document's text, ready to be asked; prepared once and kept.
+/// A part of a document's text, prepared for searches; prepared once and cached.
 pub(crate) async fn prepared(env: &ToolEnv<'_>, path: &str) -> Result<Option<Arc<SourceText>>, WorkspaceError> {
     let Some(size) = env.overlay.size(path) else { return Ok(None) };
     let key = TextKey { job_id: env.ctx.job_id, path: path.to_string(), size };
@@ -434,7 +436,7 @@ fn citation(source: &Source, found: Found) -> Citation {
     Citation { id, source, page, page_to, quote, verified: true, place, continues, again }
 }
 
-/// The citation with the passages and sentences that its quote touches, where the document was cut.
+/// The citation with the passages and sentences that its quote touches, if the document was cut.
 async fn placed(env: &ToolEnv<'_>, mut citation: Citation) -> Result<Citation, ToolError> {
     let pages = citation.page.map(|page| (page, citation.page_to.unwrap_or(page)));
     let may_hold = |passage: &&PassagePlace| {
@@ -467,7 +469,7 @@ async fn placed(env: &ToolEnv<'_>, mut citation: Citation) -> Result<Citation, T
     Ok(citation)
 }
 
-/// Sentences of a passage, by the numbers they are shown with.
+/// Sentences of a passage, by their displayed numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Pointer {
     pub(crate) passage: i32,
@@ -475,7 +477,7 @@ pub(crate) struct Pointer {
     pub(crate) to: u32,
 }
 
-/// Cuts the quote that a pointer names, and makes the citation.
+/// Extracts the quote that a pointer names, and makes the citation.
 pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
     let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let Pointer { passage, from, to } = pointer;
@@ -490,17 +492,17 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
     let source = source_of(env, &source).await?;
     let found = match look_up(env, source, Claim { source: &source.path, page, quote: &text }).await? {
         Match::Found(found) | Match::OnOtherPage(found) => found,
-        // However short: it is a sentence of its own, such as an item of a list.
+        // Regardless of length: it is a whole sentence, such as an item of a list.
         Match::TooShort => Found { page, page_to: None, text, before: String::new(), after: String::new() },
         Match::NotFound { nearest } => return Err(not_there(source, nearest)),
     };
-    // The same words may stand elsewhere as well, and may have been quoted there.
+    // The same text may also occur elsewhere, and may have been quoted there.
     let citation = Citation { place: Some(place), ..citation(source, found) };
     let known = env.overlay.citation(&citation.id).await?;
     Ok(Verified { citation: apart(citation, known.iter()), put_right: None })
 }
 
-/// A citation with an id of its own beside these: the same words may be quoted at two places.
+/// A citation with an id different from these: the same text may be quoted at two places.
 pub(crate) fn apart<'c>(mut citation: Citation, mut known: impl Iterator<Item = &'c Citation>) -> Citation {
     if known.any(|known| known.id == citation.id && known.place != citation.place)
         && let Some(Touched { passage, from, .. }) = citation.place
@@ -527,7 +529,7 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
     }
 }
 
-/// The same citation has the same id.
+/// The same citation always has the same id.
 pub(crate) fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
     let page = page.map_or_else(String::new, |page| page.to_string());
     short_id(&format!("{source}\0{page}\0{quote}"))

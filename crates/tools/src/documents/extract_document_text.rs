@@ -16,11 +16,11 @@ use serde_json::Value;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 use tokio::sync::mpsc;
 
-/// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
+/// Maximum pages, or pieces of long ones, that wait while the previous part of the text is staged.
 const PAGES_AHEAD: usize = 8;
-/// Most headings shown, so that the model sees how the document is built.
+/// Maximum headings shown, so that the model sees the document's structure.
 const MAX_HEADINGS: usize = 12;
-/// Pages and ranges of pages.
+/// The pattern of pages and page ranges.
 const PAGES: &str = "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?(, *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?){0,99}$";
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ impl Declared for ExtractDocumentText {
         let Self { file_path, pages, lines } = self;
         let path = document(env.overlay, &file_path)?;
         let pages = pages.map(|pages| ranges(&pages)).transpose()?;
-        // First the permit, then the document: of many jobs that want one read, few hold it.
+        // First the permit, then the document: of many jobs that want one parsed, few hold it in memory.
         let permit = env.parser.permit().await;
         let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
@@ -78,12 +78,12 @@ impl Declared for ExtractDocumentText {
         let kind = kind_of(&path, &bytes).map_err(|error| unreadable(error, document.clone()))?;
         let paged = has_pages(kind, &bytes);
         let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
-        // The parser reads one range; of that, what lies between those that were asked for is left out.
+        // The parser reads one range; pages between the requested ranges are dropped.
         let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
         let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
         let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
         let mut writer = Writer::new(env.overlay, &text_path, paged);
-        // Owns the receiving end: when it gives up, the parser does too.
+        // Owns the receiving end: if it gives up, the parser does too.
         let write = async move {
             let mut reading = Reading { paged, ..Reading::default() };
             while let Some(page) = taken.recv().await {
@@ -118,7 +118,7 @@ impl Declared for ExtractDocumentText {
     }
 }
 
-/// A document without text is known all the same, with the parser's sentence and the pages that show something.
+/// A document without text is recorded too, with the parser's message and the pages that have visible content.
 fn unreadable(error: DocumentError, document: Source) -> ToolError {
     let reason = error.to_string();
     let source = match &error {
@@ -138,7 +138,7 @@ fn numbers(pages: &[u32]) -> Vec<i32> {
     pages.iter().filter_map(|page| i32::try_from(*page).ok()).collect()
 }
 
-/// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.
+/// The document's path. Only the job's input counts as a document: quotes from anything else prove nothing.
 fn document(overlay: &WorkspaceOverlay<'_>, raw: &str) -> Result<String, ToolError> {
     let path = path::file(raw)?;
     let is_given =
@@ -159,7 +159,7 @@ fn document(overlay: &WorkspaceOverlay<'_>, raw: &str) -> Result<String, ToolErr
     }
 }
 
-/// The ranges asked for, in the order of pages and none touching another.
+/// The requested ranges, in page order and not adjacent to each other.
 fn ranges(pages: &Pages) -> Result<Vec<RangeInclusive<u32>>, ToolError> {
     let asked: Vec<RangeInclusive<u32>> = match pages {
         Pages::One(page) => vec![range(&page.to_string())?],
@@ -192,8 +192,8 @@ fn range(text: &str) -> Result<RangeInclusive<u32>, ToolError> {
     Ok(from..=to)
 }
 
-/// Where the text goes: `chunks/<stem>.md`, or with the extension in its name where another document has that text or
-/// where it would look like a chunk.
+/// The path of the text: `chunks/<stem>.md`, or with the extension in its name if another document has that text or if
+/// the name would look like a chunk.
 fn text_path(overlay: &WorkspaceOverlay<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>, lines: bool) -> String {
     let name = file_name(path);
     let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, "document"));
@@ -215,12 +215,12 @@ fn text_path(overlay: &WorkspaceOverlay<'_>, path: &str, pages: Option<&[RangeIn
     format!("chunks/{free}{suffix}.md")
 }
 
-/// `3-7`; one page alone is `3-3` where it is all, as it always was, and so everywhere.
+/// `3-7`; a single page is `3-3` if it is the only one, for compatibility, and therefore always.
 fn named(range: &RangeInclusive<u32>) -> String {
     format!("{}-{}", range.start(), range.end())
 }
 
-/// What is known of a text when it has gone by.
+/// The facts of a text, collected while it is streamed.
 #[derive(Default)]
 struct Reading {
     paged: bool,
@@ -232,7 +232,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// A page or the next piece of one, and how it was written.
+    /// Adds a page or the next piece of one, with its written form.
     fn take(&mut self, page: &Page, written: &str) {
         self.pages += usize::from(self.last_page != Some(page.number));
         self.last_page = Some(page.number);

@@ -11,14 +11,14 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Prepared, Product, ToolCall};
 use serde_json::json;
 
-/// First the text, then the passages.
+/// First extraction, then cutting.
 const TOOLS: [&str; 2] = ["extract_document_text", "chunk_document"];
 
 impl ToolRunner {
-    /// Takes a document's text out and cuts it. A document that has no text is prepared as well: the note says why.
+    /// Extracts a document's text and cuts it. A document without text is prepared as well: the note says why.
     ///
     /// # Errors
-    /// The workspace could not be read. Nothing has been changed then, and it may be tried again.
+    /// The workspace could not be read. Nothing has been changed, and the call may be retried.
     pub async fn prepare(
         &self,
         document: &str,

@@ -5,28 +5,28 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// Bytes of source text kept prepared, over all jobs; in memory they are two and a half times as many.
+/// Capacity in bytes of source text, over all jobs; prepared texts use two and a half times as much memory.
 const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Which text: the path alone would not do, since a document may be extracted anew. Extracted texts are read only to
-/// the tools, so a changed one has been extracted by another parser and has another size.
+/// Identifies a text: the path alone is not enough, since a document may be extracted again. Tools cannot write
+/// extracted texts, so a changed one was extracted by another parser version and has another size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextKey {
     pub(crate) job_id: Uuid,
     pub(crate) path: String,
-    /// Bytes of the file.
+    /// The file's size in bytes.
     pub(crate) size: u64,
 }
 
-/// Least recently used goes first, when the texts together are larger than [`CAPACITY_BYTES`].
+/// LRU: evicts the least recently used text when the total exceeds [`CAPACITY_BYTES`].
 #[derive(Default)]
 pub(crate) struct QuoteCache {
-    /// Most recently used last. A handful of entries, so a list is searched as fast as a map.
+    /// Most recently used last. A handful of entries, so searching a list is as fast as a map.
     kept: Mutex<VecDeque<(TextKey, Arc<SourceText>)>>,
 }
 
 impl QuoteCache {
-    /// The prepared text, if it is kept.
+    /// The prepared text, if it is cached.
     pub(crate) fn get(&self, key: &TextKey) -> Option<Arc<SourceText>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let place = kept.iter().position(|(known, _)| known == key)?;
@@ -36,7 +36,7 @@ impl QuoteCache {
         Some(text)
     }
 
-    /// Keeps a prepared text, and lets go of others for it. A text larger than the whole is not kept.
+    /// Caches a prepared text and evicts others for it. A text larger than the capacity is not cached.
     pub(crate) fn put(&self, key: TextKey, text: Arc<SourceText>) {
         if key.size > CAPACITY_BYTES {
             return;

@@ -9,10 +9,10 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::{Page, page_mark, push_page};
 use plumbline_engine::{FileWrite, PlacedFile, Product};
 
-/// A text goes on in another part where this one would get larger.
+/// A part is closed when it would exceed this size.
 const PART_BYTES: usize = 1 << 20;
 
-/// The path of a long text's part, counted from 1: the first is the text's own.
+/// The path of a long text's part, counted from 1: the first part has the text's own path.
 pub fn part_path(text_path: &str, number: usize) -> String {
     match (number, text_path.strip_suffix(".md")) {
         (..=1, _) => text_path.to_owned(),
@@ -21,19 +21,19 @@ pub fn part_path(text_path: &str, number: usize) -> String {
     }
 }
 
-/// Whether a path is that of the text or of one of its parts, be it there or not.
+/// Whether a path is that of the text or of one of its parts, existing or not.
 pub(crate) fn is_part_of(path: &str, text_path: &str) -> bool {
     let (stem, end) = text_path.strip_suffix(".md").map_or((text_path, ""), |stem| (stem, ".md"));
     let number = path.strip_prefix(stem).and_then(|rest| rest.strip_prefix(".part")?.strip_suffix(end));
     path == text_path || number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The paths of a text's parts, as far as they are there.
+/// The paths of a text's existing parts.
 pub(crate) fn parts_of(overlay: &WorkspaceOverlay<'_>, text_path: &str) -> Vec<String> {
     (1..).map(|number| part_path(text_path, number)).take_while(|path| overlay.size(path).is_some()).collect()
 }
 
-/// A text on its way into its parts: one of them is held, the others are put aside.
+/// Writes a text into parts: one of them is in memory, the others are staged.
 pub(crate) struct Writer<'a, 'b> {
     overlay: &'a WorkspaceOverlay<'b>,
     text_path: String,
@@ -45,20 +45,20 @@ pub(crate) struct Writer<'a, 'b> {
 }
 
 impl<'a, 'b> Writer<'a, 'b> {
-    /// A text of a document with or without pages, to be found at that path.
+    /// A writer for a text at this path, of a document with or without pages.
     pub(crate) fn new(overlay: &'a WorkspaceOverlay<'b>, text_path: &str, paged: bool) -> Self {
         let text_path = text_path.to_owned();
         Self { overlay, text_path, paged, part: String::new(), number: 1, page: None, products: Vec::new() }
     }
 
-    /// Adds a page or the next piece of one, and gives it back as it is written.
+    /// Adds a page or the next piece of one, and returns it in written form.
     pub(crate) async fn push(&mut self, page: &Page) -> Result<&str, ToolError> {
         if !self.part.is_empty() && self.part.len() + page.text.len() > PART_BYTES {
             self.stage_blobs().await?;
             self.number += 1;
             self.page = None;
         }
-        // The next piece of a page is no page of its own; in a part of its own it needs the page's mark all the same.
+        // The next piece of a page is not a page of its own; in a new part it still needs the page mark.
         let marked = self.paged && self.page != Some(page.number);
         self.page = Some(page.number);
         let start = self.part.len();
@@ -66,19 +66,19 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(&self.part[start..])
     }
 
-    /// How many parts there are up to now.
+    /// The number of parts so far.
     pub(crate) fn parts(&self) -> usize {
         self.number
     }
 
-    /// What makes the files of it.
+    /// The products that create the files.
     pub(crate) async fn finish(mut self) -> Result<Vec<Product>, ToolError> {
         if self.number > 1 {
             self.stage_blobs().await?;
         } else if !self.is_known().await? {
             self.products.push(Product::WriteFile(FileWrite::text(&self.text_path, std::mem::take(&mut self.part))));
         }
-        // An earlier, longer text.
+        // Parts of an earlier, longer text.
         let further = (self.number + 1..).map(|number| part_path(&self.text_path, number));
         let left = further.take_while(|path| self.overlay.size(path).is_some());
         self.products.extend(left.map(|path| Product::DeleteFile { path }));
@@ -97,7 +97,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
+    /// Extracting again gives the same text; a new version with the same bytes would only make the workspace grow.
     async fn is_known(&self) -> Result<bool, ToolError> {
         let path = part_path(&self.text_path, self.number);
         if self.overlay.size(&path) != Some(self.part.len() as u64) {
@@ -107,8 +107,8 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// What the beginning of a part needs from the end of the one before, so that a sentence on both is one: the last
-/// paragraphs of the one, with their page's number, and the first of the other.
+/// The text around a joint, so that a sentence across it is complete: the last paragraphs of one part, with their
+/// page's number, and the first ones of the next.
 pub(crate) fn joint(before: &str, after: &str, bytes: usize) -> String {
     let start = before.floor_char_boundary(before.len().saturating_sub(bytes));
     let end = after.ceil_char_boundary(after.len().min(bytes));

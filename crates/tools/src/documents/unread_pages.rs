@@ -4,8 +4,8 @@
 use crate::workspace::PassagePlace;
 use plumbline_engine::{CutDocument, Passage, Product, Source};
 
-/// A document's passages with those of its unread pages among them, each where its page is. `known`: the passages of the job,
-/// whose numbers are taken.
+/// A document's passages including those of its unread pages, in page order. `known`: the passages of the job, whose
+/// numbers are taken.
 pub(crate) fn placed(mut passages: Vec<Passage>, source: &Source, known: &[PassagePlace]) -> Vec<Passage> {
     let others = known.iter().filter(|passage| passage.document != source.path).map(|passage| passage.number);
     let highest = others.chain(passages.iter().map(|passage| passage.number)).max().unwrap_or(0);
@@ -20,7 +20,7 @@ pub(crate) fn placed(mut passages: Vec<Passage>, source: &Source, known: &[Passa
     passages
 }
 
-/// What is known of a document that has no text: itself, and a passage for each page that shows something.
+/// The products for a document without text: the document, and a passage for each page with visible content.
 pub(crate) fn of_unreadable(source: Source, known: &[PassagePlace]) -> Vec<Product> {
     let passages = placed(Vec::new(), &source, known);
     let document = source.path.clone();

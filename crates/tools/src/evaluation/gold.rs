@@ -3,7 +3,7 @@
 use super::Quote;
 use serde::Deserialize;
 
-/// A line of the gold list.
+/// An entry of the gold list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Gold {
     /// Its line in the file, from 1.
@@ -11,17 +11,17 @@ pub struct Gold {
     pub line: usize,
     /// The document.
     pub document: String,
-    /// The page that it is on.
+    /// The page that contains it.
     pub page: Option<u32>,
-    /// The passage that it is in.
+    /// The passage that contains it.
     pub passage: Option<u32>,
-    /// The words of the document.
+    /// The text, verbatim.
     pub text: String,
-    /// A name for it, for whoever made the list.
+    /// An optional name by the list's author.
     pub id: Option<String>,
 }
 
-/// Why a list cannot be read.
+/// Why a list cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no line of a gold list ({reason}); write {{\"document\": …, \"page\": …, \"text\": …}}")]
 pub struct GoldError {
@@ -30,10 +30,10 @@ pub struct GoldError {
 }
 
 impl Gold {
-    /// The lines of a list; blank ones are left out.
+    /// Parses a list; blank lines are skipped.
     ///
     /// # Errors
-    /// The first line that is none.
+    /// The first invalid line.
     pub fn read(list: &str) -> Result<Vec<Self>, GoldError> {
         let lines = list.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines.map(|(at, line)| Self::read_line(at + 1, line)).collect()
@@ -48,13 +48,13 @@ impl Gold {
         }
     }
 
-    /// Whether a source is the line's document, whose path may be given with the folder `input/` or without.
+    /// Whether a source is the line's document, whose path may be given with or without the folder `input/`.
     pub(super) fn is_of(&self, source: &str) -> bool {
         let plain = |path: &'_ str| path.trim_start_matches("./").trim_start_matches("input/").to_owned();
         plain(&self.document) == plain(source)
     }
 
-    /// Whether a quote is on the line's page, or in its passage where it has no page.
+    /// Whether a quote is on the line's page, or, if the line has no page, in its passage.
     pub(super) fn is_at(&self, quote: &Quote) -> bool {
         match (self.page, self.passage) {
             (None, None) => false,

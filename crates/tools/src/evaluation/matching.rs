@@ -1,24 +1,24 @@
-//! When a quote matches a line of the gold list.
+//! Matching of quotes with lines of the gold list.
 
 use plumbline_documents::quotes;
 use std::collections::HashMap;
 
-/// Least share of a line's words in a quote that lies within it.
+/// Minimum share of a line's words in a quote that is contained in it.
 const LEAST_SHARE: f64 = 0.6;
-/// Least F1 of the words of both where neither lies in the other.
+/// Minimum F1 of the words of both if neither contains the other.
 const LEAST_F1: f64 = 0.6;
 
-/// A line and a requirement that says it.
+/// A line and a requirement that matches it.
 pub(super) struct Pair {
     pub(super) line: usize,
     pub(super) requirement: usize,
     pub(super) score: f64,
 }
 
-/// A text, brought into the form in which quotes are compared, in lower case.
+/// A text, normalized for comparing quotes, in lower case.
 pub(super) struct Words {
     text: String,
-    /// How often each word occurs, without the signs around it.
+    /// The count of each word, without punctuation around it.
     bag: HashMap<String, usize>,
     count: usize,
 }
@@ -36,8 +36,8 @@ impl Words {
         Self { text, bag, count }
     }
 
-    /// How well a quote says this line, more is better: it contains it, it lies in it with most of its words, or both have
-    /// most of their words in common. None when it does not.
+    /// The match score of a quote, higher is better: it contains the line, it is contained in it with most of its
+    /// words, or both have most of their words in common. None if it does not match.
     pub(super) fn said_by(&self, quote: &Self) -> Option<f64> {
         if self.count == 0 || quote.count == 0 {
             return None;

@@ -12,16 +12,16 @@ pub use gold::{Gold, GoldError};
 use matching::{Pair, Words};
 use serde::Serialize;
 
-/// A run of a job, as far as it is held against a gold list.
+/// The data of a run that is compared with a gold list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// What it is called: a job's id, or a recording's file.
+    /// Its name: a job's id, or a recording's file.
     pub name: String,
-    /// Its requirements, without those that it withdrew.
+    /// Its requirements, without withdrawn ones.
     pub requirements: Vec<Vec<Quote>>,
     /// Tokens of all its requests.
     pub tokens: i64,
-    /// What they cost.
+    /// Their cost.
     pub cost_usd: f64,
 }
 
@@ -30,15 +30,15 @@ pub struct Run {
 pub struct Quote {
     /// The document.
     pub document: String,
-    /// The page that it begins on, where the document has pages.
+    /// The page on which it begins, if the document has pages.
     pub page: Option<u32>,
-    /// The passage that it begins in, where that is known.
+    /// The passage in which it begins, if known.
     pub passage: Option<u32>,
-    /// Its words.
+    /// Its text.
     pub text: String,
 }
 
-/// What a run found, as `plumbline eval --json` shows it. Rates are none where they would divide by zero.
+/// The results of a run, as shown by `plumbline eval --json`. Rates are none if they would divide by zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public keys, described in the interface")]
 pub struct Evaluation {
@@ -46,11 +46,11 @@ pub struct Evaluation {
     pub gold: usize,
     pub found: usize,
     pub recall: Option<f64>,
-    /// Requirements of the run, and those that serve a line.
+    /// Requirements of the run, and those that match a line.
     pub items: usize,
     pub matched: usize,
     pub precision: Option<f64>,
-    /// Found lines whose page, or passage, is the gold's.
+    /// Found lines whose quote is on the gold list's page, or in its passage.
     pub place_exact: usize,
     pub by_tenth: Vec<Tenth>,
     pub tokens: i64,
@@ -59,7 +59,7 @@ pub struct Evaluation {
     pub missed: Vec<Missed>,
 }
 
-/// A tenth of the lines of each document, by their place in it.
+/// A tenth of the lines of each document, by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the public keys, described in the interface")]
 pub struct Tenth {
@@ -78,7 +78,7 @@ pub struct Missed {
     pub text: String,
 }
 
-/// Holds a run against the gold; with `recall_only`, for a gold that does not name everything, without its precision.
+/// Compares a run with the gold list; `recall_only`, for an incomplete gold list, omits precision.
 pub fn evaluate(gold: &[Gold], run: &Run, recall_only: bool) -> Evaluation {
     let served = serve(gold, run);
     let found = served.iter().flatten().count();
@@ -108,7 +108,7 @@ pub fn evaluate(gold: &[Gold], run: &Run, recall_only: bool) -> Evaluation {
     }
 }
 
-/// For each line the quote that serves it.
+/// For each line the matching quote.
 fn serve<'a>(gold: &[Gold], run: &'a Run) -> Vec<Option<&'a Quote>> {
     let lines: Vec<Words> = gold.iter().map(|line| Words::of(&line.text)).collect();
     let quotes: Vec<Vec<(&Quote, Words)>> = run
@@ -125,7 +125,7 @@ fn serve<'a>(gold: &[Gold], run: &'a Run) -> Vec<Option<&'a Quote>> {
             pairs.extend(best.map(|(score, quote)| (Pair { line, requirement, score }, quote)));
         }
     }
-    // The sort is stable: of equals, the earlier line and the earlier requirement.
+    // The sort is stable: for equal scores, the earlier line and the earlier requirement.
     pairs.sort_by(|(one, _), (other, _)| other.score.total_cmp(&one.score));
     let mut served = vec![None; gold.len()];
     let mut serves = vec![false; run.requirements.len()];
@@ -137,7 +137,7 @@ fn serve<'a>(gold: &[Gold], run: &'a Run) -> Vec<Option<&'a Quote>> {
     served
 }
 
-/// Where lines are lost: at the beginning of documents, in their middle, or at the end.
+/// Where in the documents lines are missed: beginning, middle or end.
 fn tenths(gold: &[Gold], served: &[Option<&Quote>]) -> Vec<Tenth> {
     let mut tenths: Vec<Tenth> = (1..=10).map(|tenth| Tenth { tenth, ..Tenth::default() }).collect();
     let mut order: Vec<usize> = (0..gold.len()).collect();

@@ -21,7 +21,7 @@ fn a_line_is_found_by_a_quote_that_contains_it_lies_in_it_or_shares_its_words() 
     for text in [
         RULE,
         "Moreover: the OPERATOR shall keep a log of all deliver-\nies for ten years. The end of it is far away, and a day will come.",
-        // 8 of 12 words lie in it.
+        // It contains 8 of 12 words.
         "keep a log of all deliveries for ten",
         "The operator keeps a log of all deliveries for ten years",
     ] {

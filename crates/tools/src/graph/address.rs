@@ -3,14 +3,14 @@
 use super::error::GraphConfigError;
 use reqwest::Url;
 
-/// Where the Query API of a server lives when its address gives no port.
+/// The default port of a server's Query API.
 const HTTP_PORT: u16 = 7474;
 const HTTPS_PORT: u16 = 7473;
 
 /// The address of the Query API: `…/db/{database}/query/v2`.
 ///
-/// `http` and `https` are taken as they stand. People copy Bolt addresses from their server's console, so these are
-/// understood too: the Query API of the same host, at its usual port. Aura serves it at the HTTPS port.
+/// `http` and `https` addresses are used unchanged. People copy Bolt addresses from their server's console, so these
+/// are accepted too: they map to the Query API of the same host, at its default port. Aura serves it at the HTTPS port.
 pub(super) fn query_api(uri: &str, database: &str) -> Result<Url, GraphConfigError> {
     let refused = |reason: &str| GraphConfigError::Uri { uri: uri.to_string(), reason: reason.to_string() };
     let given = Url::parse(uri.trim()).map_err(|error| refused(&error.to_string()))?;

@@ -13,26 +13,26 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// The database of a server that has only one.
+/// The default database name.
 const DEFAULT_DATABASE: &str = "neo4j";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a server says when another client has created the same constraint at the same moment.
+/// The server's code if another client has created the same constraint concurrently.
 const MADE_MEANWHILE: &str = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists";
-/// For one statement, reading its answer included.
+/// For one statement, including reading its answer.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Which graph, and as whom.
+/// The address of a graph, and the credentials.
 #[derive(Clone, Debug)]
 pub struct GraphConfig {
     /// Its address: HTTP, or the Bolt address of the same server.
     pub uri: String,
-    /// The user; with none, no credentials are sent.
+    /// The user; if none, no credentials are sent.
     pub user: Option<String>,
     /// The password.
     pub password: Option<ApiKey>,
-    /// The database; `neo4j` when absent.
+    /// The database; `neo4j` if absent.
     pub database: Option<String>,
-    /// Whether queries of the model may write.
+    /// Whether the model's queries may write.
     pub allow_write: bool,
     /// Time limit of one statement.
     pub timeout: Duration,
@@ -46,13 +46,13 @@ impl GraphConfig {
     }
 }
 
-/// What a statement is run for; a server refuses to write for a reader.
+/// The access mode of a statement; in read mode the server refuses to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Access {
-    /// It only reads.
+    /// Only reads.
     Read,
-    /// It may write.
+    /// May write.
     Write,
 }
 
@@ -76,7 +76,7 @@ impl Statement {
     }
 }
 
-/// A request with a statement, its members in the order of the API's documents: servers before 2026.08 want it so.
+/// A request with a statement, its members in the order of the API's documentation: servers before 2026.08 require it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -86,7 +86,7 @@ struct Body<'a> {
     access_mode: Option<Access>,
 }
 
-/// What a statement returned.
+/// The result of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// Names of the columns.
@@ -102,7 +102,7 @@ impl Rows {
     }
 }
 
-/// Speaks to one graph. Holds its own connection pool; keep one per configuration and share it.
+/// A client of one graph. Has its own connection pool; keep one per configuration and share it.
 #[derive(Debug)]
 pub struct GraphClient {
     http: reqwest::Client,
@@ -117,16 +117,16 @@ pub struct GraphClient {
 }
 
 impl GraphClient {
-    /// Prepares a client; nothing is sent.
+    /// Creates a client without sending anything.
     ///
     /// # Errors
-    /// The address is none, or TLS cannot be set up.
+    /// The address is invalid, or TLS cannot be set up.
     pub fn new(config: GraphConfig) -> Result<Self, GraphConfigError> {
         let api = query_api(&config.uri, config.database.as_deref().unwrap_or(DEFAULT_DATABASE))?;
         let http = plumbline_llm::tls::http()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
-            // A redirect would carry the password elsewhere; and nothing here retries.
+            // A redirect would send the password to another host; and this client does not retry.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .no_proxy()
@@ -138,29 +138,29 @@ impl GraphClient {
         Ok(Self { http, api, place, user, password, allow_write, timeout, constrained: OnceCell::new() })
     }
 
-    /// Where it is, for messages.
+    /// Its address, for messages.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Whether queries of the model may write.
+    /// Whether the model's queries may write.
     pub fn allows_write(&self) -> bool {
         self.allow_write
     }
 
-    /// Runs one statement in a transaction of its own.
+    /// Runs one statement in its own transaction.
     ///
     /// # Errors
-    /// [`GraphError`]; nothing was written then, unless the answer was lost ([`GraphError::Unreachable`],
+    /// [`GraphError`]; nothing was written, unless the answer was lost ([`GraphError::Unreachable`],
     /// [`GraphError::TimedOut`]).
     pub async fn run(&self, statement: &Statement, access: Access) -> Result<Rows, GraphError> {
         Ok(self.post(self.api.clone(), &statement.body(Some(access)), None).await?.0.into_rows())
     }
 
-    /// How the server would run a statement, as it reads it; nothing is run.
+    /// The server's plan of a statement, without running it.
     ///
     /// # Errors
-    /// [`GraphError`], also where the answer has no plan.
+    /// [`GraphError`], also if the answer has no plan.
     pub async fn explain(&self, statement: &Statement) -> Result<Vec<Operator>, GraphError> {
         let explained = Statement::new(format!("EXPLAIN {}", statement.text), statement.parameters.clone());
         let (answer, _) = self.post(self.api.clone(), &explained.body(Some(Access::Read)), None).await?;
@@ -182,10 +182,10 @@ impl GraphClient {
         Ok((Transaction::new(self, opened.id, affinity), rows))
     }
 
-    /// Creates the constraints that everything else relies on, once per client; a graph that has them is left alone.
+    /// Creates the constraints that all other statements rely on, once per client; no change if the graph has them.
     ///
     /// # Errors
-    /// [`GraphError`], also where the graph holds two nodes of the same id.
+    /// [`GraphError`], also if the graph has two nodes with the same id.
     pub async fn constrain(&self) -> Result<(), GraphError> {
         let create = || async {
             for statement in CONSTRAINTS {
@@ -199,7 +199,7 @@ impl GraphClient {
         self.constrained.get_or_try_init(create).await.copied()
     }
 
-    /// Data or an index that is in a constraint's way is for the graph's people, not for the model.
+    /// Data or an index that conflicts with a constraint is for the graph's operators, not for the model.
     fn unconstrained(&self, error: GraphError) -> GraphError {
         match error {
             GraphError::Constraint { message } => {
@@ -233,7 +233,7 @@ impl GraphClient {
         self.send(self.http.delete(url), affinity).await.map(|_| ())
     }
 
-    /// The address with these segments after it.
+    /// The address with these path segments appended.
     pub(super) fn below(&self, segments: &[&str]) -> Url {
         let mut url = self.api.clone();
         url.path_segments_mut().expect("below: an HTTP address has a path").extend(segments);

@@ -9,7 +9,7 @@ use crate::graph::schema::CONSTRAINTS;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// What the file begins with.
+/// The head of the file.
 pub fn head() -> String {
     let mut text = String::from(
         "// Requirements that passed validation while no graph was configured.\n\
@@ -21,7 +21,7 @@ pub fn head() -> String {
     text
 }
 
-/// A key that is no name in every version of Cypher, so that it is not written into a script.
+/// A key that is not a name in every version of Cypher, so that it is not written into a script.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the property `{0}` cannot be written into a script; a key is made of letters of ASCII, digits and `_`")]
 pub struct UnknownKey(String);
@@ -29,7 +29,7 @@ pub struct UnknownKey(String);
 /// The statements of one requirement.
 ///
 /// # Errors
-/// [`UnknownKey`]: a property's key could be read as something else.
+/// [`UnknownKey`]: a property's key could be parsed differently.
 pub fn append(node: &RequirementNode, links: &[Link]) -> Result<String, UnknownKey> {
     let (id, now) = (string(&node.source_requirement_id.to_string()), string(&node.now));
     let mut text = format!(
@@ -58,7 +58,7 @@ fn map(properties: &Map<String, Value>) -> Result<String, UnknownKey> {
     Ok(format!("{{{}}}", properties.iter().map(member).collect::<Result<Vec<_>, _>>()?.join(", ")))
 }
 
-/// A key as it is. None is quoted: servers turn `\u0060` into a backtick before they read a name in backticks.
+/// A key, unquoted. Keys are never quoted: servers turn `\u0060` into a backtick before they parse a name in backticks.
 fn name(key: &str) -> Result<&str, UnknownKey> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match key.chars().all(plain) && !key.starts_with(|c: char| c.is_ascii_digit()) && !key.is_empty() {
@@ -76,10 +76,10 @@ fn literal(value: &Value) -> Result<String, UnknownKey> {
     })
 }
 
-/// A string literal on one line: neither a statement's end nor a comment is found inside of one, by whatever cuts the
-/// script into statements, and no sign ends it early. Letters, digits and what is not ASCII stand for themselves, but
-/// for what may end a line; everything else is escaped. Servers before 2025 resolve `\uXXXX` before they read the text,
-/// and count the backslashes before it.
+/// A string literal on one line: a program that splits the script into statements finds neither a statement's end nor a
+/// comment inside it, and no character ends it early. Letters, digits and non-ASCII characters are written literally,
+/// except possible line ends; everything else is escaped. Servers before 2025 resolve `\uXXXX` before they parse the
+/// text, and count the backslashes before it.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
@@ -99,7 +99,7 @@ fn string(text: &str) -> String {
     out
 }
 
-/// All that are escaped so are below U+10000. Writing to a String cannot fail.
+/// All characters escaped in this way are below U+10000. Writing to a String cannot fail.
 fn escape(out: &mut String, character: char) {
     let _ = write!(out, "\\u{:04x}", u32::from(character));
 }

@@ -1,16 +1,16 @@
-//! Which object or message of the graph a name in a document means.
+//! Resolves a name in a document to an object or message of the graph.
 //!
-//! Documents and graphs spell names differently, so a name without an exact match is compared with all. The names are
-//! read for every call, because a graph grows while a job runs.
+//! Documents and graphs spell names differently, so a name without an exact match is compared with all. Each call reads
+//! the names again, because a graph grows while a job runs.
 
 use super::client::{Access, GraphClient, Statement};
 use super::error::GraphError;
 use crate::graph::schema::End;
 use serde_json::{Value, json};
 
-/// From here a name is taken for another one.
+/// From this similarity on, a name is considered a match.
 const ALIKE: f64 = 0.6;
-/// Names that are compared; a graph with more is asked for exact ones beyond them.
+/// Maximum names that are compared; beyond them only exact matches are queried.
 const MAX_NAMES: usize = 5_000;
 
 /// Nodes of one label.
@@ -21,14 +21,14 @@ pub struct Names {
     more: bool,
 }
 
-/// A node as texts and names are compared with it: prepared once, because a turn compares many.
+/// A node prepared for comparison with texts and names: prepared once, because a turn compares many.
 #[derive(Clone, Debug)]
 struct Node {
     id: String,
     name: String,
     lower_id: String,
     lower_name: String,
-    /// The name's words with a space around each; of a name without words, nothing.
+    /// The name's words with a space around each; empty for a name without words.
     words: String,
 }
 
@@ -45,19 +45,19 @@ impl Node {
     }
 }
 
-/// The node that a name means.
+/// The node that a name refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Its `boid`, `mid` or `rid`.
     pub id: String,
     /// Its name in the graph.
     pub name: String,
-    /// 1 for the same name or id, less for a like one.
+    /// 1 for the same name or id, less for a similar one.
     pub likeness: f64,
 }
 
 impl Names {
-    /// The node of this id or name, whatever its case; else the one whose name is most alike, if any is alike enough.
+    /// The node with this id or name, ignoring case; otherwise the one with the most similar name, if similar enough.
     fn find(&self, wanted: &str, exactly: bool) -> Option<Found> {
         let wanted = wanted.trim().to_lowercase();
         let likeness = |node: &Node| match node.lower_id == wanted || node.lower_name == wanted {
@@ -66,7 +66,7 @@ impl Names {
             false => strsim::normalized_levenshtein(&node.lower_name, &wanted),
         };
         let scored = self.nodes.iter().map(|node| (likeness(node), node));
-        // The first of equals, so that the same graph gives the same answer.
+        // The first of equals, so that the answer is deterministic.
         let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let least = if exactly { 1.0 } else { ALIKE };
         best.filter(|(likeness, _)| *likeness >= least).map(|(likeness, node)| Found {
@@ -76,19 +76,19 @@ impl Names {
         })
     }
 
-    /// Whether one of the names stands in a text, as whole words in any case.
+    /// Whether a text contains one of the names, as whole words in any case.
     pub fn occur_in(&self, text: &str) -> bool {
         self.occurring_in(text).next().is_some()
     }
 
-    /// The names that occur in a text, as whole words in any case.
+    /// The names that a text contains, as whole words in any case.
     pub fn occurring_in(&self, text: &str) -> impl Iterator<Item = &str> {
         let text = format!(" {} ", words(text));
         let occurs = move |node: &&Node| !node.words.is_empty() && text.contains(&node.words);
         self.nodes.iter().filter(occurs).map(|node| node.name.as_str())
     }
 
-    /// The names most like one that was not found, for a message.
+    /// The names most similar to one that was not found, for a message.
     pub fn nearest(&self, wanted: &str, most: usize) -> Vec<&str> {
         let wanted = wanted.trim().to_lowercase();
         let mut scored: Vec<(f64, &str)> = self
@@ -119,7 +119,7 @@ impl GraphClient {
         Ok(Names { nodes, more })
     }
 
-    /// The node that a name means. Requirements are meant only by their exact `rid` or name: their names are sentences.
+    /// The node that a name refers to. Requirements match only by their exact `rid` or name: their names are sentences.
     ///
     /// # Errors
     /// [`GraphError`].
@@ -142,7 +142,7 @@ impl GraphClient {
     }
 }
 
-/// The words of a text in lower case, one space between two.
+/// The words of a text in lower case, separated by single spaces.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

@@ -1,6 +1,6 @@
 //! Errors of the graph client.
 
-/// Why the graph did not do what was asked.
+/// Why a graph operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
     /// No connection, or it broke.
@@ -10,10 +10,10 @@ pub enum GraphError {
     Unreachable {
         /// The address, without credentials.
         place: String,
-        /// What the network said.
+        /// The network error.
         reason: String,
     },
-    /// It did not answer in time.
+    /// The answer did not arrive in time.
     #[error("the graph at {place} did not answer within {limit_s} s; ask for less, or see what keeps it busy")]
     TimedOut {
         /// The address.
@@ -21,17 +21,17 @@ pub enum GraphError {
         /// The limit.
         limit_s: u64,
     },
-    /// User name or password is wrong, or the user may not do this.
+    /// User name or password is wrong, or the user lacks a right.
     #[error(
         "the graph at {place} refuses the user ({message}); check `connections.neo4j.user` and the variable named by `password_env`"
     )]
     Unauthorized {
         /// The address.
         place: String,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// The database is not there, or does not take what integration needs.
+    /// The database does not exist, or does not support what integration needs.
     #[error(
         "the graph at {place} cannot be used as it is configured ({code}: {message}); check `connections.neo4j.database` and what that database allows"
     )]
@@ -40,32 +40,32 @@ pub enum GraphError {
         place: String,
         /// The server's code.
         code: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
     /// A uniqueness constraint forbids the write.
     #[error("the graph already has such a node ({message})")]
     Constraint {
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// A deadlock, an overload, a change of leader, a fault inside: the same again may work.
+    /// A deadlock, an overload, a leader change, an internal error: a retry may succeed.
     #[error("the graph could not do it at this moment ({code}: {message}); the same again may work")]
     Transient {
         /// The server's code.
         code: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
-    /// The statement is refused for good.
+    /// The statement is permanently refused.
     #[error("the graph refuses the statement ({code}: {message})")]
     Refused {
         /// The server's code.
         code: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
-    /// What came back is no answer of the Query API.
+    /// The response is not an answer of the Query API.
     #[error(
         "the answer of {place} is none of a graph's Query API ({what}); Neo4j has it, with transactions, from version 5.26 on, at its HTTP address"
     )]
@@ -75,7 +75,7 @@ pub enum GraphError {
         /// What it was instead.
         what: String,
     },
-    /// More than is read.
+    /// The response exceeds a limit.
     #[error("the graph's answer has more than {limit}; ask for fewer rows or properties")]
     TooLarge {
         /// The limit with its unit.
@@ -84,13 +84,13 @@ pub enum GraphError {
 }
 
 impl GraphError {
-    /// Whether the statement itself is at fault, so that sending it again gives the same. Everything else may pass.
+    /// Whether the statement itself is at fault, so that a retry gives the same. Any other error may be transient.
     pub fn is_permanent(&self) -> bool {
         matches!(self, Self::Constraint { .. } | Self::Refused { .. })
     }
 
-    /// The error for a code of the server. What is no fault of the statement must not be taken for one: a requirement
-    /// whose statement is refused for good has failed for good.
+    /// The error for a code of the server. An error that the statement did not cause must not be classified as one: a
+    /// requirement whose statement is permanently refused has permanently failed.
     pub(super) fn of_code(code: &str, message: &str, place: &str) -> Self {
         let (place, code, message) = (place.to_string(), code.to_string(), shortened(message));
         if code == CONSTRAINT_FAILED {
@@ -106,7 +106,7 @@ impl GraphError {
         }
     }
 
-    /// Whether the server gave up on a statement that took longer than it allows.
+    /// Whether the server aborted a statement because of its own time limit.
     pub fn is_too_slow(&self) -> bool {
         match self {
             Self::TimedOut { .. } => true,
@@ -119,8 +119,8 @@ impl GraphError {
 /// A uniqueness constraint forbids the write.
 const CONSTRAINT_FAILED: &str = "Neo.ClientError.Schema.ConstraintValidationFailed";
 
-/// Beginnings of codes that say something of the database, not of the statement: it is not there, it is read only, its
-/// schema does not take the constraints.
+/// Prefixes of codes about the database, not the statement: it does not exist, it is read only, its schema does not
+/// allow the constraints.
 const UNUSABLE: [&str; 4] = [
     "Neo.ClientError.Database.",
     "Neo.ClientError.Schema.",
@@ -128,8 +128,8 @@ const UNUSABLE: [&str; 4] = [
     "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase",
 ];
 
-/// Beginnings of codes that say something of the moment. A transaction that the server no longer knows, because it took
-/// too long or another member of the cluster was asked, is an invalid request to it.
+/// Prefixes of codes about a transient condition. A transaction that the server no longer knows, because it took too
+/// long or the request went to another member of the cluster, is an invalid request to it.
 const PASSING: [&str; 6] = [
     "Neo.TransientError.",
     "Neo.DatabaseError.",
@@ -142,7 +142,7 @@ const PASSING: [&str; 6] = [
 /// Why a client cannot be made from a configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphConfigError {
-    /// The address is not one.
+    /// The address is invalid.
     #[error("connections.neo4j.uri `{uri}` is not a usable address ({reason}); write it like http://localhost:7474")]
     Uri {
         /// As configured.
@@ -155,7 +155,7 @@ pub enum GraphConfigError {
     Http(String),
 }
 
-/// A server's message on one line; some repeat the whole statement.
+/// A server's message on one line, shortened; some repeat the whole statement.
 fn shortened(message: &str) -> String {
     const MOST: usize = 400;
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");

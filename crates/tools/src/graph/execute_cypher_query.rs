@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Rows that are shown.
+/// Maximum rows shown.
 const MAX_ROWS: usize = 100;
 
 /// Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET single
@@ -72,7 +72,8 @@ impl Declared for ExecuteCypherQuery {
     }
 }
 
-/// What the query is run for, by the server's own plan of it. It is refused by what the plan has that is not on a list.
+/// The access mode of the query, by the server's own plan of it. It is refused if the plan contains anything that is
+/// not on a list.
 async fn judged(client: &GraphClient, statement: &Statement, allow_write: bool) -> Result<Access, ToolError> {
     let plan = client.explain(statement).await.map_err(|error| failed(&error))?;
     match check_plan(&plan, allow_write, &statement.parameters) {
@@ -84,13 +85,13 @@ async fn judged(client: &GraphClient, statement: &Statement, allow_write: bool) 
 
 fn failed(error: &GraphError) -> ToolError {
     match error.is_too_slow() {
-        // It is this query that takes so long.
+        // This query itself is too slow.
         true => ToolError::refused(error.to_string()),
         false => graph_error(error),
     }
 }
 
-/// One JSON object a row.
+/// One JSON object per row.
 fn table(rows: &Rows) -> String {
     if rows.values.is_empty() {
         return "no rows".to_string();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Most labels or relation types that are listed.
+/// Maximum labels or relation types listed.
 const MAX_LISTED: usize = 60;
 const LABELS: &str = "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS nodes ORDER BY nodes DESC, label";
 const TYPES: &str = "MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS relations ORDER BY relations DESC, type";

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use std::time::Duration;
 
-/// Longest answer that is read.
+/// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
-/// Most values in it: each takes a hundred bytes of memory, whatever it takes on the wire.
+/// Maximum values in it: each takes a hundred bytes of memory, regardless of its size on the wire.
 const MAX_VALUES: usize = 200_000;
 
-/// An answer that is no error.
+/// A successful answer.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Answer {
     #[serde(default)]
@@ -24,7 +24,7 @@ pub(super) struct Answer {
     errors: Vec<ServerError>,
 }
 
-/// The transaction that an answer belongs to.
+/// The transaction of an answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Opened {
     pub(super) id: String,
@@ -56,7 +56,7 @@ impl Answer {
     }
 }
 
-/// Sends a request and reads its answer, with the header that keeps a transaction at one member of a cluster.
+/// Sends a request and reads its answer, with the header that binds a transaction to one member of a cluster.
 pub(super) async fn exchange(
     request: reqwest::RequestBuilder,
     place: &str,
@@ -85,14 +85,14 @@ fn too_large(limit: std::fmt::Arguments<'_>) -> GraphError {
     GraphError::TooLarge { limit: limit.to_string() }
 }
 
-/// Set by a cluster when a transaction opens, to be sent back with all that belongs to it.
+/// Set by a cluster when a transaction opens, to be sent back with each of its requests.
 pub(super) const AFFINITY: &str = "neo4j-cluster-affinity";
 
-/// Errors come in the body of any status, and a status alone says little: the body is read first (lesson 35).
+/// Errors are in the body with any status, and a status alone says little: the body is decoded first (lesson 35).
 fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
     let answer: Answer = match serde_json::from_slice(body) {
         Ok(answer) => answer,
-        // A rollback and some proxies answer with nothing.
+        // A rollback and some proxies return an empty body.
         Err(_) if (200..300).contains(&status) && body.is_empty() => Answer::default(),
         Err(_) if matches!(status, 401 | 403) => {
             let message = format!("HTTP {status}");
@@ -116,7 +116,7 @@ fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
     Ok(answer)
 }
 
-/// What stands before the server speaks while the server is away.
+/// Statuses of a proxy in front of the server while the server is down.
 fn is_away(status: u16) -> bool {
     matches!(status, 429 | 502..=504)
 }
@@ -125,7 +125,7 @@ fn away(status: u16, place: &str) -> GraphError {
     GraphError::Unreachable { place: place.to_string(), reason: format!("HTTP {status}") }
 }
 
-/// The innermost reason is the one that tells what happened; the outer ones repeat the address.
+/// The innermost cause says what happened; the outer ones repeat the address.
 fn unreachable(error: &reqwest::Error, place: &str) -> GraphError {
     let mut reason: &dyn std::error::Error = error;
     while let Some(source) = reason.source() {

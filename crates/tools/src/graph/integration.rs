@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// How often a taken number is answered by the next free one.
+/// Maximum retries with the next free number after a taken one.
 const MAX_NUMBERS_TAKEN: u32 = 5;
 
 const KNOWN: &str = "MATCH (r:Requirement {sourceRequirementId: $id}) RETURN r.rid AS rid";
 const LOCK_COUNTER: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id";
-/// The first write is what takes the counter's lock, so that what follows reads what no other transaction can change.
+/// The first write acquires the counter's lock, so that later reads see what no other transaction can change.
 const COUNT: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id \
                      WITH c SET c.value = c.value + 1 RETURN c.value AS value";
 const MERGE_NODE: &str = "MERGE (r:Requirement {sourceRequirementId: $id}) \
@@ -30,10 +30,10 @@ const RAISE_COUNTER: &str = "MATCH (c:PlumblineCounter {name: 'rid'}) WHERE c.va
 /// A requirement as a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequirementNode {
-    /// The row it comes from; the node's key.
+    /// Its row; the node's key.
     pub source_requirement_id: Uuid,
-    /// Its properties, besides the key, `rid`, `createdAt` and `updatedAt`. Nulls are left out; what a graph cannot
-    /// hold, an object or a mixed list, is kept as JSON text.
+    /// Its properties, besides the key, `rid`, `createdAt` and `updatedAt`. Nulls are omitted; a value that a graph
+    /// cannot store, an object or a mixed list, becomes JSON text.
     pub properties: Map<String, Value>,
     /// The time of integration, as text.
     pub now: String,
@@ -42,28 +42,28 @@ pub struct RequirementNode {
 /// A relation from the requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its type and what it leads to.
+    /// Its type and target kind.
     pub kind: RelationKind,
-    /// The id of the node it leads to.
+    /// The id of the target node.
     pub target: String,
     /// Its properties.
     pub properties: Map<String, Value>,
 }
 
-/// What integration gave.
+/// The result of integration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Integrated {
     /// The node's number, e.g. `R-0042`.
     pub rid: String,
-    /// Whether the node was there before.
+    /// Whether the node already existed.
     pub existed: bool,
 }
 
 impl GraphClient {
-    /// Writes a requirement with its relations, whole or not at all.
+    /// Writes a requirement with its relations atomically.
     ///
     /// # Errors
-    /// [`GraphError`]. If the answer to the commit is lost, running it again gives what it gave.
+    /// [`GraphError`]. If the answer to the commit is lost, running it again gives the same result.
     pub async fn integrate(&self, node: &RequirementNode, links: &[Link]) -> Result<Integrated, GraphError> {
         self.constrain().await?;
         let mut taken = 0;
@@ -117,7 +117,7 @@ async fn write(
     let properties = storable(&node.properties);
     let parameters = json!({"id": id, "rid": rid, "now": node.now, "properties": properties});
     let merged = transaction.run(&Statement::new(MERGE_NODE, parameters)).await?;
-    // Another transaction may have made the node in between; its number counts.
+    // Another transaction may have created the node in between; its number is used.
     let rid = merged.first().and_then(Value::as_str).map_or(rid, str::to_owned);
     let mut by_kind: BTreeMap<RelationKind, Vec<&Link>> = BTreeMap::new();
     for link in links {
@@ -145,8 +145,8 @@ async fn next_rid(transaction: &Transaction<'_>, id: &str) -> Result<String, Gra
     Ok(format!("R-{value:04}"))
 }
 
-/// All relations of one kind in one statement, which gives the targets they lead to. Names of types, labels and keys are
-/// those of the vocabulary; everything else is a parameter. A requirement is never related to itself.
+/// All relations of one kind in one statement, which returns their targets. Names of types, labels and keys come from
+/// the vocabulary; everything else is a parameter. A requirement is never related to itself.
 fn links_statement(id: &str, kind: RelationKind, links: &[&Link]) -> Statement {
     let (name, label, key) = (kind.name, kind.end.label(), kind.end.id());
     let not_itself = if kind.end == End::Requirement { " AND t.rid <> r.rid" } else { "" };
@@ -159,7 +159,7 @@ fn links_statement(id: &str, kind: RelationKind, links: &[&Link]) -> Statement {
     Statement::new(text, json!({"id": id, "links": links.iter().map(given).collect::<Vec<_>>()}))
 }
 
-/// Properties as a graph can hold them.
+/// Properties in a form that a graph can store.
 pub(super) fn storable(properties: &Map<String, Value>) -> Map<String, Value> {
     let plain = |value: &Value| matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_));
     let strings = |items: &[Value]| items.iter().all(Value::is_string);

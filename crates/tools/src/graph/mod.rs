@@ -19,8 +19,8 @@
 //! | what may the configured user do | `rights` |
 //! | what is written where no graph is configured | `cypher_export` |
 //!
-//! Everything that comes from a document or a model is sent as a parameter; only names from `schema` are put into
-//! statements. The only exception is `cypher_export`, a file for people, with values as literals.
+//! All values from a document or a model are sent as parameters; only names from `schema` are put into statements. The
+//! only exception is `cypher_export`, a file for people, with values as literals.
 
 mod address;
 mod client;

@@ -3,17 +3,17 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Longest plan that is read; a query of the longest that the tool takes has some ten thousand bytes of plan.
+/// Maximum size of a plan; the longest query that the tool accepts has a plan of some ten thousand bytes.
 const MAX_PLAN_BYTES: usize = 1 << 20;
-/// Most operators in it.
+/// Maximum operators in it.
 const MAX_OPERATORS: usize = 1_000;
 
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// Its name with the database behind it, e.g. `Expand(All)@neo4j`.
+    /// Its name with the database appended, e.g. `Expand(All)@neo4j`.
     pub name: String,
-    /// What it works on, in Cypher or like it, e.g. `n.name = $autostring_0`; empty where the server says nothing.
+    /// Its details, in Cypher or a similar notation, e.g. `n.name = $autostring_0`; empty if the server gives none.
     pub details: String,
 }
 
@@ -33,7 +33,7 @@ struct Arguments {
     details: String,
 }
 
-/// The operators of a plan. Plans are as deep as they are long, so that each is read for itself.
+/// The operators of a plan. A plan is as deep as it is long, so each operator is parsed separately.
 pub(super) fn operators(plan: &RawValue) -> Result<Vec<Operator>, String> {
     if plan.get().len() > MAX_PLAN_BYTES {
         return Err(format!("a plan of more than {} KiB", MAX_PLAN_BYTES >> 10));

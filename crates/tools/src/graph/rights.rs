@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const EDITION: &str = "CALL dbms.components() YIELD versions, edition RETURN edition, versions[0] AS version LIMIT 1";
-/// Of the user who asks.
+/// The privileges of the current user.
 const PRIVILEGES: &str = "SHOW USER PRIVILEGES YIELD access, action WHERE access = 'GRANTED' RETURN DISTINCT action";
 
-/// Actions that change what a graph holds.
+/// Actions that change a graph's content.
 #[rustfmt::skip]
 const WRITING: &[&str] = &[
     "write", "graph_actions", "merge", "create_element", "delete_element", "set_label", "remove_label", "set_property",
@@ -22,24 +22,24 @@ const BEYOND: &[&str] = &[
     "impersonate", "transaction_management", "schema", "index", "constraint",
 ];
 
-/// What a server says of itself and of the user.
+/// The server's description of itself and of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// `community`, `enterprise` or what else the server calls itself.
+    /// `community`, `enterprise` or the server's own word.
     pub edition: String,
     /// Its version.
     pub version: String,
-    /// What the user may do, in the server's words for actions; none where it has no roles.
+    /// The user's granted actions, in the server's words; none if the edition has no roles.
     pub actions: Option<BTreeSet<String>>,
 }
 
 impl Rights {
-    /// Of what the user may do, what changes a graph.
+    /// The granted actions that change a graph.
     pub fn writing(&self) -> Vec<&str> {
         self.of(WRITING)
     }
 
-    /// Of what the user may do, what no query of ours needs.
+    /// The granted actions that none of our queries needs.
     pub fn beyond(&self) -> Vec<&str> {
         self.of(BEYOND)
     }
@@ -51,7 +51,7 @@ impl Rights {
 }
 
 impl GraphClient {
-    /// Asks the server for its edition and, where that has roles, for the user's privileges.
+    /// Queries the server's edition and, if that has roles, the user's privileges.
     ///
     /// # Errors
     /// [`GraphError`].
@@ -64,7 +64,7 @@ impl GraphClient {
         let (edition, version) = (text(0), text(1));
         let actions = match self.run(&Statement::new(PRIVILEGES, json!({})), Access::Read).await {
             Ok(rows) => Some(rows.values.iter().filter_map(|row| row.first()?.as_str().map(str::to_owned)).collect()),
-            // An edition without roles does not know the command.
+            // An edition without roles does not support the command.
             Err(GraphError::Refused { .. }) => None,
             Err(error) => return Err(error),
         };

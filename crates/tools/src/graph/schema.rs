@@ -1,6 +1,6 @@
 //! The labels, relations and constraints that integration knows (the same as those of the graphs it joins).
 
-/// What a relation of a requirement leads to.
+/// The target of a requirement's relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// `(:BusinessObject {boid})`
@@ -12,7 +12,7 @@ pub enum End {
 }
 
 impl End {
-    /// The label of such nodes.
+    /// The label of these nodes.
     pub fn label(self) -> &'static str {
         match self {
             Self::Object => "BusinessObject",
@@ -31,14 +31,14 @@ impl End {
     }
 }
 
-/// A relation that leaves a requirement.
+/// A relation from a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RelationKind {
     /// Its type.
     pub name: &'static str,
-    /// What it leads to.
+    /// Its target.
     pub end: End,
-    /// What it says.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -46,7 +46,7 @@ const fn kind(name: &'static str, end: End, meaning: &'static str) -> RelationKi
     RelationKind { name, end, meaning }
 }
 
-/// Every relation that leaves a requirement.
+/// All relations from a requirement.
 pub const RELATIONS: [RelationKind; 12] = [
     kind("RELATES_TO_OBJECT", End::Object, "mentions the object"),
     kind("IMPACTS_OBJECT", End::Object, "changes how the object has to be treated"),
@@ -62,7 +62,7 @@ pub const RELATIONS: [RelationKind; 12] = [
     kind("SUPERSEDES", End::Requirement, "replaces another requirement (reason, effectiveDate)"),
 ];
 
-/// The relation of a name.
+/// The relation with this name.
 pub fn relation(name: &str) -> Option<RelationKind> {
     RELATIONS.into_iter().find(|kind| kind.name == name)
 }
@@ -88,8 +88,8 @@ pub const PROPERTIES: [&str; 17] = [
     "status",
 ];
 
-/// Ids are unique, a requirement of the cache has one node, and there is one counter. One statement each, because some
-/// servers take no more.
+/// Ids are unique, each cached requirement has one node, and there is one counter. One statement each, because some
+/// servers accept no more.
 pub const CONSTRAINTS: [&str; 5] = [
     "CREATE CONSTRAINT requirement_rid IF NOT EXISTS FOR (n:Requirement) REQUIRE n.rid IS UNIQUE",
     "CREATE CONSTRAINT requirement_source IF NOT EXISTS FOR (n:Requirement) REQUIRE n.sourceRequirementId IS UNIQUE",

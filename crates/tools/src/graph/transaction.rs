@@ -4,8 +4,7 @@ use super::client::{GraphClient, Rows, Statement};
 use super::error::GraphError;
 use serde_json::json;
 
-/// An open transaction. One that is dropped without a commit or a rollback is rolled back by the server when its time
-/// is up.
+/// An open transaction. If it is dropped without a commit or a rollback, the server rolls it back after its timeout.
 #[derive(Debug)]
 pub struct Transaction<'a> {
     client: &'a GraphClient,
@@ -18,7 +17,7 @@ impl<'a> Transaction<'a> {
         Self { client, id, affinity }
     }
 
-    /// Runs a statement. The server has rolled the transaction back when it reports an error.
+    /// Runs a statement. If the server reports an error, it has rolled the transaction back.
     ///
     /// # Errors
     /// [`GraphError`].
@@ -26,16 +25,16 @@ impl<'a> Transaction<'a> {
         self.client.post_statement(self.client.below(&["tx", &self.id]), statement, self.affinity.as_deref()).await
     }
 
-    /// Makes it last.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// [`GraphError`]; whether it lasts is unknown when the answer is lost.
+    /// [`GraphError`]; if the answer is lost, the outcome is unknown.
     pub async fn commit(self) -> Result<(), GraphError> {
         let url = self.client.below(&["tx", &self.id, "commit"]);
         self.client.post(url, &json!({}), self.affinity.as_deref()).await.map(|_| ())
     }
 
-    /// Gives it up. The server does so by itself in the end, so it matters little whether this arrives.
+    /// Rolls back. The server does so after its timeout anyway, so it matters little whether this arrives.
     pub async fn rollback(self) {
         let url = self.client.below(&["tx", &self.id]);
         if let Err(error) = self.client.delete(url, self.affinity.as_deref()).await {

@@ -15,21 +15,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What of an answer that is no result the model is shown, in bytes.
+/// Maximum bytes of an error response that the model is shown.
 const SHOWN_OF_ERROR: usize = 2 << 10;
-/// Until a connection is made.
+/// The timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 const USER_AGENT: &str = concat!("plumbline/", env!("CARGO_PKG_VERSION"));
 
-/// The secret in a variable (name, address), where it belongs to that address.
+/// Returns the secret in a variable for (variable name, address), if it belongs to that address.
 pub type SecretOf = Arc<dyn Fn(&str, &str) -> Option<ApiKey> + Send + Sync>;
 
 /// Sends the calls of all jobs of the process; cheap to clone.
 #[derive(Clone)]
 pub struct HttpCaller {
-    /// Reaches the public internet alone.
+    /// Reaches only the public internet.
     public: Client,
-    /// Reaches private addresses too.
+    /// Also reaches private addresses.
     private: Client,
     secret_of: SecretOf,
 }
@@ -40,12 +40,12 @@ impl fmt::Debug for HttpCaller {
     }
 }
 
-/// What a job's calls are sent with.
+/// The context of a job's outgoing calls.
 #[derive(Clone, Copy)]
 pub struct Outgoing<'a> {
-    /// Sends them.
+    /// The sender.
     pub caller: &'a HttpCaller,
-    /// The header `traceparent` of a call that is made now.
+    /// The header `traceparent` for a call made now.
     pub traceparent: &'a (dyn Fn() -> String + Send + Sync),
 }
 
@@ -56,14 +56,14 @@ impl fmt::Debug for Outgoing<'_> {
 }
 
 impl HttpCaller {
-    /// One with connection pools of its own; keep one for the process.
+    /// Creates one with its own connection pools; keep one per process.
     ///
     /// # Errors
     /// The system's TLS cannot be set up.
     pub fn new(secret_of: SecretOf) -> Result<Self, String> {
         let builder = || {
             plumbline_llm::tls::http()
-                // A proxy would resolve the name itself, past the guard.
+                // A proxy would resolve the name itself, bypassing the guard.
                 .no_proxy()
                 .redirect(reqwest::redirect::Policy::none())
                 .retry(reqwest::retry::never())
@@ -96,10 +96,10 @@ impl Run for HttpTool {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 struct Answer {
     bytes: Vec<u8>,
-    /// Whether there is more of it that was not read.
+    /// Whether there is an unread rest.
     is_cut: bool,
 }
 
@@ -149,7 +149,7 @@ impl HttpTool {
         Ok((request, secrets))
     }
 
-    /// The body, as far as it is read: of what is no result, no more than is shown.
+    /// Reads the body up to its limit: of an error response, only what is shown.
     async fn read(&self, mut response: Response, is_result: bool) -> Result<Answer, ToolError> {
         let most = if is_result { self.max_result_bytes } else { SHOWN_OF_ERROR };
         let mut bytes = Vec::new();
@@ -163,7 +163,7 @@ impl HttpTool {
                     }
                 }
                 Ok(None) => return Ok(Answer { bytes, is_cut: false }),
-                // The status says enough of an answer that is no result.
+                // For an error response the status is enough.
                 Err(_) if !is_result => return Ok(Answer { bytes, is_cut: true }),
                 Err(error) => return Err(self.failure(&error)),
             }
@@ -189,7 +189,7 @@ impl HttpTool {
         }
     }
 
-    /// An answer that is no result. Where it says that another try may do, what may be sent again is.
+    /// The error for an error response. If it allows a retry, calls that are safe to repeat are retried.
     fn refused(&self, status: StatusCode, shown: &str) -> ToolError {
         let redirects = if status.is_redirection() { "; redirects are not followed" } else { "" };
         let shown = if shown.trim().is_empty() { String::new() } else { format!(": {}", shown.trim()) };
@@ -201,7 +201,7 @@ impl HttpTool {
         }
     }
 
-    /// No answer, or a torn one.
+    /// No response, or an incomplete one.
     fn failure(&self, error: &reqwest::Error) -> ToolError {
         let mut cause: &dyn std::error::Error = error;
         while let Some(source) = cause.source() {
@@ -210,7 +210,7 @@ impl HttpTool {
             }
             cause = source;
         }
-        // Of a call that has left nobody knows what became of it.
+        // The outcome of a call that was sent is unknown.
         let unknown = match self.replay {
             Replay::Unsafe | Replay::Keyed if !error.is_connect() => {
                 "; whether it was carried out is not known: find that out before you call it again"
@@ -228,13 +228,13 @@ impl HttpTool {
 const NOT_PUBLIC: &str = "its address is not on the public internet, and its entry has no `allow_private`; the operator has to \
                           correct that";
 
-/// Of an address that is written as a number; of a name the resolver decides.
+/// Checks an address written as a number; for a name the resolver decides.
 fn is_allowed(url: &Url) -> bool {
     let literal: Option<IpAddr> = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse().ok());
     literal.is_none_or(is_public)
 }
 
-/// The arguments as a query: lists as the same name again and again, what has parts as JSON.
+/// The arguments as a query: a list repeats the name, nested values are JSON.
 fn in_query(url: &mut Url, arguments: &Value) {
     let fields = arguments.as_object().into_iter().flatten();
     let mut pairs = Vec::new();
@@ -266,7 +266,7 @@ fn content_type(response: &Response) -> String {
     stated.split(';').next().unwrap_or_default().trim().chars().take(100).collect()
 }
 
-/// Whether the bytes are text: UTF-8, of which the end may be cut off.
+/// Whether the bytes are text: UTF-8, possibly truncated at the end.
 fn is_text(bytes: &[u8], is_cut: bool) -> bool {
     match std::str::from_utf8(bytes) {
         Ok(_) => true,
@@ -274,7 +274,7 @@ fn is_text(bytes: &[u8], is_cut: bool) -> bool {
     }
 }
 
-/// As text, without what the cut left of a character.
+/// Decodes the text, dropping an incomplete last character.
 fn text_of(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

@@ -8,16 +8,16 @@ use crate::tool::{Registry, Tool};
 use plumbline_engine::{Handler, Replay, ToolSpec};
 use serde_json::{Value, json};
 
-/// Why an entry is no tool, in half a sentence behind its name.
+/// Why an entry is not a tool, in half a sentence after its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The job goes on without it.
+    /// The job continues without it.
     LeftOut(String),
-    /// The entry has to be corrected.
+    /// The entry must be corrected.
     Broken(String),
 }
 
-/// The tools of these entries, and those that are left out with the reason.
+/// The tools of these entries, and the skipped entries with the reasons.
 pub fn registry(entries: Vec<HttpTool>) -> (Registry, Vec<(String, Unfit)>) {
     let (mut tools, mut unfit) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -30,10 +30,10 @@ pub fn registry(entries: Vec<HttpTool>) -> (Registry, Vec<(String, Unfit)>) {
     (Registry::from_iter(tools), unfit)
 }
 
-/// Whether an entry is a tool.
+/// Checks that an entry is a valid tool.
 ///
 /// # Errors
-/// Why it is none.
+/// Why it is not.
 pub fn check(entry: &HttpTool) -> Result<(), Unfit> {
     tool(entry.clone()).map(drop)
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A call carries `Idempotency-Key: JOB:CALL` and `traceparent`. Redirects are not followed: the operator trusts the
-//! configured address, not the one that its server names. The entry's `replay` says whether a call may be sent again;
-//! the engine and the runner use it as for any other tool.
+//! configured address, not one that its server names. The entry's `replay` says whether a call may be sent again; the
+//! engine and the runner use it as for any other tool.
 
 mod call;
 mod definition;

@@ -1,22 +1,23 @@
-//! The schema of a foreign tool in requests. Providers refuse some of what JSON Schema permits: references,
-//! alternatives at the top level, formats and patterns that their grammars do not support. The schema is rewritten only
-//! for the request; arguments are validated against the original.
+//! The schema of a foreign tool in requests. Providers reject some valid JSON Schema: references, alternatives at the
+//! top level, formats and patterns that their grammars do not support. The schema is rewritten only for the request;
+//! arguments are validated against the original.
 
 use crate::schemas::{DESCENDING, PASSED_OVER};
 use serde_json::{Map, Value, json};
 
-/// Most bytes of a schema, as it is written and with its references followed.
+/// Maximum bytes of a schema, both as written and with its references resolved.
 pub(super) const MOST_BYTES: usize = 32 << 10;
-/// Most levels of values in values.
+/// Maximum nesting of values.
 pub(super) const MOST_LEVELS: usize = 10;
 
-/// Keywords that say nothing to a model, or that some provider refuses: llama.cpp's grammars know no `format` and few patterns.
+/// Keywords that are useless to a model, or that some provider rejects: llama.cpp's grammars support no `format` and
+/// few patterns.
 const LEFT_OUT: [&str; 9] =
     ["$schema", "$id", "id", "$comment", "$defs", "definitions", "format", "pattern", "$vocabulary"];
-/// Keywords below which there is a schema for each name.
+/// Keywords that contain a schema per name.
 const NAMED: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
-/// What is sent, or half a sentence that says why the tool is left out.
+/// The schema for requests, or half a sentence that says why the tool is skipped.
 pub(super) fn for_requests(schema: &Value) -> Result<Value, String> {
     let bytes = schema.to_string().len();
     if bytes > MOST_BYTES {
@@ -38,14 +39,14 @@ fn too_large() -> String {
 
 struct Writing<'s> {
     root: &'s Value,
-    /// The references that are being followed.
+    /// The references being resolved.
     open: Vec<&'s str>,
-    /// How many more values may be written: each takes a byte and more.
+    /// How many more values may be written: each takes at least a byte.
     room: usize,
 }
 
 impl<'s> Writing<'s> {
-    /// `level` is how many values the one that this schema describes is in, itself counted.
+    /// `level` is the nesting depth of the value that this schema describes, including itself.
     fn schema(&mut self, schema: &'s Value, level: usize) -> Result<Value, String> {
         self.room = self.room.checked_sub(1).ok_or_else(too_large)?;
         if level > MOST_LEVELS {
@@ -95,7 +96,7 @@ impl<'s> Writing<'s> {
     }
 }
 
-/// Names that are required and not described, and lists of nothing in particular, are refused by Gemini.
+/// Gemini rejects required names without a description and arrays without an item type.
 fn put_right(schema: &mut Map<String, Value>) {
     if let (Some(Value::Object(known)), Some(Value::Array(_))) = (schema.get("properties"), schema.get("required")) {
         let known: Vec<String> = known.keys().cloned().collect();
@@ -109,7 +110,8 @@ fn put_right(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Providers take an object at the top and no alternatives. What all parts demand is demanded, what any part knows is known.
+/// Providers accept only an object without alternatives at the top. The result requires what all parts require, and has
+/// the properties of any part.
 fn flatten(schema: &mut Value) {
     if !schema.is_object() {
         *schema = json!({});

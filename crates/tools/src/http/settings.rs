@@ -12,14 +12,14 @@ use std::time::Duration;
 /// How the arguments are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
-    /// As the query.
+    /// In the query.
     Get,
     /// As a JSON body.
     Post,
 }
 
 impl HttpMethod {
-    /// As HTTP has it.
+    /// The HTTP method's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -28,41 +28,41 @@ impl HttpMethod {
     }
 }
 
-/// A tool of an operator's own.
+/// A tool configured by the operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpTool {
     /// Its name, `http_NAME`.
     pub name: String,
-    /// What the model reads of it.
+    /// The description for the model.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
     /// How the arguments are sent.
     pub method: HttpMethod,
-    /// Where to.
+    /// The address.
     pub url: String,
-    /// Names of the variables that hold the values of headers, by the headers' names.
+    /// The environment variables with the values of headers, by header name.
     pub headers_env: BTreeMap<String, String>,
-    /// Where it is bound.
+    /// The phases in which it is bound.
     pub phases: Phases,
     /// Whether a call may be sent again.
     pub replay: Replay,
-    /// From the beginning of a request to the last byte of its answer.
+    /// The timeout, from the beginning of a request to the last byte of its response.
     pub timeout: Duration,
-    /// Most bytes of an answer that are read.
+    /// Maximum bytes of a response.
     pub max_result_bytes: usize,
-    /// Whether the address may be one outside the public internet.
+    /// Whether the address may be outside the public internet.
     pub allow_private: bool,
 }
 
-/// The address, where it is written as a number that is not on the public internet: no resolver ever sees it.
+/// The address, if it is a literal IP address outside the public internet: no resolver ever sees it.
 pub fn literal_private_address(url: &str) -> Option<IpAddr> {
     let url = Url::parse(url).ok()?;
     let literal: IpAddr = url.host_str()?.trim_matches(['[', ']']).parse().ok()?;
     (!is_public(literal)).then_some(literal)
 }
 
-/// Headers that are not an operator's to set.
+/// Headers that an operator may not set.
 const OWN_HEADERS: [&str; 8] = [
     "host",
     "content-length",
@@ -74,7 +74,7 @@ const OWN_HEADERS: [&str; 8] = [
     "traceparent",
 ];
 
-/// Whether an entry may name this header.
+/// Whether an entry may set this header.
 pub fn may_be_sent(header: &str) -> bool {
     HeaderName::from_bytes(header.as_bytes()).is_ok_and(|header| !OWN_HEADERS.contains(&header.as_str()))
 }

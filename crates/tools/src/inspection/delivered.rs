@@ -1,4 +1,5 @@
-//! Which sentences of the documents the quotes in the delivered files touch, of a job that records no requirements.
+//! Which sentences of the documents are touched by quotes in the delivered files, for a job that records no
+//! requirements.
 
 use super::{forms, names_of_documents, quotes_in};
 use crate::documents::citation_check::places_of;
@@ -9,10 +10,10 @@ use plumbline_engine::{Touched, tools::gives_up};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Folders whose files are the documents themselves.
+/// Folders that contain the documents themselves.
 const DOCUMENTS: [&str; 2] = ["input/", "chunks/"];
 
-/// The sentences, a range a passage, each once.
+/// The sentences, one range per passage, each once.
 pub(super) async fn touched(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<Vec<Touched>, ToolError> {
     let mut touched: Vec<Touched> = Vec::new();
     for path in delivered(env, call) {
@@ -26,7 +27,7 @@ pub(super) async fn touched(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Res
     Ok(touched)
 }
 
-/// The files that the call names, and those that the job owes or has to quote in, but for those that the call gives up.
+/// The files that the call names, and those that the job owes or must quote in, except those that the call gives up.
 fn delivered(env: &ToolEnv<'_>, call: &Map<String, Value>) -> BTreeSet<String> {
     let named = call.get("deliverables").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let owed = env.ctx.inspection.into_iter().flat_map(|inspection| {

@@ -17,17 +17,17 @@ use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
 
-/// What is looked up besides what the files must be.
+/// What to check besides the files' required contents.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
-    /// The ids of requirements that the deliverables name.
+    /// The ids of requirements in the deliverables.
     pub(crate) requirements: bool,
-    /// The sentences of the documents that the quotes in the deliverables touch.
+    /// The sentences of the documents touched by quotes in the deliverables.
     pub(crate) sentences: bool,
 }
 
-/// Looks into a job's files before it completes: what was counted, or an error for the model where something in them is not as it
-/// must be.
+/// Checks a job's files before it completes: returns the counts, or an error for the model if a file is not as
+/// required.
 pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: Wanted) -> ToolResult {
     let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
     let mut counted = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
@@ -44,8 +44,8 @@ pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: W
 }
 
 impl Inspection {
-    /// Looks everything up: what was counted, or an error for the model where something is not as it must be. What the call says
-    /// is not delivered need not be as it must.
+    /// Checks everything: returns the counts, or an error for the model if something is not as required. Files that the
+    /// call declares as not delivered are exempt.
     async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> ToolResult {
         let mut wrong = self.wrong_contents(env, call).await?;
         let texts = Texts::of(env);
@@ -75,8 +75,8 @@ impl Inspection {
         Err(ToolError::refused(format!("the job is not complete: {}. {remedy}", wrong.join("; "))))
     }
 
-    /// What is wrong with the files that must be JSON. They are as long as the model made them, and a schema costs what it
-    /// asks: never on the event loop.
+    /// The errors in files that must be JSON. Their length is up to the model, and validation cost up to the schema:
+    /// never on the event loop.
     async fn wrong_contents(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<Vec<String>, ToolError> {
         let mut wrong = Vec::new();
         for file in self.files.iter().filter(|file| file.is_looked_into() && !gives_up(call, &file.path)) {
@@ -89,7 +89,8 @@ impl Inspection {
     }
 }
 
-/// The quotes in a file, if there is one. What a heading repeats of a document that is no source, such as a question, is none.
+/// The quotes in a file, if it exists. Text that a heading repeats from a document that is not a source, such as a
+/// question, does not count.
 async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>, ToolError> {
     let Some(content) = env.overlay.read(path).await? else { return Ok(None) };
     let path = path.to_owned();
@@ -106,12 +107,12 @@ async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>,
     Ok(Some(quotes))
 }
 
-/// The documents' texts, in which quotes are looked up: what is said of a quote that is in none of them.
+/// The documents' texts, in which quotes are looked up, and the message for a quote in none of them.
 struct Texts {
     counts: LookedInto,
     unfound: &'static str,
-    /// Where a text is missing: of which documents, and what to do. This is said where a job completes, in a strategic
-    /// phase, and texts are extracted in tactical ones.
+    /// If texts are missing: of which documents, and what to do. The message appears when a job completes, in a
+    /// strategic phase, but texts are extracted in tactical ones.
     remedy: Option<String>,
 }
 
@@ -140,10 +141,10 @@ impl Texts {
     }
 }
 
-/// Nothing was there to look it up in.
+/// There was no text to look it up in.
 const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
 
-/// The sentence of a quote that is in no document.
+/// The message for a quote that is in no document.
 async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
     let Some(nearest) = citation_check::not_in_any(env, quote).await? else { return Ok(None) };
     let documents = names_of_documents(env);
@@ -167,12 +168,12 @@ async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> R
     Ok(Some(format!("{path} quotes \"{}\", {place}{nearest}", cut(quote))))
 }
 
-/// The names by which documents of the job are named as sources.
+/// The names by which files refer to the job's documents as sources.
 fn names_of_documents<'a>(env: &'a ToolEnv<'_>) -> Vec<&'a str> {
     env.overlay.sources().iter().flat_map(|source| names(&source.path)).collect()
 }
 
-/// A document's file name, with its ending and without.
+/// A document's file name, with and without its extension.
 fn names(path: &str) -> [&str; 2] {
     let name = file_name(path);
     [name, name.rsplit_once('.').map_or(name, |(stem, _)| stem)]

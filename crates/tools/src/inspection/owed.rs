@@ -9,30 +9,30 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
+/// Maximum schema errors of a file, and maximum documents, named in a refusal; the others are counted.
 pub(super) const MAX_NAMED: usize = 5;
-/// Characters of a quote or passage that are repeated.
+/// Maximum characters of a quote or passage that are repeated.
 const MAX_REPEATED: usize = 240;
-/// Most values of a file that must be JSON.
+/// Maximum values of a file that must be JSON.
 const MOST_VALUES: usize = 1_000_000;
 
-/// What is looked up.
+/// The checks of a job.
 #[derive(Debug, Default)]
 pub struct Inspection {
-    /// Files and what they must be.
+    /// Files and their required contents.
     pub files: Vec<OwedContent>,
-    /// Files that must have quotes, which are looked up.
+    /// Files that must contain quotes; the quotes are looked up.
     pub quoting: Vec<String>,
 }
 
 impl Inspection {
-    /// Whether nothing is looked up.
+    /// Whether there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.quoting.is_empty() && !self.files.iter().any(OwedContent::is_looked_into)
     }
 
-    /// The result of a call that wrote a file which is owed, with a remark where the file is not yet what it must be: the model mends
-    /// it sooner than at the end. What takes longer than a call may is said then.
+    /// The result of a call that wrote an owed file, with a remark if the file is not yet as required: the model fixes
+    /// it sooner than at the end. A check that takes longer than a call may is left to the end.
     pub(crate) async fn remarked(&self, mut done: Output, limit: Duration) -> Output {
         for product in &done.products {
             let Product::WriteFile(written) = product else { continue };
@@ -48,7 +48,7 @@ impl Inspection {
     }
 }
 
-/// What a file must be.
+/// The required content of a file.
 #[derive(Clone, Debug)]
 pub struct OwedContent {
     pub(super) path: String,
@@ -57,10 +57,10 @@ pub struct OwedContent {
 }
 
 impl OwedContent {
-    /// A file that must be JSON, or meet a JSON Schema, or neither. All schemas of a job are taken within one budget.
+    /// A file that must be JSON, or match a JSON Schema, or neither. All schemas of a job share one budget.
     ///
     /// # Errors
-    /// When the schema is none, or costs more than a job may: why.
+    /// The reason, if the schema is invalid or exceeds the budget.
     pub fn new(path: String, is_json: bool, schema: Option<&Value>, budget: &mut SchemaBudget) -> Result<Self, String> {
         let schema = schema.map(|schema| BoundedSchema::new(schema, budget).map(Arc::new)).transpose()?;
         Ok(Self { path, is_json, schema })
@@ -70,13 +70,13 @@ impl OwedContent {
         self.is_json || self.schema.is_some()
     }
 
-    /// What is wrong with a content.
+    /// The error in a content.
     pub(super) fn wrong(&self, content: &[u8]) -> Option<String> {
         if !self.is_looked_into() {
             return None;
         }
         let schema = self.schema.as_ref();
-        // Before it is read: two bytes of it may be a hundred in memory.
+        // Before it is parsed: two bytes of it may become a hundred in memory.
         if schema.is_some_and(|schema| !schema.takes(content)) || plumbline_llm::values_in(content) > MOST_VALUES {
             return Some(format!(
                 "{} has more values than can be looked into; write fewer, or several files",
@@ -98,7 +98,7 @@ impl OwedContent {
     }
 }
 
-/// Where, and why. The value itself is left out: it may be long, and the model has the file.
+/// The place and the reason. The value itself is omitted: it may be long, and the model has the file.
 fn violation(error: &ValidationError<'_>) -> String {
     let value = match (error.kind(), error.instance().as_array()) {
         (ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MaxItems { .. }, Some(items)) => {

@@ -3,25 +3,25 @@
 use plumbline_documents::quotes::SHORTEST;
 use serde_json::Value;
 
-/// Quotation marks by which a passage begins, each with those by which it may end.
+/// Opening quotation marks, each with its possible closing ones.
 const MARKS: [(char, &[char]); 5] =
     [('"', &['"']), ('“', &['”']), ('„', &['“', '”', '"']), ('«', &['»']), ('»', &['«'])];
 /// Fewer words in quotation marks are a term, not a quote.
 const LEAST_WORDS: usize = 3;
-/// What a key's name has in it whose text is a quote.
+/// A key with one of these in its name contains a quote.
 const KEYS: [&str; 4] = ["quote", "quotation", "verbatim", "excerpt"];
-/// Before the source that stands at the end of a block quote: a dash, or a parenthesis.
+/// Delimiters before the source at the end of a block quote: a dash, or a parenthesis.
 const BEFORE_SOURCE: [&str; 5] = ["— ", "– ", "-- ", "(", "["];
-/// Longest source at the end of a quote, in characters.
+/// Maximum characters of a source at the end of a quote.
 const LONGEST_SOURCE: usize = 120;
-/// With these a source begins that does not name its document.
+/// Beginnings of a source that does not name its document.
 const PLACES: [&str; 12] =
     ["p.", "pp.", "page", "pages", "§", "section", "clause", "article", "art.", "annex", "source:", "seite"];
-/// A shorter name stands in any sentence.
+/// A shorter name occurs in any sentence.
 const LEAST_NAME: usize = 4;
 
-/// The quotes in a file: in JSON the texts of keys that are called quotes; else block quotes, and what stands in quotation
-/// marks, but in titles of links and in headings.
+/// The quotes in a file: in JSON the texts of quote keys; otherwise block quotes and text in quotation marks, except in
+/// link titles and headings.
 pub(crate) fn quotes(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let lines = || text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -35,7 +35,7 @@ pub(crate) fn quotes(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The quotes in headings of a text; [`quotes`] has the others. A heading may repeat a question, which quotes nothing.
+/// The quotes in headings of a text; [`quotes`] has the others. A heading may repeat a question, which is not a quote.
 pub(crate) fn in_headings(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_code = false;
@@ -57,13 +57,14 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&(line.len() - text.len())) && text.starts_with([' ', '\t'])
 }
 
-/// Whether words prove something.
+/// Whether a quote is long enough to prove anything.
 fn counts(quote: &str) -> bool {
     quote.chars().count() >= SHORTEST && quote.split_whitespace().count() >= LEAST_WORDS
 }
 
-/// A quote as it stands and, where that is found nowhere, as it may be meant: without the punctuation at its end, which may be
-/// that of the sentence around it, and without the source at its end. `documents` are the names by which one is a source.
+/// The forms of a quote to look up: verbatim and, as fallbacks, without the punctuation at its end, which may belong to
+/// the surrounding sentence, and without the source at its end. `documents` are the names by which a source is
+/// recognized.
 pub(crate) fn forms<'a>(quote: &'a str, documents: &[&str]) -> Vec<&'a str> {
     let mut forms = vec![quote, bare(quote)];
     forms.extend(without_source(quote, documents).into_iter().flat_map(|quote| [quote, bare(quote)]));
@@ -76,7 +77,7 @@ fn bare(quote: &str) -> &str {
     quote.trim_end_matches(['.', ',', ';', ':', '!', '?'])
 }
 
-/// What stands before `— policy.md, page 3` or `(policy.md, page 3)`.
+/// The text before `— policy.md, page 3` or `(policy.md, page 3)`.
 fn without_source<'a>(quote: &'a str, documents: &[&str]) -> Option<&'a str> {
     let ends = BEFORE_SOURCE.iter().filter_map(|before| Some((quote.rfind(before)?, before.len())));
     let mut ends: Vec<(usize, usize)> = ends.collect();
@@ -85,7 +86,7 @@ fn without_source<'a>(quote: &'a str, documents: &[&str]) -> Option<&'a str> {
     end.map(|(at, _)| quote[..at].trim_end().trim_end_matches(is_mark).trim_end())
 }
 
-/// Whether words say where a quote is from: they name a document, or begin with a place.
+/// Whether a text is the source of a quote: it names a document, or begins with a place.
 fn is_source(said: &str, documents: &[&str]) -> bool {
     let said = said.trim().to_lowercase();
     let is_place = |place: &str| said.strip_prefix(place).is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
@@ -98,7 +99,7 @@ fn is_mark(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„' | '«' | '»')
 }
 
-/// How a quote is written in a file so that it counts, after a colon.
+/// How to write a quote in a file so that it counts, for use after a colon.
 pub(crate) fn how_to_quote(path: &str) -> String {
     match ending(path) {
         "json" | "jsonl" => {
@@ -127,7 +128,7 @@ fn in_json(value: &Value, is_quote: bool, found: &mut Vec<String>) {
     }
 }
 
-/// Paragraph by paragraph: a quotation mark that is never closed reaches no further.
+/// Paragraph by paragraph: an unclosed quotation mark ends with its paragraph.
 fn in_text(text: &str, found: &mut Vec<String>) {
     let (mut block, mut paragraph) = (String::new(), String::new());
     let mut in_code = false;
@@ -156,13 +157,13 @@ fn join(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// `[name]: address "title"`, to which links elsewhere refer.
+/// `[name]: address "title"`, a link reference definition.
 fn is_definition(line: &str) -> bool {
     line.starts_with('[') && line.contains("]: ")
 }
 
-/// A block quote is one quote, unless it begins with a quotation mark: then it is what stands in marks, and the rest says
-/// where from.
+/// A block quote is one quote, unless it begins with a quotation mark: then the quotes are in quotation marks, and the
+/// rest is the source.
 fn end_of_block(block: &mut String, found: &mut Vec<String>) {
     let whole = std::mem::take(block);
     let whole = whole.trim();
@@ -197,7 +198,7 @@ fn in_marks(paragraph: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What stands behind the address of a link and its title, `address "title")`; none where it never ends.
+/// The text after a link's address and title, `address "title")`; none if the link is never closed.
 fn behind_address(link: &str) -> Option<&str> {
     let (mut depth, mut in_title) = (1, false);
     for (at, c) in link.char_indices() {

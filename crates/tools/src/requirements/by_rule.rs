@@ -14,13 +14,13 @@ use plumbline_engine::{Judgement, Product, Verdict};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// Rows of one claim.
+/// Rows per claim.
 const AT_ONCE: u32 = 200;
-/// Most rows that one job looks at so: they are held in memory, and land in one commit. What is beyond is the model's.
+/// Maximum rows that one job judges by rule: they are in memory, and in one commit. The rest is left to the model.
 const MOST: usize = 5_000;
 
-/// Accepts what waits for this job and has no fault, no remark and nothing like it; the rest is given back. The products are the
-/// judgements, and the statements for a graph that comes later.
+/// Accepts the waiting requirements of this job without faults, remarks and similar requirements; releases the rest.
+/// The products are the judgements, and the statements for a graph that is configured later.
 ///
 /// # Errors
 /// The rows could not be read.
@@ -47,7 +47,7 @@ pub async fn accept_by_rule(
     Ok(products)
 }
 
-/// The judgement of a row that has nothing against it.
+/// The judgement of a row without findings.
 fn accepted(job_id: Uuid, Checked { row, findings }: &Checked, script: &mut Script<'_>) -> Option<Judgement> {
     if !(findings.faults.is_empty() && findings.remarks.is_empty() && findings.similar.is_empty()) {
         return None;
@@ -55,7 +55,7 @@ fn accepted(job_id: Uuid, Checked { row, findings }: &Checked, script: &mut Scri
     let links = mentioned(row);
     let status = fulfilment::status(&links);
     let warnings = if links.is_empty() { Vec::new() } else { relations::warnings(row, &links, status) };
-    // What cannot be written is for the model to say.
+    // If the script refuses it, the model must judge it.
     script.add(&node_of(row, status), &links).ok()?;
     let assessed = Assessed {
         row,
@@ -71,7 +71,7 @@ fn accepted(job_id: Uuid, Checked { row, findings }: &Checked, script: &mut Scri
     Some(judgement(job_id, &assessed, Verdict::Accepted, None, None))
 }
 
-/// It relates to the objects and messages that it mentions.
+/// Relations to the objects and messages that it mentions.
 fn mentioned(row: &HeldRequirement) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for (name, mentioned) in

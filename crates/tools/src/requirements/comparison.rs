@@ -18,11 +18,11 @@ use serde_json::{Map, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Why the system changes a requirement that the model did not name.
+/// The reason for the system's change of a requirement that the model did not name.
 const REASON: &str = "the system compares it with its quotes anew";
 
-/// Puts the places of the requirements that a call records or changes right, and sets their tags and those of the requirements
-/// that quote the same sentences. What was not right, for the model to read.
+/// Corrects the places of the requirements that a call records or changes, and sets their tags and those of
+/// requirements that quote the same sentences. Returns the corrections, for the model to read.
 pub(crate) async fn settle(
     overlay: &WorkspaceOverlay<'_>,
     ctx: &ToolContext<'_>,
@@ -49,7 +49,7 @@ pub(crate) async fn settle(
     Ok(said)
 }
 
-/// Puts the place of a requirement that is recorded or changed right; what was not right.
+/// Corrects the place of a requirement that is recorded or changed; returns the corrections.
 async fn put_place_right(texts: &Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
     match product {
         Product::AddRequirement(requirement) => placement::put_right(texts, requirement).await,
@@ -65,7 +65,8 @@ async fn put_place_right(texts: &Texts<'_>, product: &mut Product) -> Result<Vec
     }
 }
 
-/// The same of requirements that quote a document which a call has cut: what their quotes stand under may be known only now.
+/// The same for requirements that quote a document which a call has cut: only now are the headings and leads of their
+/// quotes known.
 pub(crate) async fn after_cut(
     overlay: &WorkspaceOverlay<'_>,
     ctx: &ToolContext<'_>,
@@ -120,7 +121,7 @@ fn put_tags(product: &mut Product, tags: Vec<String>) {
     }
 }
 
-/// The change of a requirement whose tags are not as they should be.
+/// The change of a requirement with wrong tags.
 fn retagged(known: &Requirement, tags: Vec<String>) -> Option<Product> {
     (known.tags != tags).then(|| {
         let fields = Map::from_iter([("tags".to_owned(), json!(tags))]);
@@ -142,12 +143,13 @@ struct Group {
 struct Row {
     place: Option<Place>,
     known: RecordedRequirement,
-    /// Whether the call at hand records or changes it.
+    /// Whether the current call records or changes it.
     is_named: bool,
 }
 
 impl Group {
-    /// Those of a call's products, and those that quote the first sentence of one, as it is or as it was.
+    /// The requirements of a call's products, and those that quote the first sentence of one of them, before or after
+    /// the change.
     async fn of(texts: &Texts<'_>, products: &[Product]) -> Result<Self, WorkspaceError> {
         let is_change = |product: &&Product| matches!(product, Product::ChangeRequirement(_));
         let named: BTreeSet<String> = products.iter().filter_map(id_of).map(str::to_owned).collect();
@@ -181,7 +183,7 @@ impl Group {
         self.rows.push(Row { place, known, is_named });
     }
 
-    /// Those that may be changed, and that the call does not name.
+    /// Those that may be changed and that the call does not name.
     fn others(&self) -> impl Iterator<Item = &Requirement> {
         let others = self.rows.iter().filter(|row| !row.is_named && row.known.is_pending());
         others.map(|row| &row.known.requirement)
@@ -205,7 +207,7 @@ fn id_of(product: &Product) -> Option<&str> {
     }
 }
 
-/// The passages that quotes are of, each read once by the calls of an answer.
+/// The passages of quotes, each read once by the calls of an answer.
 pub(crate) struct Texts<'a> {
     overlay: &'a WorkspaceOverlay<'a>,
     ctx: &'a ToolContext<'a>,
@@ -251,14 +253,14 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// The sentence that the first quote begins at.
+    /// The sentence at which the first quote begins.
     async fn first_place(&self, requirement: &Requirement) -> Result<Option<Place>, WorkspaceError> {
         let quotes = quotes_of(&requirement.citations);
         let Some(first) = quotes.first() else { return Ok(None) };
         Ok(self.places(first).await?.first().map(|place| (place.passage, place.from)))
     }
 
-    /// The sentences that a quote touches: where it was placed, if its words are there, or where they are now.
+    /// The sentences that a quote touches: its recorded place if its text is still there, otherwise its current place.
     pub(crate) async fn places(&self, quote: &PlacedQuote) -> Result<Vec<Touched>, WorkspaceError> {
         if let Some(place) = quote.places.first()
             && self.is_there(place, quote).await?
@@ -330,7 +332,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Whether a sentence ends with the beginning of a quote that runs over several.
+/// Whether a sentence ends with the beginning of a quote that spans several sentences.
 fn ends_so(sentence: &str, words: &str) -> bool {
     const LEAST: usize = 12;
     let beginning: String = words.chars().take(LEAST).collect();

@@ -1,10 +1,10 @@
-//! How a model names a requirement: by the job's own count, `r12`, or by its `req_` id.
+//! The ids by which a model names a requirement: the job's own number, `r12`, or the `req_` id.
 
 use crate::requirements::validation_queue::HeldRequirement;
 use plumbline_engine::Requirement;
 use std::collections::BTreeMap;
 
-/// Whether a requirement of the job is meant.
+/// Whether an id names this requirement of the job.
 pub(crate) fn means(named: &str, requirement: &Requirement) -> bool {
     match number(named) {
         Some(number) => requirement.number == Some(number),
@@ -12,14 +12,14 @@ pub(crate) fn means(named: &str, requirement: &Requirement) -> bool {
     }
 }
 
-/// The number of `r12`, in either case.
+/// The number in `r12`, in either case.
 pub(crate) fn number(named: &str) -> Option<i32> {
     let digits = named.trim().strip_prefix(['r', 'R'])?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// How a validator's tools name the rows that their job holds: by the count of the job that found them where all are of one job
-/// and have a number, else by their `req_` ids, and where two share one by their rows' ids.
+/// The names of held rows in a validator's tools: by the recording job's number if all rows belong to one job and have
+/// a number, otherwise by `req_` id, and by row id if two share one.
 #[derive(Debug, Default)]
 pub(crate) struct HeldNames {
     by_number: bool,
@@ -38,7 +38,7 @@ impl HeldNames {
         names
     }
 
-    /// What one of them is called.
+    /// The name of one of them.
     pub(crate) fn name(&self, row: &HeldRequirement) -> String {
         let is_unique = |id: &&String| self.rows_of_id.get(*id).is_none_or(|rows| *rows == 1);
         match (row.number.filter(|_| self.by_number), row.candidate_id.as_ref().filter(is_unique)) {

@@ -1,8 +1,8 @@
 //! `integrate_requirement`: a requirement's node and relations in one graph transaction, and its status with it.
 //!
-//! The graph and the row cannot be written together. The graph comes first, under a key that makes writing it again
-//! harmless; the row follows with the step. A worker that dies in between leaves a row that is still claimed, and the
-//! call is repeated.
+//! The graph and the row cannot be written in one transaction. The graph comes first, under a key that makes writing it
+//! again idempotent; the row follows with the step. A worker that dies in between leaves a row that is still claimed,
+//! and the call is repeated.
 
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
@@ -92,7 +92,7 @@ pub(crate) fn relations_documented() -> String {
     text
 }
 
-/// What is asked of a requirement that is integrated.
+/// The parameters of an integration.
 #[derive(Debug, Default)]
 pub(crate) struct Wish {
     pub(crate) relations: Vec<Wanted>,
@@ -100,12 +100,12 @@ pub(crate) struct Wish {
     pub(crate) notes: Option<String>,
 }
 
-/// What came of it.
+/// The result of an integration.
 pub(crate) struct Done {
     pub(crate) verdict: Verdict,
     /// The rest of the sentence that begins with the verdict and the requirement.
     pub(crate) said: String,
-    /// What is worth knowing of its relations.
+    /// Warnings about its relations.
     pub(crate) warnings: Vec<String>,
     pub(crate) judgement: Judgement,
 }
@@ -136,7 +136,7 @@ pub(crate) async fn integrate(
         known,
         links: &links,
         compliance_status: &status,
-        // Without a graph no relation has to be made, so none is missing.
+        // Without a graph relations are optional, so none is missing.
         warnings: match client.is_none() && links.is_empty() {
             true => Vec::new(),
             false => relations::warnings(row, &links, &status),
@@ -151,13 +151,14 @@ pub(crate) async fn integrate(
     }
 }
 
-/// The node of a row as of now.
+/// The node of a row at the current time.
 pub(crate) fn node_of(row: &HeldRequirement, status: &str) -> RequirementNode {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     node::of(row, status, citation_ids(row), &now)
 }
 
-/// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
+/// The graph's transaction. If the graph permanently refuses it, the requirement fails; a transient failure is left to
+/// a retry.
 async fn into_graph(
     env: &ToolEnv<'_>,
     client: &GraphClient,
@@ -182,7 +183,7 @@ async fn into_graph(
     Ok(Done { verdict: Verdict::Integrated, said, warnings: assessed.warnings, judgement })
 }
 
-/// Without a graph: the statements into a file, and the row back to those that wait for one.
+/// Without a graph: writes the statements into a file and returns the row to those that wait for a graph.
 fn into_script(
     job_id: Uuid,
     node: &RequirementNode,

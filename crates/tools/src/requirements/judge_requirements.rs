@@ -52,7 +52,7 @@ pub(crate) struct JudgeRequirements {
     relations: Vec<Related>,
 }
 
-/// Most requirements in one list: as many as a job holds.
+/// Maximum requirements in one list: as many as a job holds.
 const MOST: u32 = 100;
 
 #[derive(Deserialize, JsonSchema)]
@@ -97,7 +97,7 @@ impl Declared for JudgeRequirements {
     const REPLAY: Replay = Replay::Keyed;
     const TIMEOUT_FACTOR: u32 = 5;
 
-    /// A wrong relation is told beside the others, so calls are not held against the list of them.
+    /// A wrong relation is reported beside the others, so calls are not validated against the list of relations.
     fn shown(mut schema: Value) -> Value {
         schema["properties"]["relations"]["items"]["properties"]["type"]["enum"] =
             RELATIONS.map(|kind| kind.name).into_iter().collect();
@@ -129,7 +129,8 @@ impl Declared for JudgeRequirements {
                     judgements.push(judgement);
                 }
                 Err(ToolError::Refused(why)) => wrong.push(why_not(&name, &why)),
-                // What the graph has by now is kept and not written again; a call that it answers nothing of waits for it.
+                // Judgements already in the graph are kept and not written again; a call without any judgement waits
+                // for the graph.
                 Err(ToolError::Unavailable { reason, .. } | ToolError::Transient(reason)) if !judgements.is_empty() => {
                     outage = Some((reason, vec![name]));
                 }
@@ -170,7 +171,7 @@ fn why_not(name: &str, why: &str) -> String {
     }
 }
 
-/// What a call decides, as far as it is right.
+/// The valid decisions of a call.
 #[derive(Default)]
 struct Verdicts {
     accepted: Vec<(Arc<Checked>, Vec<Wanted>)>,
@@ -217,7 +218,7 @@ impl Verdicts {
         verdicts
     }
 
-    /// The rows that the job holds, that a request has shown whole, and that the call does not name.
+    /// Adds the rows that the job holds, that a request has shown completely, and that the call does not name.
     fn take_rest(&mut self, env: &ToolEnv<'_>, mentioned: &BTreeSet<Uuid>, wrong: &mut Vec<String>) {
         let mut rest = env.rows.all();
         rest.retain(|checked| {
@@ -245,10 +246,10 @@ impl Verdicts {
     }
 }
 
-/// A row that a call names rightly; none: accepted.
+/// Validly named rows with their decision; none: accepted.
 type Found = Vec<(Arc<Checked>, Option<(Verdict, String)>)>;
 
-/// The rows that the call names, each once, and all that it mentions in whichever way.
+/// The rows that the call names, each once, and all rows that it mentions in any way.
 fn found(env: &ToolEnv<'_>, named: Vec<Named>, wrong: &mut Vec<String>) -> (Found, BTreeSet<Uuid>) {
     let mut times: BTreeMap<Uuid, u32> = BTreeMap::new();
     let mut found: Found = Vec::new();
@@ -273,7 +274,7 @@ fn found(env: &ToolEnv<'_>, named: Vec<Named>, wrong: &mut Vec<String>) -> (Foun
     (found, times.into_keys().collect())
 }
 
-/// The one row of an id, held, shown and not judged.
+/// The single row with this id, held, shown and not judged.
 fn one_of(env: &ToolEnv<'_>, id: &str, mut rows: Vec<Arc<Checked>>) -> Result<Arc<Checked>, String> {
     if rows.len() > 1 {
         return Err(format!("{id} is that of {} rows, from several jobs; give the id that was shown", rows.len()));

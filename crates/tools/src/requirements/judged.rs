@@ -7,10 +7,10 @@ use plumbline_engine::Verdict;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Stands between what a call names wrongly and what it has judged.
+/// Separates the wrongly named requirements of a call from its judgements.
 pub(crate) const OTHERS: &str = "The others are judged: ";
 
-/// The requirements of a call by what came of them.
+/// The requirements of a call by outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     groups: Vec<Group>,
@@ -27,7 +27,7 @@ struct Group {
 }
 
 impl Judged {
-    /// One more. `said` is told of what failed.
+    /// Adds one; `said` is the message if it failed.
     pub(crate) fn add(
         &mut self,
         verdict: Verdict,
@@ -54,7 +54,7 @@ impl Judged {
         group.nodes.extend(node.map(str::to_owned));
     }
 
-    /// As the model reads it.
+    /// The summary for the model.
     pub(crate) fn said(&self) -> String {
         if self.groups.is_empty() {
             return "nothing judged".to_string();
@@ -70,7 +70,7 @@ impl Judged {
     }
 }
 
-/// Names in their order, those that follow each other as a range: `r1-r12, r14`.
+/// Names in their order, consecutive ones as a range: `r1-r12, r14`.
 pub(crate) fn list(names: &[String]) -> String {
     let mut runs: Vec<(&str, &str)> = Vec::new();
     for name in names {
@@ -86,7 +86,7 @@ pub(crate) fn list(names: &[String]) -> String {
     runs.into_iter().map(written).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a numbered name is the next one; others have no next.
+/// Whether a numbered name directly follows another; other names have no successor.
 fn follows(name: &str, next: &str) -> bool {
     let parts = |name: &str| {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -97,7 +97,7 @@ fn follows(name: &str, next: &str) -> bool {
     parts(name).zip(parts(next)).is_some_and(|((one, number), (other, next))| one == other && number + 1 == next)
 }
 
-/// What a result says was judged, with the names by which it is called: of one requirement or of many.
+/// The judgements in a result, with the requirements' names: of one requirement or of many.
 pub fn judged_in(content: &str) -> Vec<(Verdict, String)> {
     let said = match content.split_once(OTHERS) {
         Some((_, said)) => said,
@@ -117,21 +117,21 @@ pub fn judged_in(content: &str) -> Vec<(Verdict, String)> {
     said.lines().flat_map(of_line).collect()
 }
 
-/// The names of the requirements that a result of `next_requirement` gives.
+/// The names of the requirements that a result of `next_requirement` presents.
 pub fn given_in(content: &str) -> Vec<String> {
     let given: Value = serde_json::from_str(content).unwrap_or_default();
     let rows = given["requirements"].as_array().into_iter().flatten();
     rows.filter_map(|row| row["id"].as_str().map(str::to_owned)).collect()
 }
 
-/// An id that stands for the row of this name.
+/// A substitute id for the row with this name.
 pub fn row_of_name(name: &str) -> Uuid {
     let number = number(name).and_then(|number| u128::try_from(number).ok());
     let hex = || u128::from_str_radix(name.trim_start_matches("req_"), 16).ok();
     name.parse().unwrap_or_else(|_| Uuid::from_u128(number.or_else(hex).unwrap_or_default()))
 }
 
-/// The names of a list, each by itself.
+/// The individual names of a list.
 fn unlisted(listed: &str) -> Vec<String> {
     let listed = listed.split([';', '\n']).next().unwrap_or_default();
     let listed = listed.split(" as ").next().unwrap_or_default();

@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// Most requirements at once; fewer where the conversation has no room for all that is said of them.
+/// Maximum requirements at once; fewer if their descriptions do not fit into the conversation.
 const MAX_AT_ONCE: u32 = 40;
-/// Most requirements that a job holds without having judged them.
+/// Maximum requirements that a job holds unjudged.
 const MOST_HELD: usize = 100;
-/// Most reasons in the last answer.
+/// Maximum reasons in the last answer.
 const MAX_REASONS: usize = 20;
 
-/// What the answer begins with when nothing is left.
+/// The beginning of the answer if no requirement is left.
 const NOTHING_LEFT: &str = "no pending requirement";
 
 /// Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
@@ -71,7 +71,7 @@ impl Declared for NextRequirement {
 
     async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
         let validation_queue = validation_queue(env)?;
-        // The graph is asked first: while it cannot be reached, nothing is claimed.
+        // The graph is contacted first: while it is unreachable, nothing is claimed.
         let graph = match env.ctx.graph.client()? {
             Some(client) => Some(GraphNames::load(env.names, client).await?),
             None => None,
@@ -81,7 +81,7 @@ impl Declared for NextRequirement {
         let mut rows = claim.rows(validation_queue, recheck).await?;
         if rows.is_empty() {
             let tally = with_judged(validation_queue.tally(recheck).await?, env.overlay.judged().values().copied());
-            // A row that somebody was just changing is passed over, and there at the next look.
+            // A row that a concurrent transaction was changing was skipped, and is found by the second read.
             rows = if tally.waiting > 0 { claim.rows(validation_queue, recheck).await? } else { rows };
             if rows.is_empty() {
                 return Ok(Output::text(claim.nothing_left(&tally)));
@@ -109,12 +109,12 @@ impl Declared for NextRequirement {
     }
 }
 
-/// What a call claims.
+/// A call's claim.
 struct Claim {
     count: u32,
-    /// What the job holds and has not judged.
+    /// The rows that the job holds unjudged.
     held: Vec<HeldRequirement>,
-    /// Rows that the call does not give, since the conversation has them or this answer has judged them.
+    /// Rows that the call does not present, since the conversation has them or this answer has judged them.
     left_out: Vec<Uuid>,
 }
 
@@ -136,7 +136,7 @@ impl Claim {
                 held.len()
             )));
         }
-        // What is judged in this answer is held until its commit.
+        // Rows judged in this answer are held until its commit.
         let left_out = judged.keys().copied().chain(had).collect();
         Ok(Self { count: count.unwrap_or(1).min(u32::try_from(most).unwrap_or(MAX_AT_ONCE)), held, left_out })
     }
@@ -149,7 +149,7 @@ impl Claim {
         Ok(validation_queue.claim(self.count, recheck, &self.left_out).await?)
     }
 
-    /// The last answer, or what is left to judge before it.
+    /// The last answer, or a reminder of what must be judged before it.
     fn nothing_left(&self, tally: &Tally) -> String {
         if self.held.is_empty() {
             return nothing_left(tally);
@@ -163,8 +163,8 @@ impl Claim {
     }
 }
 
-/// As many of the requirements as a result may have tokens, and one at least: a result that is too long is cut in its
-/// middle, and half of what was claimed would go unseen. One that is too long by itself is shown by the beginnings of its texts.
+/// As many requirements as fit into a result's token limit, and at least one: a longer result is cut in its middle, and
+/// half of the claimed rows would go unseen. A single requirement that is too long is shown with shortened texts.
 fn fitting(
     mut rows: Vec<RowShown>,
     waiting: u64,
@@ -176,7 +176,7 @@ fn fitting(
     loop {
         let (text, gives) = written(&rows, longest, claimed - rows.len(), waiting);
         let is_last = longest < 20 || cancellation.is_cancelled();
-        // A token has at least one byte, so what is small in bytes need not be counted.
+        // A token has at least one byte, so a text with few bytes need not be counted.
         if is_last || text.len() <= max_tokens as usize || plumbline_tokens::count(&text) <= max_tokens {
             return (text, gives);
         }
@@ -202,7 +202,7 @@ fn written(rows: &[RowShown], longest: usize, held_back: usize, waiting: u64) ->
     (result.to_string(), gives)
 }
 
-/// The tally with what this turn has judged: the rows do not know it yet.
+/// The tally including this turn's judgements, which are not in the rows yet.
 fn with_judged(mut tally: Tally, judged: impl Iterator<Item = Verdict>) -> Tally {
     for verdict in judged {
         match verdict {
@@ -215,7 +215,7 @@ fn with_judged(mut tally: Tally, judged: impl Iterator<Item = Verdict>) -> Tally
     tally
 }
 
-/// The last answer: what came of all of them. Rows that another validator holds are not waiting for this job.
+/// The last answer: the outcome of all of them. Rows that another validator holds do not wait for this job.
 fn nothing_left(tally: &Tally) -> String {
     let Tally { integrated, accepted, by_rule, rejected, failed, waiting, reasons } = tally;
     let switched_off = match accepted {

@@ -1,8 +1,8 @@
-//! The place of a requirement: page and section of its words. A section given by the model may be an outer heading or a
-//! clause that contains them.
+//! The place of a requirement: page and section of its text. A section given by the model may be an outer heading or a
+//! clause that contains the text.
 //!
-//! Its words are the first quoted sentence that is not a lead of another one: an entry is located at its own beginning,
-//! not that of its list.
+//! The place is that of the first quoted sentence that is not a lead of another one: an entry is located at its own
+//! beginning, not that of its list.
 
 use super::add_requirement::name_from;
 use super::comparison::Texts;
@@ -11,7 +11,7 @@ use plumbline_documents::surroundings::Laid;
 use plumbline_engine::{Requirement, quotes_of};
 use serde_json::Value;
 
-/// Puts page and section of a requirement right; what was not right, for the model to read.
+/// Corrects page and section of a requirement; returns the corrections, for the model to read.
 pub(crate) async fn put_right(texts: &Texts<'_>, requirement: &mut Requirement) -> Result<Vec<String>, WorkspaceError> {
     let Some(own) = own_sentence(texts, requirement).await? else { return Ok(Vec::new()) };
     let Some(location) = requirement.source_location.as_object_mut() else { return Ok(Vec::new()) };
@@ -40,7 +40,7 @@ pub(crate) async fn put_right(texts: &Texts<'_>, requirement: &mut Requirement) 
     Ok(said)
 }
 
-/// The first sentence quoted that is no lead of another one.
+/// The first quoted sentence that is not a lead of another one.
 async fn own_sentence(texts: &Texts<'_>, requirement: &Requirement) -> Result<Option<Laid>, WorkspaceError> {
     let mut touched: Vec<(i32, i32, Laid)> = Vec::new();
     for quote in quotes_of(&requirement.citations) {
@@ -60,8 +60,8 @@ async fn own_sentence(texts: &Texts<'_>, requirement: &Requirement) -> Result<Op
     Ok(own.map(|(_, _, sentence)| sentence.clone()))
 }
 
-/// Whether a sentence stands in a section: a heading above it, a lead or its own beginning has the section's name or number, or
-/// the section is a part of one that a heading numbers.
+/// Whether a sentence is in a section: a heading above it, a lead or its own beginning contains the section's name or
+/// number, or the section is a part of one that a heading numbers.
 fn stands_in(sentence: &Laid, section: &str) -> bool {
     let bare = |text: &str| {
         text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
@@ -69,7 +69,7 @@ fn stands_in(sentence: &Laid, section: &str) -> bool {
     let wanted = bare(section);
     let numbers = sentence.headings.iter().filter_map(|heading| number_of(heading));
     let is_part = numbers.clone().any(|number| bare(section).starts_with(&bare(number)));
-    // Without a number in any heading a number may be one of the clauses' own.
+    // If no heading has a number, the number may be that of a clause.
     let is_of_a_clause = section.contains(|sign: char| sign.is_ascii_digit()) && numbers.count() == 0;
     let named = || {
         sentence.headings.iter().chain(sentence.entry.leads.iter().map(|lead| &lead.text)).chain([&sentence.entry.text])
@@ -77,7 +77,7 @@ fn stands_in(sentence: &Laid, section: &str) -> bool {
     wanted.is_empty() || is_part || is_of_a_clause || named().any(|text| bare(text).contains(&wanted))
 }
 
-/// The number that a heading begins with: `3.1`, `A.2`.
+/// The number at the beginning of a heading: `3.1`, `A.2`.
 fn number_of(heading: &str) -> Option<&str> {
     let first = heading.split_whitespace().next()?.trim_end_matches(['.', ':', ')']);
     let is_number = first.contains(|sign: char| sign.is_ascii_digit()) && first.len() <= 12;

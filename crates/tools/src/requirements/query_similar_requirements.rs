@@ -14,12 +14,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
-/// Most requirements that are shown.
+/// Maximum requirements shown.
 const MAX_SHOWN: usize = 5;
-/// How many of the nearest are shown where none is alike.
+/// How many of the nearest are shown if none is similar.
 const NEAREST: usize = 3;
-/// From this cosine of their embeddings on, two texts are said to be alike in meaning. Models differ: unrelated sentences
-/// stay below one half with all that were looked at, paraphrases reach two thirds.
+/// Minimum cosine of two embeddings for texts to count as similar in meaning. Models differ: with all that were tried,
+/// unrelated sentences stay below one half, and paraphrases reach two thirds.
 const MEANT: f64 = 0.6;
 
 /// Compares a text with the requirements recorded by this job (in a validator: by the job that it judges) and with integrated
@@ -75,8 +75,8 @@ impl Declared for QuerySimilarRequirements {
     }
 }
 
-/// Rows that were found, with what this answer has recorded, changed and withdrawn. Only what waits to be validated is this
-/// job's to change.
+/// The found rows, with this answer's records, changes and withdrawals applied. The job may change only rows that are
+/// pending.
 async fn as_it_is_now(
     env: &ToolEnv<'_>,
     mut known: Vec<KnownRequirement>,
@@ -93,7 +93,7 @@ async fn as_it_is_now(
     Ok(known)
 }
 
-/// A requirement of this answer, whose row has no id yet: the digits of its short id are its id here.
+/// A requirement of this answer, whose row has no id yet: the digits of its candidate id are used as its id.
 fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
     let digits = requirement.candidate_id.trim_start_matches("req_");
     let place = place_of(&requirement.citations[0]);
@@ -110,7 +110,7 @@ fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) ->
     }
 }
 
-/// What is said where nothing is alike: the nearest, so that it is seen how far away they are.
+/// The answer if none is similar: the nearest, so that the reader sees how far away they are.
 fn none_alike(recorded: u64, nearest: &[Likeness]) -> String {
     let head = format!("none of {recorded} recorded requirements reaches {SIMILAR}");
     if nearest.is_empty() {
@@ -123,7 +123,7 @@ fn none_alike(recorded: u64, nearest: &[Likeness]) -> String {
     format!("{head}; nearest:{}", nearest.iter().map(line).collect::<String>())
 }
 
-/// A line each, of those alike by their words and those alike by their meaning, by reciprocal rank fusion.
+/// One line each, merging matches by words and by meaning with reciprocal rank fusion.
 fn merged(by_words: &[Likeness], by_meaning: &[(KnownRequirement, f64)]) -> Vec<String> {
     let rankings = [
         by_words.iter().map(|likeness| likeness.known.id).collect::<Vec<_>>(),

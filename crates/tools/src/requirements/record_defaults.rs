@@ -2,7 +2,7 @@
 
 use plumbline_documents::candidates::{PatternError, Patterns};
 
-/// Type, confidence, and by which words a requirement bears on book-keeping and on data protection.
+/// Type, confidence, and the words by which a requirement bears on book-keeping and on data protection.
 #[derive(Clone, Debug)]
 pub struct RecordDefaults {
     /// `functional`, `non_functional`, `compliance` or `constraint`.
@@ -17,7 +17,8 @@ impl RecordDefaults {
     /// The defaults with the patterns of a job type.
     ///
     /// # Errors
-    /// When one of `gobd` or `gdpr`, which the answer names, is no regular expression or too costly, or there are too many.
+    /// If `gobd` or `gdpr`, named in the error, is not a valid regular expression or too costly, or if there are too
+    /// many.
     pub fn new(
         r#type: &str,
         confidence: f64,
@@ -42,7 +43,7 @@ impl RecordDefaults {
 }
 
 impl Default for RecordDefaults {
-    /// Without a configuration: neither belief nor doubt.
+    /// Without a configuration: neutral confidence.
     fn default() -> Self {
         Self { r#type: "functional".into(), confidence: 0.5, gobd: Patterns::default(), gdpr: Patterns::default() }
     }

@@ -76,7 +76,8 @@ pub(crate) async fn reject(
     Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result }
 }
 
-/// What the graph knows of the row, if it can be asked now: a rejection needs no graph and does not wait for one.
+/// The graph's knowledge of the row, if the graph is reachable now: a rejection needs no graph and does not wait for
+/// one.
 async fn known(env: &ToolEnv<'_>, row: &HeldRequirement) -> Option<Known> {
     let client = env.ctx.graph.client().ok().flatten()?;
     let names = GraphNames::load(env.names, client).await.ok()?;

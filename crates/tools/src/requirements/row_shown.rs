@@ -11,22 +11,22 @@ use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-/// Longest text that is shown whole, in characters: that of the longest requirement that can be integrated.
+/// Maximum characters of a text shown completely: those of the longest requirement that can be integrated.
 pub(super) const LONGEST: usize = 10_000;
 
-/// A row, described as far as it does not depend on how much room there is.
+/// A row's description, as far as it does not depend on the available room.
 pub(super) struct RowShown {
     pub(super) id: Uuid,
     text: Option<String>,
     quotes: Quotes,
     name: String,
     rest: Map<String, Value>,
-    /// Whether the document of each quote is told: the rows are of several.
+    /// Whether the document of each quote is shown: the rows are from several.
     tells_source: bool,
 }
 
 impl RowShown {
-    /// Describes a row that is called so.
+    /// Describes a row under this name.
     pub(super) async fn of(
         graph: Option<&GraphNames<'_>>,
         checked: &Checked,
@@ -73,12 +73,12 @@ impl RowShown {
         self.quotes.shown.iter().map(|quote| quote.source.as_str())
     }
 
-    /// Tells the document of each quote.
+    /// Shows the document of each quote.
     pub(super) fn tell_source(&mut self) {
         self.tells_source = true;
     }
 
-    /// The row with no text of it longer than so many characters, and whether that is all of it.
+    /// The row with each text limited to `longest` characters, and whether it is complete.
     pub(super) fn written(&self, longest: usize) -> (Value, bool) {
         let mut whole = self.quotes.more == 0;
         let mut cut = |text: &str| match text.char_indices().nth(longest) {
@@ -127,14 +127,14 @@ impl RowShown {
     }
 }
 
-/// Whether a text is its quotes, one behind the other.
+/// Whether a text equals its quotes joined together.
 fn is_said_by(text: &str, quotes: &Quotes) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let said: Vec<&str> = quotes.shown.iter().map(|quote| quote.words.as_str()).collect();
     !said.is_empty() && words(text) == words(&said.join(" "))
 }
 
-/// `r3 'Retention' (pending), 0.93`: one of the same job by its number, as it is shown itself.
+/// `r3 'Retention' (pending), 0.93`: one of the same job by its number, as the row itself is shown.
 fn title(row: &HeldRequirement, likeness: &Likeness) -> String {
     let known = &likeness.known;
     let number =
@@ -148,8 +148,8 @@ fn title(row: &HeldRequirement, likeness: &Likeness) -> String {
     format!("{title} ({}), {:.2}{same}", known.status, likeness.similarity)
 }
 
-/// Each mentioned name with the node it means: its id, and its name and likeness where that is another; null where the graph has
-/// none.
+/// Each mentioned name with its node: the node's id, and its name and similarity if the name differs; null if the graph
+/// has none.
 fn nodes(mentions: &Value) -> Map<String, Value> {
     let of = |mention: &Value| {
         let mentioned = mention["mentioned"].as_str()?;

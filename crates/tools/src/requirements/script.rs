@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 /// The first part.
 const PATH: &str = "output/insert.cypher";
-/// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
+/// Size at which a part is full and a new one begins: each append to a file stores the whole file again.
 const FULL_BYTES: u64 = 256 * 1024;
 
-/// The size of a file, where it is there.
+/// The size of a file, if it exists.
 type SizeOf<'a> = dyn Fn(&str) -> Option<u64> + Send + Sync + 'a;
 
-/// The parts of the script, with what one call or the system has added by now. Each part stands for itself and may be run
-/// again; a relation to a requirement of a later part comes with the second run.
+/// The parts of the script, including what one call or the system has added. Each part is self-contained and may be run
+/// again; a relation to a requirement of a later part is created by the second run.
 pub(crate) struct Script<'a> {
     size: Box<SizeOf<'a>>,
     added: BTreeMap<String, String>,
@@ -26,7 +26,7 @@ impl<'a> Script<'a> {
         Self { size: Box::new(size), added: BTreeMap::new() }
     }
 
-    /// Adds a requirement; the part that has it.
+    /// Adds a requirement; returns the part that contains it.
     pub(crate) fn add(&mut self, node: &RequirementNode, links: &[Link]) -> Result<String, ToolError> {
         let statements = graph::script_of(node, links).map_err(|error| ToolError::refused(error.to_string()))?;
         let path = self.part();
@@ -51,7 +51,7 @@ impl<'a> Script<'a> {
         path
     }
 
-    /// What is to be written.
+    /// The files to write.
     pub(crate) fn into_products(self) -> Vec<Product> {
         self.added.into_iter().map(|(path, text)| Product::AppendFile { path, text }).collect()
     }

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
-/// From here they are worth comparing.
+/// Minimum similarity that is reported.
 pub(super) const SIMILAR: f64 = 0.7;
 
-/// The most for texts that differ in a word that decides.
+/// Maximum similarity of texts that differ in a decisive word.
 const MOST_WHEN_DECIDED: f64 = 0.94;
 
-/// Words that turn a requirement into another one, besides all that hold a digit.
+/// Words that change a requirement's meaning, besides all that contain a digit.
 const DECISIVE: [&str; 46] = [
     "not", "no", "never", "none", "nor", "without", "except", "nicht", "kein", "keine", "keinen", "keiner", "keinem",
     "nie", "niemals", "ohne", "ausser", "außer", "one", "two", "three", "four", "five", "six", "seven", "eight",
@@ -20,13 +20,13 @@ const DECISIVE: [&str; 46] = [
     "sieben", "acht", "neun", "zehn", "elf", "zwölf", "hundert",
 ];
 
-/// The similarity of two texts if it is [`SIMILAR`] or more. Most texts share too few words to be, which is seen without
-/// comparing their order: that takes the longest by far.
+/// The similarity of two texts if it is at least [`SIMILAR`]. Most texts share too few words, which is detected without
+/// comparing their order: that is by far the slowest part.
 pub(super) fn similar(a: &str, b: &str) -> Option<f64> {
     let (lower_a, lower_b) = (a.to_lowercase(), b.to_lowercase());
     let (words_a, words_b) = (words(&lower_a), words(&lower_b));
     let (shorter, longer) = (words_a.len().min(words_b.len()), words_a.len().max(words_b.len()));
-    // As many edits as there are words more, at least.
+    // The number of edits is at least the difference in word counts.
     let best_order = shorter as f64 / longer.max(1) as f64;
     if f64::midpoint(share(&words_a, &words_b), best_order) < SIMILAR {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn similarity(a: &str, b: &str) -> f64 {
     if decisive(&a) == decisive(&b) { likeness } else { likeness.min(MOST_WHEN_DECIDED) }
 }
 
-/// The share of their different words that both have.
+/// The share of distinct words that both have.
 fn share(a: &[&str], b: &[&str]) -> f64 {
     let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (a.iter().copied().collect(), b.iter().copied().collect());
     let shared = a.intersection(&b).count();
@@ -58,7 +58,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
-/// The deciding words, sorted, each as often as it occurs.
+/// The decisive words, sorted, with repetitions.
 fn decisive<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let decides = |word: &&&str| DECISIVE.contains(*word) || word.chars().any(|character| character.is_ascii_digit());
     let mut found: Vec<&str> = words.iter().filter(decides).copied().collect();

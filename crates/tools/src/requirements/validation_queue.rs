@@ -11,43 +11,43 @@ use uuid::Uuid;
 pub struct HeldRequirement {
     /// Its row.
     pub id: Uuid,
-    /// The job that found it.
+    /// The job that recorded it.
     pub job_id: Uuid,
-    /// The number that its job gave it, `r12`; other producers give none.
+    /// Its number in that job, `r12`; other producers set none.
     pub number: Option<i32>,
-    /// Its short id, `req_…`; other producers may give none.
+    /// Its candidate id, `req_…`; other producers may set none.
     pub candidate_id: Option<String>,
-    /// Whether a step of a job of ours recorded it: then its quotes were looked up, and it is complete.
+    /// Whether a step of one of our jobs recorded it: then its quotes were verified, and it is complete.
     pub is_ours: bool,
-    /// Its words.
+    /// Its text.
     pub text: String,
     /// Its name.
     pub name: Option<String>,
-    /// Its type; any text, since anybody may write rows.
+    /// Its type; any text, since other producers may write rows.
     pub r#type: Option<String>,
     /// Its priority; any text.
     pub priority: Option<String>,
-    /// The document it stands in.
+    /// Its document.
     pub source_document: Option<String>,
-    /// Where in it.
+    /// Its place in the document.
     pub source_location: Option<Value>,
     /// Whether it bears on proper book-keeping.
     pub gobd_relevant: bool,
     /// Whether it bears on data protection.
     pub gdpr_relevant: bool,
-    /// Its citations, as the row has them.
+    /// Its citations, unvalidated from the row.
     pub citations: Value,
-    /// Names of objects, as the row has them.
+    /// Names of objects, unvalidated from the row.
     pub mentioned_objects: Value,
-    /// Names of messages, as the row has them.
+    /// Names of messages, unvalidated from the row.
     pub mentioned_messages: Value,
     /// Why it is a requirement.
     pub reasoning: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
-    /// Labels; any value, since anybody may write rows.
+    /// Labels; any value, since other producers may write rows.
     pub tags: Value,
-    /// How many citations the row names.
+    /// The number of citations in the row.
     pub citations_given: u32,
     /// How many of them its job has verified against the source.
     pub citations_confirmed: u32,
@@ -58,45 +58,45 @@ pub struct HeldRequirement {
 pub struct KnownRequirement {
     /// Its row.
     pub id: Uuid,
-    /// The job that found it.
+    /// The job that recorded it.
     pub job_id: Uuid,
-    /// The number that its job gave it.
+    /// Its number in that job.
     pub number: Option<i32>,
-    /// Its short id.
+    /// Its candidate id.
     pub candidate_id: Option<String>,
     /// Its name.
     pub name: Option<String>,
-    /// Its words.
+    /// Its text.
     pub text: String,
     /// Its status.
     pub status: String,
     /// Its node, once integrated.
     pub graph_node_id: Option<String>,
-    /// Where its first quote begins ([`place_of`]); none where it has no quote.
+    /// The start of its first quote ([`place_of`]); none if it has no quote.
     pub place: Option<String>,
 }
 
-/// Where a stored citation begins: document, page, words, and the sentence where the document was cut. Two requirements are the same
-/// only where their words and this are.
+/// The start of a stored citation: document, page, text, and the sentence if the document was cut. Two requirements are
+/// the same only if their texts and this are equal.
 pub fn place_of(citation: &Value) -> Option<String> {
     let part = |key: &str| citation[key].to_string();
     citation["quote"].is_string().then(|| ["source", "page", "quote", "passage", "from"].map(part).join("\0"))
 }
 
-/// What requirements are looked up that are like it.
+/// The query of a search for similar requirements.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Besides integrated ones, those of this job.
+    /// Search the integrated ones and those of this job.
     pub job_id: Uuid,
-    /// The words to compare with.
+    /// The text to compare with.
     pub text: &'a str,
-    /// A row of the job: of its others, only those that count before it.
+    /// A row of the job: of the job's other rows, only those that precede it.
     pub before: Option<Uuid>,
-    /// Any that share a word with it, however long they are.
+    /// Include any requirement that shares a word, regardless of length.
     pub widely: bool,
 }
 
-/// What this job has judged so far.
+/// This job's judgements so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// In the graph.
@@ -111,14 +111,14 @@ pub struct Tally {
     pub failed: u64,
     /// Still to be claimed.
     pub waiting: u64,
-    /// Why rows were rejected or failed, and how many.
+    /// Reasons of rejected and failed rows with their counts.
     pub reasons: Vec<(String, u64)>,
 }
 
-/// The hand-over's rows. Reading, except for [`ValidationQueue::claim`].
+/// The rows of the validation queue. Read-only, except for [`ValidationQueue::claim`].
 pub trait ValidationQueue: std::fmt::Debug + Send + Sync {
-    /// Up to `count` requirements for this job, those it holds already first; asking again gives the same. `recheck`:
-    /// those that were accepted for want of a graph count as pending. Of those it holds, `left_out` are not given.
+    /// Up to `count` requirements for this job, those it already holds first; idempotent. `recheck`: those that were
+    /// accepted without a graph count as pending. Of those it holds, `left_out` are not returned.
     fn claim<'a>(
         &'a self,
         count: u32,
@@ -126,19 +126,19 @@ pub trait ValidationQueue: std::fmt::Debug + Send + Sync {
         left_out: &'a [Uuid],
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>>;
 
-    /// Gives back what this job holds but for these rows: they are pending again.
+    /// Releases the requirements that this job holds, except these rows: they are pending again.
     fn release<'a>(&'a self, but: &'a [Uuid]) -> BoxFuture<'a, Result<(), WorkspaceError>>;
 
     /// The requirements that this job holds.
     fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>>;
 
-    /// For each text, in its place: requirements that share words with it.
+    /// For each text, in its position: requirements that share words with it.
     fn similar<'a>(
         &'a self,
         asked: &'a [Asked<'a>],
     ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>>;
 
-    /// The file with the text of a document of the job that found a requirement, if it has one.
+    /// The file with the text of a document of the job that recorded a requirement, if it has one.
     fn text_path<'a>(
         &'a self,
         job_id: Uuid,
@@ -148,23 +148,23 @@ pub trait ValidationQueue: std::fmt::Debug + Send + Sync {
     /// A file of that job.
     fn read<'a>(&'a self, job_id: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 
-    /// The job whose requirements count as this job's own, and how many it has: for a validator those of the job that it
-    /// judges, where it judges one.
+    /// The job whose requirements count as this job's own, and their number: for a validator those of the job that it
+    /// validates, if it is bound to one.
     fn recorded(&self, is_validator: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>>;
 
-    /// What this job has judged.
+    /// This job's judgements.
     fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>>;
 }
 
-/// The graph of a job, as far as it has one.
+/// The graph of a job, if it has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Graph<'a> {
-    /// None is configured: integration is switched off.
+    /// None is configured: integration is disabled.
     #[default]
     Off,
-    /// The one that is configured.
+    /// The configured graph.
     On(&'a GraphClient),
-    /// One is configured that cannot be used, with the reason.
+    /// The configured graph cannot be used, with the reason.
     Unusable(&'a str),
 }
 

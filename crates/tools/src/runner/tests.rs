@@ -1,4 +1,4 @@
-//! What no shipped tool does: panic, or never end.
+//! Tools unlike any shipped one: they panic, or never finish.
 
 use super::*;
 use crate::arguments::ArgumentsSchema;
@@ -86,7 +86,7 @@ impl Run for Hangs {
     }
 }
 
-/// Fails at its first and third try.
+/// Fails at its first and third attempt.
 struct Shaky(Arc<AtomicU32>);
 
 impl Run for Shaky {

@@ -1,13 +1,13 @@
-//! Two rankings into one.
+//! Merges two rankings.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Damps the lead of the first places; the value of the paper that proposed the method, which hardly matters.
+/// Damps the lead of the first places; the value of the paper that proposed the method, with little influence.
 const DAMPING: f64 = 60.0;
 
-/// Reciprocal rank fusion: each ranking gives an entry the more the higher it stands, and the sums decide. Scores of
-/// different searches cannot be compared, places can. Equal sums keep the order in which the entries first appear.
+/// Reciprocal rank fusion: each ranking scores an entry higher for a higher place, and the sums decide. Scores of
+/// different searches are not comparable, places are. Equal sums keep the order of first appearance.
 pub fn fuse<K: Clone + Eq + Hash>(rankings: &[Vec<K>]) -> Vec<K> {
     let mut scores: HashMap<K, (f64, usize)> = HashMap::new();
     for ranking in rankings {

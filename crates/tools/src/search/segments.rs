@@ -15,7 +15,7 @@ pub struct Segment {
 }
 
 /// The paragraphs of a text, long ones in several segments; a heading belongs to the paragraph after it. White space
-/// alone is none.
+/// alone is not a segment.
 pub fn segments(text: &str) -> Vec<Segment> {
     let mut found: Vec<Segment> = Vec::new();
     let mut open: Option<Segment> = None;

@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 /// Ranked search over a job's committed texts.
 pub trait TextIndex: std::fmt::Debug + Send + Sync {
-    /// Whether segments can be ranked by their meaning.
+    /// Whether segments can be ranked by meaning.
     fn has_embeddings(&self) -> bool;
 
-    /// The segments of these files that answer a query, the best first, at most `limit`.
+    /// The segments of these files that match a query, best first, at most `limit`.
     fn ranked<'a>(
         &'a self,
         query: &'a str,
@@ -19,8 +19,8 @@ pub trait TextIndex: std::fmt::Debug + Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>>;
 
-    /// Requirements that mean something like a text, the nearest first, at most `limit`: the unjudged ones of `job`
-    /// and the integrated ones of all jobs of its login. None where segments cannot be ranked by their meaning either.
+    /// Requirements with a meaning similar to a text, nearest first, at most `limit`: the unjudged ones of `job` and
+    /// the integrated ones of all jobs of its login. None if segments cannot be ranked by meaning either.
     fn similar_requirements<'a>(
         &'a self,
         job: Uuid,
@@ -29,36 +29,36 @@ pub trait TextIndex: std::fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>>;
 }
 
-/// Requirements that mean something like a text.
+/// Requirements with a meaning similar to a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SemanticMatches {
-    /// The requirements, the nearest first, with the cosine of the angle between the two embeddings: 1 is the same.
+    /// The requirements, nearest first, with the cosine similarity of the embeddings: 1 is the same.
     pub requirements: Vec<(KnownRequirement, f64)>,
-    /// What the reader should know of the ranking, e.g. that meaning could not be had.
+    /// A note on the ranking for the reader, e.g. that meaning was unavailable.
     pub remark: Option<String>,
 }
 
-/// What segments are ranked by.
+/// The criterion by which segments are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {
-    /// The words they have.
+    /// Their words.
     Words,
-    /// What they mean.
+    /// Their meaning.
     Semantic,
     /// Both, by reciprocal rank fusion.
     Both,
 }
 
-/// What was found.
+/// The result of a ranked search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranked {
-    /// The segments, the best first.
+    /// The segments, best first.
     pub segments: Vec<RankedSegment>,
-    /// What the reader should know of the ranking, e.g. that meaning could not be had.
+    /// A note on the ranking for the reader, e.g. that meaning was unavailable.
     pub remark: Option<String>,
 }
 
-/// A segment that was found.
+/// A segment found by a search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RankedSegment {
     /// The file.

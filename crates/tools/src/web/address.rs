@@ -5,12 +5,12 @@ use super::guard::Guard;
 use reqwest::Url;
 use std::net::{IpAddr, SocketAddr};
 
-/// Longest address, in bytes; longer ones carry something out rather than name something.
+/// Maximum bytes of an address; longer ones more likely exfiltrate data than name a page.
 const MAX_BYTES: usize = 2048;
-/// Ports that web servers are found at; any other may be something that a request does harm to.
+/// Usual ports of web servers; a service at another port may be harmed by a request.
 const PORTS: [u16; 4] = [80, 443, 8080, 8443];
 
-/// The address, if it may be fetched as far as it can be told from itself. `base` is what a redirect is relative to.
+/// The address, if it passes the checks that need no network. `base` is the base of a relative redirect.
 pub(super) fn check(raw: &str, base: Option<&Url>, guard: &Guard) -> Result<Url, FetchError> {
     let refuse = |reason: &str| Err(FetchError::Address { address: shown(raw), reason: reason.to_owned() });
     let raw = raw.trim();
@@ -34,7 +34,7 @@ pub(super) fn check(raw: &str, base: Option<&Url>, guard: &Guard) -> Result<Url,
     };
     let literal: Option<IpAddr> = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse().ok());
     let excepted = literal.is_some_and(|ip| guard.also.contains(&SocketAddr::new(ip, port)));
-    // An address written as a number is never resolved, so the resolver cannot refuse it.
+    // A literal IP address is never resolved, so the resolver cannot refuse it.
     if literal.is_some_and(|ip| !guard.allows(SocketAddr::new(ip, port))) {
         return Err(FetchError::Forbidden { host: url.host_str().unwrap_or_default().to_owned() });
     }
@@ -53,7 +53,7 @@ fn shown(raw: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Ways to write addresses that are not for us: each must be refused before anything is sent.
+    /// Notations of forbidden addresses: each must be refused before anything is sent.
     const TRICKS: [&str; 80] = [
         "http://127.0.0.1/",
         "http://127.1/",
@@ -136,7 +136,7 @@ mod tests {
         "http:///",
         "",
     ];
-    /// Ways to leave the web.
+    /// Schemes other than http and https.
     const SCHEMES: [&str; 20] = [
         "file:///etc/passwd",
         "file://localhost/etc/passwd",
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_hundred_tricks_are_refused() {
         for trick in TRICKS.iter().chain(&SCHEMES) {
-            // The fragment after a public address is no trick but a fragment: nothing of it is sent.
+            // A fragment after a public address is harmless: it is never sent.
             if trick.starts_with("http://8.8.8.8#") {
                 let url = check(trick, None, &Guard::default()).expect("a public address");
                 assert_eq!(url.as_str(), "http://8.8.8.8/");

@@ -3,26 +3,26 @@
 /// Why a page could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The address is not one that is fetched.
+    /// The address may not be fetched.
     #[error("the address `{address}` is not fetched: {reason}")]
     Address {
-        /// As it was given.
+        /// The given address.
         address: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The address is of a machine outside the public internet.
+    /// The address belongs to a machine outside the public internet.
     #[error("{host} is not fetched: it is not on the public internet")]
     Forbidden {
-        /// The host's name or number.
+        /// The host's name or IP address.
         host: String,
     },
-    /// No answer, or a broken one.
+    /// No response, or an incomplete one.
     #[error("{host} did not answer: {reason}; try again later or another source")]
     Network {
         /// The host's name.
         host: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The server refused.
@@ -33,37 +33,37 @@ pub enum FetchError {
         /// The status code.
         status: u16,
     },
-    /// Too many redirects, or one without a goal.
+    /// Too many redirects, or one without a target.
     #[error("{host} redirects {what}; give the address of the page itself")]
     Redirects {
         /// The host that redirected last.
         host: String,
-        /// In which way.
+        /// The problem.
         what: &'static str,
     },
-    /// More bytes than are taken in.
+    /// The page is too large.
     #[error("the page is larger than {limit} bytes, which is not taken in; find a smaller source")]
     TooLarge {
-        /// The bound.
+        /// The limit.
         limit: u64,
     },
-    /// The answer took too long.
+    /// The response took too long.
     #[error("{host} did not finish within {seconds} s; try again later or another source")]
     OutOfTime {
         /// The host's name.
         host: String,
-        /// The bound.
+        /// The limit.
         seconds: u64,
     },
-    /// The content is nothing to read.
+    /// The content type cannot be read.
     #[error("the page is of type `{content_type}`, which cannot be read; find its text")]
     ContentType {
-        /// As the server stated it.
+        /// As stated by the server.
         content_type: String,
     },
 }
 
-/// Why a search has no answer. Never the same as one without results.
+/// Why a search failed. Never the same as an empty result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// The configuration cannot be used.
@@ -90,7 +90,7 @@ pub enum SearchError {
     Failed {
         /// The service.
         provider: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

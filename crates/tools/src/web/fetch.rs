@@ -10,16 +10,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bounds of a fetch.
+/// Limits of a fetch.
 #[derive(Clone, Debug)]
 pub struct FetcherOptions {
-    /// From the first request to the last byte, redirects included.
+    /// From the first request to the last byte, including redirects.
     pub total: Duration,
-    /// Largest page, in bytes.
+    /// Maximum size of a page, in bytes.
     pub max_bytes: u64,
-    /// Most redirects.
+    /// Maximum number of redirects.
     pub max_redirects: usize,
-    /// Addresses outside the public internet that are allowed all the same, for tests that serve pages themselves.
+    /// Allowed addresses outside the public internet, for tests that serve pages themselves.
     pub also_allowed: Vec<SocketAddr>,
 }
 
@@ -38,23 +38,23 @@ pub struct Fetcher {
     options: FetcherOptions,
 }
 
-/// What came back.
+/// A fetched page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where it was found in the end.
+    /// Its final address.
     pub url: String,
-    /// As the server stated it, lower case, without parameters; empty when it did not.
+    /// As stated by the server, lower case, without parameters; empty if it states none.
     pub content_type: String,
     /// The bytes.
     pub body: Vec<u8>,
 }
 
 const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; plumbline/", env!("CARGO_PKG_VERSION"), ")");
-/// What is worth fetching; the reader refuses the rest in any case.
+/// The content types requested; others are refused when read.
 const READABLE: &str = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/pdf;q=0.8,*/*;q=0.1";
 
 impl Fetcher {
-    /// A fetcher with a connection pool of its own; keep one for the process.
+    /// A fetcher with its own connection pool; keep one per process.
     ///
     /// # Errors
     /// The system's TLS cannot be set up.
@@ -63,7 +63,7 @@ impl Fetcher {
         let resolver = Guarded { guard: guard.clone(), lookup: system() };
         let http = plumbline_llm::tls::http()
             .dns_resolver(Arc::new(resolver))
-            // A proxy would resolve the name itself, past the guard.
+            // A proxy would resolve the name itself, bypassing the guard.
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
@@ -82,7 +82,8 @@ impl Fetcher {
         self.fetch_within(address, None).await
     }
 
-    /// The same of a job that is kept to hosts: a page on one of them leads to no other. Of an address elsewhere, people have decided.
+    /// The same for a job restricted to hosts: a page on one of them may redirect only within them. An address
+    /// elsewhere had a person's approval.
     ///
     /// # Errors
     /// See [`FetchError`].
@@ -144,7 +145,7 @@ fn host_of(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
-/// What went wrong, from the innermost cause, which says it best.
+/// The reason of a failure, from the innermost cause, which is the most specific.
 fn failure(host: &str, error: &reqwest::Error) -> FetchError {
     let host = host.to_owned();
     let mut cause: &dyn std::error::Error = error;

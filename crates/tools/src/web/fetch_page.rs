@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Longest readable part of a file name, in characters.
+/// Maximum characters of the readable part of a file name.
 const MAX_SLUG_CHARS: usize = 60;
-/// What the model is shown of the text, in characters.
+/// Characters of the text that the model is shown.
 const SHOWN_CHARS: usize = 600;
 
 /// Fetches a page from the public internet and keeps its main text in `web_sources/<name>.md`, with its address, the time
@@ -83,13 +83,13 @@ fn describe(path: &str, fetched: &Fetched, page: &ReadPage) -> String {
     out.join("\n")
 }
 
-/// The present time as files state it.
+/// The current time as written in files.
 pub(crate) fn now() -> String {
     Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A file name that can be read, and is the same for the same key: letters and digits of the words, then a few digits
-/// that tell it from every other key's.
+/// A readable file name that is stable for the same key: letters and digits of the words, then a few digits that
+/// distinguish it from other keys.
 pub(crate) fn slug(words: &str, key: &str) -> String {
     let mut slug = String::new();
     for character in words.chars().flat_map(char::to_lowercase) {
@@ -116,7 +116,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A host that cannot be reached now may be in a moment; whatever else is wrong stays so.
+/// An unreachable host may be a transient failure; any other error is permanent.
 fn fetch_error(error: &FetchError) -> ToolError {
     match error {
         FetchError::Network { .. } => ToolError::Transient(error.to_string()),

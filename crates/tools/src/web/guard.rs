@@ -4,8 +4,8 @@ use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::LazyLock;
 
-/// What is not the public internet though it looks like an ordinary address, and the metadata services of clouds:
-/// RFC 6890 and its successors, as registered with IANA.
+/// Address ranges that look ordinary but are not the public internet, and the metadata services of clouds: RFC 6890 and
+/// its successors, as registered with IANA.
 const FORBIDDEN: [&str; 28] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -26,13 +26,13 @@ const FORBIDDEN: [&str; 28] = [
     "203.0.113.0/24",
     "224.0.0.0/4",
     "240.0.0.0/4",
-    // Tunnels and translations, in which another address hides, and addresses for documentation and benchmarks.
+    // Tunnels and translations, which contain another address, and addresses for documentation and benchmarks.
     "2001::/23",
     "2001:db8::/32",
     "2002::/16",
     "2620:4f:8000::/48",
     "3fff::/20",
-    // Everything but global unicast: loopback, mapped and translated addresses, unique local, link local, multicast.
+    // Everything except global unicast: loopback, mapped and translated addresses, unique local, link local, multicast.
     "::/3",
     "4000::/2",
     "8000::/1",
@@ -46,7 +46,7 @@ static NETWORKS: LazyLock<Vec<IpNet>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The addresses a fetch may go to.
+/// The addresses that a fetch may connect to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     /// Exceptions, for tests that serve pages themselves.
@@ -60,7 +60,7 @@ impl Guard {
     }
 }
 
-/// Whether the address is one of the public internet. An IPv4 address in IPv6 clothes is judged as what it is.
+/// Whether the address is on the public internet. An IPv4-mapped IPv6 address is checked as IPv4.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     let address = address.to_canonical();
     !NETWORKS.iter().any(|network| network.contains(&address))

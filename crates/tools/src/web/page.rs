@@ -9,15 +9,15 @@ use plumbline_documents::{DocumentError, Extracted, Kind, Page, Parser, push_pag
 pub struct ReadPage {
     /// Its title, where it states one.
     pub title: Option<String>,
-    /// Markdown, page marks included where the document has pages.
+    /// Markdown, including page marks if the document has pages.
     pub text: String,
-    /// Number of pages, where it has such.
+    /// Number of pages, if it has pages.
     pub pages: Option<usize>,
-    /// What the reader should know, one sentence each.
+    /// Notes for the reader, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Whether content of this type can be read. A server that states none is taken at its bytes.
+/// Whether content of this type can be read. If the server states none, the content decides.
 pub(super) fn is_readable(content_type: &str) -> bool {
     kind_of_type(content_type).is_some() || matches!(content_type, "" | "application/octet-stream")
 }
@@ -33,10 +33,10 @@ fn kind_of_type(content_type: &str) -> Option<Kind> {
 }
 
 impl Fetched {
-    /// Reads the page: of a web page its main article, of anything else all of it.
+    /// Extracts the text: of a web page its main article, of other types all of it.
     ///
     /// # Errors
-    /// A sentence: the content is nothing to read, or its parser gave up.
+    /// A sentence: the content cannot be read, or its parser failed.
     pub async fn read(&self, parser: &Parser) -> Result<ReadPage, String> {
         let unreadable = FetchError::ContentType { content_type: self.content_type.clone() };
         let by_bytes = || plumbline_documents::kind_of("page", &self.body).ok();
@@ -49,7 +49,7 @@ impl Fetched {
         Ok(page(document))
     }
 
-    /// A page whose article cannot be made out is read as a whole.
+    /// If no article is detected, the whole page is read.
     async fn article(&self, parser: &Parser) -> Result<Extracted, DocumentError> {
         match parser.article(&self.body).await {
             Err(DocumentError::ParserDied { .. }) => parser.extract(Kind::Html, &self.body, None).await,

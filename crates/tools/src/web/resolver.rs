@@ -1,14 +1,14 @@
 //! Resolves names, without forbidden addresses. The client connects to exactly the resolved address, so a name that
-//! changes between two lookups (DNS rebinding) gains nothing: each answer is checked and used at once.
+//! changes between two lookups (DNS rebinding) has no effect: each answer is checked and used at once.
 
 use super::guard::Guard;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Asks the name's addresses; the system's way, or a test's.
+/// Looks up the name's addresses; with the system's resolver, or a test's.
 pub(crate) type Lookup = Arc<dyn Fn(String) -> Looking + Send + Sync>;
-/// Addresses on their way.
+/// A pending lookup.
 pub(crate) type Looking = std::pin::Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// All of a name's addresses were forbidden.
@@ -42,7 +42,7 @@ impl Resolve for Guarded {
     }
 }
 
-/// The port is not known here: an exception holds with its own port only, which is filled in with the address.
+/// The port is unknown here: an exception applies only with its own port, which is set together with the address.
 fn allowed(guard: &Guard, found: &[SocketAddr]) -> Vec<SocketAddr> {
     let mut allowed = Vec::new();
     for address in found {

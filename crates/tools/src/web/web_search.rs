@@ -9,7 +9,7 @@ use plumbline_engine::{FileWrite, Handler, Phases, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Results when the model does not say how many.
+/// Default number of results.
 const USUAL_RESULTS: usize = 5;
 
 /// Searches the web with the configured service. The results are listed with title, address and excerpt, and kept in a

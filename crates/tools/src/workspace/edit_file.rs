@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Most places named for a passage that is not unique.
+/// Maximum places listed for a passage that is not unique.
 const MAX_PLACES: usize = 5;
 
 /// Replaces one passage of a text file.
@@ -56,7 +56,7 @@ impl Declared for EditFile {
             return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
         }
         let text = text_of(env, &path).await?;
-        // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
+        // A text of some MiB with a passage that nearly matches everywhere takes long to search.
         let edit = Edit { path, text, old, new };
         crate::run_blocking(move |cancellation| edit.make(cancellation)).await
     }
@@ -85,7 +85,7 @@ impl Edit {
         Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
     }
 
-    /// The refusal; `first` are the first places of the passage, in all there are `total`.
+    /// The refusal; `first` are the first places of the passage, `total` is their number.
     fn not_once(&self, first: &[usize], total: usize) -> ToolError {
         let Self { path, text, old, .. } = self;
         if first.is_empty() {

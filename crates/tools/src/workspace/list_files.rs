@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Most files listed in one answer.
+/// Maximum files listed in one answer.
 const MAX_LISTED: usize = 500;
 
 /// Lists files, one a line, as `path  size in bytes`, sorted by path, folders beneath included.
@@ -57,7 +57,8 @@ impl Declared for ListFiles {
     }
 }
 
-/// A folder is what its files make it, so an empty one and a missing one are the same; a slip of the pen is neither.
+/// A folder exists only through its files, so an empty one and a missing one are the same; a mistyped path gets
+/// suggestions.
 fn nothing_in(env: &ToolEnv<'_>, folder: &str) -> ToolResult {
     let name = if folder.is_empty() { "the workspace" } else { folder };
     let near = env.overlay.similar(folder);

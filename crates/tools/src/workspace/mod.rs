@@ -18,21 +18,21 @@ use plumbline_engine::{Citation, FileIndex, Passage, PassageState, RecordedRequi
 use std::future::Future;
 use std::pin::Pin;
 
-/// A future that an object-safe trait can return.
+/// The future of an object-safe trait method.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Where a passage is.
+/// The location of a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassagePlace {
     /// Its number.
     pub number: i32,
     /// Its document.
     pub document: String,
-    /// Its first and its last page, where the document has pages.
+    /// Its first and its last page, if the document has pages.
     pub pages: Option<(i32, i32)>,
     /// The file with its text, if it has one.
     pub chunk_path: Option<String>,
-    /// Whether results have shown all of its text.
+    /// Whether results have shown its complete text.
     pub is_read: bool,
 }
 
@@ -44,7 +44,7 @@ impl From<&Passage> for PassagePlace {
     }
 }
 
-/// Read access to one job's committed rows. What the running batch itself has done is laid over it by the runner.
+/// Read access to one job's committed rows. The runner overlays the running batch's changes.
 pub trait Workspace: Send + Sync {
     /// The workspace's files.
     fn index(&self) -> &FileIndex;
@@ -52,7 +52,7 @@ pub trait Workspace: Send + Sync {
     /// The job's documents.
     fn sources(&self) -> &[Source];
 
-    /// The passages of the job's documents, by their numbers.
+    /// The passages of the job's documents, by number.
     fn passages(&self) -> Vec<PassagePlace> {
         Vec::new()
     }
@@ -62,46 +62,47 @@ pub trait Workspace: Send + Sync {
         1
     }
 
-    /// The `candidate_id`s of the job's requirements that stand and whose first quote begins at a sentence of a passage.
+    /// The `candidate_id`s of the job's requirements that are not withdrawn and whose first quote begins at this
+    /// sentence of the passage.
     fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
         let _ = (passage, sentence);
         Vec::new()
     }
 
-    /// A file's content; none when there is no such file.
+    /// A file's content; none if there is no such file.
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 
-    /// Puts contents aside for files that the running calls will place: whoever makes a long text does not hold it.
-    /// Where nothing is kept, this is refused.
+    /// Stages blobs for files that the running calls will place, so that a call never has a whole long text in memory.
+    /// The default refuses: nothing is stored.
     fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
         drop(contents);
         Box::pin(std::future::ready(Err(WorkspaceError("nothing can be put aside here".into()))))
     }
 
-    /// A content that was put aside, by its SHA-256.
+    /// A staged blob, by its SHA-256.
     fn read_staged_blob<'a>(&'a self, _sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// A citation of this job by its id.
+    /// A citation of this job by id.
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>>;
 
-    /// The citations of this job, by their ids. None where nothing is cited.
+    /// The citations of this job, by id. The default has none.
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// The `candidate_id` of this job's requirement with that content key, if it is recorded already.
+    /// The `candidate_id` of this job's requirement with this content key, if it is already recorded.
     fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>>;
 
-    /// The requirements that this job has recorded, withdrawn ones too, in the order in which they were recorded.
-    /// None where nothing is recorded.
+    /// The requirements recorded by this job, including withdrawn ones, in the order of recording. The default has
+    /// none.
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }
 
-/// The rows could not be read. No matter for the model: the batch is given up, and the step is the worker's to repeat
+/// The rows could not be read. Not an error for the model: the batch is abandoned, and the worker repeats the step
 /// (lesson 84).
 #[derive(Debug, thiserror::Error)]
 #[error("the workspace could not be read")]

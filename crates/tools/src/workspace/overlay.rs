@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-/// Paths are compared up to here; among more, nobody can tell a slip of the pen.
+/// Maximum paths compared for suggestions; among more, a typing error cannot be identified.
 const MAX_COMPARED: usize = 5_000;
 
-/// What the batch did to a file.
+/// The batch's change of a file.
 enum Layer {
     Whole(Vec<u8>),
-    /// Content that was put aside, and bytes after it.
+    /// A staged blob, and bytes appended to it.
     Placed(PlacedFile, Vec<u8>),
-    /// Bytes after those of the committed file, of which so many are there.
+    /// Bytes appended to the committed file, with its committed size.
     Appended {
         tail: Vec<u8>,
         committed: u64,
@@ -36,20 +36,20 @@ pub(crate) struct WorkspaceOverlay<'a> {
     passages: Vec<PassagePlace>,
     citations: HashMap<String, Citation>,
     requirements: HashMap<Vec<u8>, String>,
-    /// Those that the batch changed, by their ids, and whether they are still recorded.
+    /// Those changed by the batch, by id, and whether they are still recorded.
     changed: HashMap<String, bool>,
-    /// The recorded requirements of the rows, once a call has asked for them.
+    /// The recorded requirements of the rows, after their first use.
     recorded: OnceCell<Vec<RecordedRequirement>>,
-    /// What the batch did to them.
+    /// The batch's changes of them.
     records: Vec<Product>,
-    /// Passages sentence by sentence, as far as calls have asked for them; none where one has no text.
+    /// Passages with their sentences, as far as calls have used them; none for a passage without text.
     layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
     judged: BTreeMap<Uuid, Verdict>,
     next_number: i32,
 }
 
 impl<'a> WorkspaceOverlay<'a> {
-    /// The committed rows, with nothing over them.
+    /// The committed rows without changes.
     pub(crate) fn new(rows: &'a dyn Workspace) -> Self {
         Self {
             rows,
@@ -67,7 +67,8 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
-    /// The committed rows, and over them what is not committed of the same answer. The index of the rows has it already.
+    /// The committed rows, overlaid with the same answer's uncommitted changes. The index of the rows already includes
+    /// them.
     pub(crate) fn over(rows: &'a dyn Workspace, uncommitted: &[&Product]) -> Self {
         let mut overlay = Self::new(rows);
         uncommitted.iter().for_each(|product| overlay.apply(std::slice::from_ref(*product)));
@@ -80,7 +81,7 @@ impl<'a> WorkspaceOverlay<'a> {
         overlay
     }
 
-    /// Size of a file in bytes; none when there is no such file.
+    /// The size of a file in bytes; none if there is no such file.
     pub(crate) fn size(&self, path: &str) -> Option<u64> {
         match self.files.get(path) {
             None => self.committed(path),
@@ -91,7 +92,7 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
-    /// Content of a file; none when there is no such file.
+    /// The content of a file; none if there is no such file.
     pub(crate) async fn read(&self, path: &str) -> Result<Option<Vec<u8>>, WorkspaceError> {
         match self.files.get(path) {
             None => self.rows.read(path).await,
@@ -110,24 +111,24 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
-    /// Puts contents aside, and gives what they are known by: hash and size.
+    /// Stages blobs, and returns their identities: hash and size.
     pub(crate) async fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
         let known = contents.iter().map(|content| (Sha256::digest(content).into(), content.len() as u64)).collect();
         self.rows.stage_blobs(contents).await?;
         Ok(known)
     }
 
-    /// Whether this batch has written or deleted the file, so that the rows no longer tell.
+    /// Whether this batch has written or deleted the file, so that the rows are out of date.
     pub(crate) fn is_touched(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Whether files lie beneath this path.
+    /// Whether there are files below this path.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
         self.beneath(path).next().is_some()
     }
 
-    /// Paths and sizes of the files beneath a folder, sorted; the empty path is the workspace.
+    /// Paths and sizes of the files below a folder, sorted; the empty path is the workspace.
     pub(crate) fn list(&self, folder: &str) -> Vec<(&str, u64)> {
         let mut paths: Vec<&str> = self.beneath(folder).collect();
         paths.sort_unstable();
@@ -146,7 +147,7 @@ impl<'a> WorkspaceOverlay<'a> {
             .chain(touched.take_while(move |path| path.starts_with(&end)).filter(|path| self.size(path).is_some()))
     }
 
-    /// Existing paths that somebody who wrote this one may have meant: the same file name elsewhere first.
+    /// Existing paths that may have been meant by this one: the same file name elsewhere first.
     pub(crate) fn similar(&self, path: &str) -> Vec<&str> {
         nearest_by(stem(path), self.beneath("").take(MAX_COMPARED), |known| stem(known))
     }
@@ -161,17 +162,17 @@ impl<'a> WorkspaceOverlay<'a> {
         &self.passages
     }
 
-    /// A passage sentence by sentence, where a call of the batch has read it; inner none where it has no text.
+    /// A passage with its sentences, if a call of the batch has read it; the inner option is none if it has no text.
     pub(crate) fn layout(&self, passage: i32) -> Option<Option<Arc<Layout>>> {
         self.layouts.lock().unwrap_or_else(PoisonError::into_inner).get(&passage).cloned()
     }
 
-    /// Keeps a passage that was read, for the calls to come.
+    /// Caches a passage that was read, for later calls.
     pub(crate) fn keep_layout(&self, passage: i32, layout: Option<Arc<Layout>>) {
         self.layouts.lock().unwrap_or_else(PoisonError::into_inner).insert(passage, layout);
     }
 
-    /// A citation by its id.
+    /// A citation by id.
     pub(crate) async fn citation(&self, id: &str) -> Result<Option<Citation>, WorkspaceError> {
         match self.citations.get(id) {
             Some(citation) => Ok(Some(citation.clone())),
@@ -192,19 +193,19 @@ impl<'a> WorkspaceOverlay<'a> {
         Ok(known.filter(|id| self.changed.get(id) != Some(&false)))
     }
 
-    /// What the job has recorded, withdrawn ones too, in the order in which they were recorded.
+    /// The job's recorded requirements, including withdrawn ones, in the order of recording.
     pub(crate) async fn recorded(&self) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
         let mut recorded = self.recorded.get_or_try_init(|| self.rows.recorded()).await?.clone();
         lay_requirements(&mut recorded, self.records.iter());
         Ok(recorded)
     }
 
-    /// The ids of what this answer has recorded or changed: of these the rows do not know what is true now.
+    /// The ids that this answer has recorded or changed: for these the rows are out of date.
     pub(crate) fn touched(&self) -> BTreeSet<&str> {
         self.changed.keys().chain(self.requirements.values()).map(String::as_str).collect()
     }
 
-    /// How many requirements more are recorded than the rows know.
+    /// How many requirements are recorded beyond the rows.
     pub(crate) fn more_recorded(&self) -> i64 {
         let is_new = |product: &&Product| matches!(product, Product::AddRequirement(_));
         let is_withdrawn =
@@ -213,7 +214,7 @@ impl<'a> WorkspaceOverlay<'a> {
         count(self.records.iter().filter(is_new).count()) - count(self.records.iter().filter(is_withdrawn).count())
     }
 
-    /// Of the recorded requirements those with these ids.
+    /// The recorded requirements with these ids.
     pub(crate) async fn recorded_as(&self, ids: &[String]) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
         let committed = self.recorded.get_or_try_init(|| self.rows.recorded()).await?;
         let is_meant = |known: &&RecordedRequirement| ids.contains(&known.requirement.candidate_id);
@@ -223,8 +224,8 @@ impl<'a> WorkspaceOverlay<'a> {
         Ok(recorded)
     }
 
-    /// The requirements that stand and whose first quote begins at a sentence of a passage; of those of this batch the ones
-    /// that were given any quote there.
+    /// The requirements that are not withdrawn and whose first quote begins at this sentence of the passage; for those
+    /// of this batch, any quote there.
     pub(crate) fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
         let mut ids = self.rows.requirements_at(passage, sentence);
         let here = self.records.iter().filter_map(|product| match product {
@@ -243,12 +244,12 @@ impl<'a> WorkspaceOverlay<'a> {
         self.next_number
     }
 
-    /// What this batch has judged; the rows do not know it yet.
+    /// This batch's judgements, which are not in the rows yet.
     pub(crate) fn judged(&self) -> &BTreeMap<Uuid, Verdict> {
         &self.judged
     }
 
-    /// Lays a call's products over what is there.
+    /// Applies a call's products.
     pub(crate) fn apply(&mut self, products: &[Product]) {
         for product in products {
             match product {
@@ -289,7 +290,7 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
-    /// The words by which a requirement is known are those that it has from now on.
+    /// From now on a requirement is identified by its new text.
     fn change(&mut self, change: &RequirementChange) {
         self.requirements.retain(|_, id| *id != change.candidate_id);
         self.changed.insert(change.candidate_id.clone(), change.becomes.is_some());
@@ -298,7 +299,7 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
-    /// Size of a file by the rows' index.
+    /// The size of a file by the rows' index.
     fn committed(&self, path: &str) -> Option<u64> {
         self.rows.index().get(path).map(|facts| facts.size)
     }
@@ -326,7 +327,7 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A file's name without its ending, which most files share and which says nothing about what was meant.
+/// A file's name without its extension, which most files share and which says nothing about what was meant.
 fn stem(path: &str) -> &str {
     let name = file_name(path);
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })

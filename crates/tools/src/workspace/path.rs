@@ -13,12 +13,12 @@ use uuid::Uuid;
 
 /// The list of chunks.
 pub(crate) const MANIFEST: &str = "chunks/manifest.json";
-/// Longest path, in bytes; what file systems bear.
+/// Maximum bytes of a path; the limit of file systems.
 const MAX_PATH_BYTES: usize = 1024;
-/// Longest component of a path, in bytes.
+/// Maximum bytes of a path component.
 const MAX_COMPONENT_BYTES: usize = 255;
 
-/// A file's path in its one spelling.
+/// Normalizes a file's path.
 pub(crate) fn file(raw: &str) -> Result<String, ToolError> {
     let path = folder(raw)?;
     if path.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn file(raw: &str) -> Result<String, ToolError> {
     Ok(path)
 }
 
-/// A folder's path in its one spelling, without a slash at its end; the workspace itself is the empty path.
+/// Normalizes a folder's path, without a trailing slash; the workspace itself is the empty path.
 pub(crate) fn folder(raw: &str) -> Result<String, ToolError> {
     let refuse = |why: &str| Err(ToolError::refused(format!("the path `{}` {why}", raw.escape_debug())));
     if raw.chars().any(char::is_control) {
@@ -61,7 +61,7 @@ pub(crate) fn folder(raw: &str) -> Result<String, ToolError> {
     Ok(parts.join("/"))
 }
 
-/// Takes off what stands for the workspace itself.
+/// Removes prefixes that denote the workspace itself.
 fn without_root(path: &str) -> &str {
     let mut rest = path;
     loop {
@@ -79,7 +79,7 @@ fn without_root(path: &str) -> &str {
     }
 }
 
-/// Refuses a write to this path where the system keeps the file.
+/// Refuses a write to this path if the system maintains the file.
 pub(crate) fn check_writable(
     path: &str,
     overlay: &WorkspaceOverlay<'_>,
@@ -121,12 +121,12 @@ pub(crate) fn check_writable(
     }
 }
 
-/// What the system makes of the requirements of a job: the lists, and a file for each.
+/// The files that the system renders from a job's requirements: the lists, and one file each.
 fn is_rendered(path: &str) -> bool {
     path.starts_with("output/requirements.") || path.starts_with("requirements/") || path == CANDIDATE_LIST
 }
 
-/// A passage's text, by whose sentences citations count, and the list of passages, by which they are numbered.
+/// A passage's text, whose sentences citations refer to, and the list of passages, which assigns their numbers.
 fn holds_passages(path: &str, overlay: &WorkspaceOverlay<'_>) -> bool {
     let passages = overlay.passages();
     match path {
@@ -139,7 +139,7 @@ fn text_of<'a>(path: &str, sources: &'a [Source]) -> Option<&'a Source> {
     sources.iter().find(|source| source.text_path.as_deref().is_some_and(|text_path| is_part_of(path, text_path)))
 }
 
-/// A name is a file or a folder, never both: the mirror could not hold it.
+/// A name is a file or a folder, never both: the mirror could not represent it.
 fn check_shape(path: &str, overlay: &WorkspaceOverlay<'_>) -> Result<(), ToolError> {
     if overlay.is_folder(path) {
         return Err(ToolError::refused(format!("`{path}` is a folder; give the path of a file in it")));
@@ -155,7 +155,7 @@ fn check_shape(path: &str, overlay: &WorkspaceOverlay<'_>) -> Result<(), ToolErr
     Ok(())
 }
 
-/// The refusal for a file that is not there, with what is there under a similar name.
+/// The refusal for a file that does not exist, with existing similar names.
 pub(crate) fn not_found(path: &str, overlay: &WorkspaceOverlay<'_>) -> ToolError {
     if path.is_empty() || overlay.is_folder(path) {
         return ToolError::refused(format!("`{path}` is a folder; list_files shows what is in it"));

@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
-/// By how much the header of another part of the same file may be longer, in tokens.
+/// Slack in tokens for a longer header of another part of the same file.
 const HEADER_SLACK_TOKENS: u32 = 8;
-/// Most ranges offered for a file that is too large.
+/// Maximum ranges offered for a file that is too large.
 const MAX_RANGES: usize = 8;
 
-/// The whole of a file, as the tool shows it.
+/// A whole file, as the tool shows it.
 pub(crate) async fn whole(env: &ToolEnv<'_>, path: &str) -> ToolResult {
     lines(env, ReadFile { path: path.to_owned(), offset: 0, limit: None }).await
 }
@@ -76,7 +76,7 @@ async fn lines(env: &ToolEnv<'_>, ReadFile { path, offset, limit }: ReadFile) ->
         return Ok(Output::text(format!("[{path}: empty]")));
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    // Line 0 is what people who count from 0 call the first.
+    // Line 0 is treated as the first line, for callers that count from 0.
     let first = offset.max(1);
     if first > lines.len() {
         return Err(ToolError::refused(format!("`{path}` has {} lines; offset {first} is after its end", lines.len())));
@@ -84,13 +84,13 @@ async fn lines(env: &ToolEnv<'_>, ReadFile { path, offset, limit }: ReadFile) ->
     let last = limit.map_or(lines.len(), |limit| first.saturating_add(limit - 1).min(lines.len()));
     let wanted = lines[first - 1..last].concat();
     let header = format!("[{path}: lines {first}-{last} of {}]", lines.len());
-    // The header is part of the result, and ranges with other numbers have headers a little longer.
+    // The header is part of the result, and other ranges have slightly longer headers.
     let cap = env.ctx.max_result_tokens.saturating_sub(plumbline_tokens::count(&header) + HEADER_SLACK_TOKENS);
     check_size(cap, &path, &wanted, first).await?;
     Ok(Output::text(format!("{header}\n{wanted}")))
 }
 
-/// A passage's sentences are shown with their numbers, by which they can be cited.
+/// The sentences of a passage are shown with their numbers, by which they can be cited.
 async fn shown(env: &ToolEnv<'_>, path: &str, text: String) -> String {
     if !env.overlay.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
         return text;
@@ -125,9 +125,9 @@ pub(crate) async fn text_of(env: &ToolEnv<'_>, path: &str) -> Result<String, Too
     String::from_utf8(bytes).map_err(|_| binary())
 }
 
-/// Refuses lines, the first of which has this number, that are together more than a result may be.
+/// Refuses lines, starting at this number, that together exceed the limit of a result.
 async fn check_size(cap: u32, path: &str, wanted: &str, first: usize) -> Result<(), ToolError> {
-    // A token has at least one byte, so what is small in bytes need not be counted.
+    // A token has at least one byte, so a text with few bytes need not be counted.
     if wanted.len() <= cap as usize {
         return Ok(());
     }
@@ -151,12 +151,12 @@ async fn check_size(cap: u32, path: &str, wanted: &str, first: usize) -> Result<
     }
 }
 
-/// Ranges of lines that fit, as arguments to ask for them with; or the number of a line that never fits.
+/// Ranges of lines that fit, as arguments for further calls; or the number of a line that never fits.
 fn ranges(lines: &[&str], first: usize, cap: u32) -> Result<String, usize> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     let mut room = 0;
     for (number, line) in (first..).zip(lines) {
-        // The count of a whole is at most a little more than the sum of its lines: one token a line for the seam.
+        // The count of the whole is at most slightly more than the sum of its lines: one token per line for the seam.
         let size = plumbline_tokens::count(line) + 1;
         if size > cap {
             return Err(number);

@@ -1,11 +1,11 @@
-//! Files of a job with text from outside: its documents, their chunks and what was recorded from them, pages, results. What
-//! the model itself writes is made of what it has read, and that was marked when it read it.
+//! Files of a job with text from outside: its documents, their chunks and the records made from them, pages, results.
+//! Files that the model itself writes derive from what it has read, and that was marked when it was read.
 
 use crate::tool::ToolEnv;
 use plumbline_engine::path::normalize;
 use serde_json::Value;
 
-/// What such paths begin with.
+/// Prefixes of such paths.
 const BEGINNINGS: [&str; 8] = [
     "input/",
     "chunks/",
@@ -16,10 +16,10 @@ const BEGINNINGS: [&str; 8] = [
     "output/requirements.",
     "output/changes.json",
 ];
-/// The data that was given with the job, which is as its prompt is.
+/// The data that was given with the job, trusted like its prompt.
 const CONTEXT: &str = "input/context.json";
 
-/// Whether the file that a call names holds words of others.
+/// Whether the file that a call names contains untrusted text.
 pub(crate) fn is_untrusted(arguments: &Value, env: &ToolEnv<'_>) -> bool {
     let named = arguments["path"].as_str().unwrap_or_default();
     normalize(named).map_or(true, |path| of_others(&path, env))

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Largest file a tool writes, in bytes.
+/// Maximum size of a file that a tool writes, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Writes a text file of the workspace. Folders come into being with their files.
@@ -76,7 +76,7 @@ async fn append_to(env: &ToolEnv<'_>, path: String, content: String) -> ToolResu
     Ok(Output::with(done, Product::AppendFile { path, text }))
 }
 
-/// What is read of the plan, where it is the file that was written.
+/// How the plan is parsed, if the written file is the plan.
 pub(crate) fn reading(path: &str, text: &str) -> String {
     match (path == plan::PATH).then(|| plan::reading(text)) {
         None => String::new(),
@@ -85,7 +85,7 @@ pub(crate) fn reading(path: &str, text: &str) -> String {
     }
 }
 
-/// Refuses what would be larger than a file may be.
+/// Refuses a file larger than the maximum.
 pub(crate) fn check_size(path: &str, bytes: u64) -> Result<(), ToolError> {
     if bytes <= MAX_FILE_BYTES as u64 {
         return Ok(());

@@ -3,7 +3,7 @@
 use super::Forbidden;
 use super::tokens::Token;
 
-/// Procedures that tell about the schema.
+/// Procedures that describe the schema.
 const PROCEDURES: [&str; 6] = [
     "db.labels",
     "db.relationshiptypes",
@@ -13,7 +13,7 @@ const PROCEDURES: [&str; 6] = [
     "db.schema.reltypeproperties",
 ];
 
-/// Words of the language behind which a parenthesis may stand. What the clauses among them do, the plan says.
+/// Keywords that may precede a parenthesis. The plan shows what the clauses among them do.
 const BEFORE_PARENTHESES: &[&str] = &[
     "match",
     "optional",
@@ -71,7 +71,7 @@ const BEFORE_PARENTHESES: &[&str] = &[
 const FUNCTIONS: &[&str] = &[
     // Predicates and conditions.
     "all", "any", "exists", "isempty", "none", "single", "coalesce", "nullif",
-    // Of nodes, relationships and paths.
+    // On nodes, relationships and paths.
     "elementid", "endnode", "id", "keys", "labels", "length", "nodes", "properties", "relationships", "shortestpath",
     "allshortestpaths", "startnode", "type", "degree",
     // Counting.
@@ -87,19 +87,19 @@ const FUNCTIONS: &[&str] = &[
     "power", "acos", "asin", "atan", "atan2", "cos", "cot", "coth", "cosh", "degrees", "haversin", "pi", "radians",
     "sin", "sinh", "tan", "tanh", "toboolean", "tobooleanornull", "tofloat", "tofloatornull", "tointeger",
     "tointegerornull", "valuetype", "randomuuid", "timestamp",
-    // Times and places.
+    // Times and points.
     "date", "date.truncate", "datetime", "datetime.fromepoch", "datetime.fromepochmillis", "datetime.truncate",
     "duration", "duration.between", "duration.indays", "duration.inmonths", "duration.inseconds", "localdatetime",
     "localdatetime.truncate", "localtime", "localtime.truncate", "time", "time.truncate", "point", "point.distance",
     "point.withinbbox", "distance", "vector.similarity.cosine", "vector.similarity.euclidean",
-    // Times as a transaction, a statement or the clock has them.
+    // Times of a transaction, a statement or the clock.
     "date.transaction", "date.statement", "date.realtime", "datetime.transaction", "datetime.statement",
     "datetime.realtime", "localdatetime.transaction", "localdatetime.statement", "localdatetime.realtime",
     "localtime.transaction", "localtime.statement", "localtime.realtime", "time.transaction", "time.statement",
     "time.realtime",
 ];
 
-/// Each function that a query's text calls, and each procedure, is a known one.
+/// Checks that each function and procedure that a query's text calls is a known one.
 pub(super) fn of_text(tokens: &[Token<'_>]) -> Result<(), Forbidden> {
     for at in before_parentheses(tokens) {
         let (name, begin) = dotted(&tokens[..=at]);
@@ -120,8 +120,8 @@ pub(super) fn of_text(tokens: &[Token<'_>]) -> Result<(), Forbidden> {
     Ok(())
 }
 
-/// Functions in what a plan says of an operator. One of an extension has a namespace: a server takes none without. Names
-/// without one are the language's, and those that a planner puts in their place.
+/// Checks the functions in a plan operator. A function of an extension has a namespace: a server accepts none without.
+/// Names without one belong to the language, or the planner substitutes them.
 pub(super) fn of_plan(tokens: &[Token<'_>]) -> Result<(), Forbidden> {
     for at in before_parentheses(tokens) {
         let (name, _) = dotted(&tokens[..=at]);
@@ -132,7 +132,7 @@ pub(super) fn of_plan(tokens: &[Token<'_>]) -> Result<(), Forbidden> {
     Ok(())
 }
 
-/// A procedure may be called when it is on the list.
+/// Checks that a procedure is on the list.
 pub(super) fn procedure(name: &str) -> Result<(), Forbidden> {
     match PROCEDURES.contains(&name.to_lowercase().as_str()) {
         true => Ok(()),
@@ -144,7 +144,7 @@ fn before_parentheses<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = usize
     (1..tokens.len()).filter(|at| tokens[*at] == Token::Sign('(')).map(|at| at - 1)
 }
 
-/// The name that these tokens end with, and where it begins; empty behind a sign.
+/// The dotted name at the end of these tokens, and its start; empty after a sign.
 fn dotted(tokens: &[Token<'_>]) -> (String, usize) {
     let mut name = String::new();
     let mut begin = tokens.len();

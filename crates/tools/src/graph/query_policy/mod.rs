@@ -7,7 +7,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what may not stand in the text | `text`, `tokens` |
+//! | what may the text not contain | `text`, `tokens` |
 //! | which operators may be in the plan | `operators` |
 //! | which functions and procedures | `functions` |
 //! | may an assignment take something away | `assignments` |
@@ -24,7 +24,7 @@ use serde_json::Value;
 /// Why a query is not run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Forbidden {
-    /// It would write, and may not.
+    /// It would write, which is not allowed.
     #[error(
         "the query writes (`{0}`), and this graph is read only for queries; integrate_requirement writes requirements"
     )]
@@ -35,7 +35,7 @@ pub enum Forbidden {
          allowed Create, Merge, SetProperty and SetLabels"
     )]
     Operator(String),
-    /// It could remove what it does not name, or give a property null.
+    /// It could remove properties that it does not name, or set a property to null.
     #[error(
         "`SET {0}` may remove what is there: set one property at a time, to a value that cannot be null, as with \
          coalesce(…, '')"
@@ -62,26 +62,26 @@ pub enum Forbidden {
     /// It has a semicolon.
     #[error("`;` may not stand in a query, at its end neither: it is one statement")]
     Several,
-    /// A string or name has no end.
+    /// A string or name is not terminated.
     #[error("a quote {0} is opened and not closed")]
     Open(char),
-    /// A character that a server may read as something else.
+    /// A character that a server may parse differently.
     #[error("the character {0} may not stand in a query; write the text itself, or pass it in `params`")]
     Character(String),
 }
 
-/// Looks at a query's text, before anything is sent.
+/// Checks a query's text, before anything is sent.
 ///
 /// # Errors
-/// [`Forbidden`]: what in it is not allowed, whatever it would do.
+/// [`Forbidden`]: the forbidden part, regardless of its effect.
 pub fn check_text(query: &str) -> Result<(), Forbidden> {
     text::check(query)
 }
 
-/// Looks at the server's plan of a query that would run with these parameters; the answer is whether it writes.
+/// Checks the server's plan of a query with these parameters; returns whether it writes.
 ///
 /// # Errors
-/// [`Forbidden`]: what in it is not allowed.
+/// [`Forbidden`]: the forbidden part.
 pub fn check_plan(plan: &[Operator], allow_write: bool, parameters: &Value) -> Result<bool, Forbidden> {
     operators::check(plan, allow_write, parameters)
 }
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// What two readers may take for different things.
+    /// Texts that two parsers may read differently.
     #[test]
     fn texts_that_can_be_read_in_two_ways_are_refused() {
         for query in ["RETURN 1 // x", "RETURN 1 /* x */", "/*/ ' */ MATCH (n) RETURN n //'", "RETURN 6 /*"] {

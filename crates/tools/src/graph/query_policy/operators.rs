@@ -5,11 +5,11 @@ use super::{Forbidden, assignments, functions};
 use crate::graph::plan::Operator;
 use serde_json::Value;
 
-/// Operators that read, without what stands in parentheses behind them and without `Partitioned` before them: those of
-/// Neo4j 5.26 (`LogicalPlan2PlanDescription`). A server's new one is refused by its name until it is put here.
+/// Operators that read, without the parentheses after them and without the prefix `Partitioned`: those of Neo4j 5.26
+/// (`LogicalPlan2PlanDescription`). A new operator of a server is refused by name until it is added here.
 #[rustfmt::skip]
 const READING: &[&str] = &[
-    // Where rows come from.
+    // Sources of rows.
     "AllNodesScan", "Argument", "EmptyRow", "NodeByElementIdSeek", "NodeByIdSeek", "NodeByLabelScan",
     "NodeCountFromCountStore", "NodeIndexContainsScan", "NodeIndexEndsWithScan", "NodeIndexScan", "NodeIndexSeek",
     "NodeIndexSeekByRange", "NodeUniqueIndexSeek", "NodeUniqueIndexSeekByRange", "MultiNodeIndexSeek",
@@ -34,17 +34,17 @@ const READING: &[&str] = &[
     "LetSemiApply", "NodeHashJoin", "NodeLeftOuterHashJoin", "NodeRightOuterHashJoin", "OrderedUnion", "RollUpApply",
     "SelectOrAntiSemiApply", "SelectOrSemiApply", "SemiApply", "TriadicBuild", "TriadicFilter", "TriadicSelection",
     "Union", "ValueHashJoin",
-    // Of rows.
+    // On rows.
     "ArgumentTracker", "CacheProperties", "Distinct", "Eager", "EagerAggregation", "EmptyResult", "Error",
     "ExhaustiveLimit", "Filter", "Limit", "NonFuseable", "NullifyMetadata", "Optional", "OrderedAggregation",
     "OrderedDistinct", "PartialSort", "PartialTop", "PreserveOrder", "ProduceResults", "Projection",
     "RemoteBatchProperties", "Skip", "Sort", "Top", "Top1WithTies",
 ];
 
-/// Looks at the plan of a query that would run with these parameters; the answer is whether it writes.
+/// Checks the plan of a query with these parameters; returns whether it writes.
 ///
 /// # Errors
-/// [`Forbidden`]: the operator, procedure, function or value that is not allowed.
+/// [`Forbidden`]: the forbidden operator, procedure, function or value.
 pub(super) fn check(plan: &[Operator], allow_write: bool, parameters: &Value) -> Result<bool, Forbidden> {
     let mut writes = false;
     for Operator { name, details } in plan {

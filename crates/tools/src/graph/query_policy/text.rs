@@ -5,10 +5,10 @@ use super::Forbidden;
 use super::functions;
 use super::tokens::{Token, tokens};
 
-/// Looks at a query's text.
+/// Checks a query's text.
 ///
 /// # Errors
-/// [`Forbidden`]: what in it is not allowed, whatever it would do.
+/// [`Forbidden`]: the forbidden part, regardless of its effect.
 pub(super) fn check(query: &str) -> Result<(), Forbidden> {
     characters(query)?;
     let tokens = tokens(query);
@@ -37,7 +37,7 @@ fn is_name(before: &[Token<'_>]) -> bool {
     matches!(before.last(), Some(Token::Sign('.' | '$' | ':' | '|' | '&')))
 }
 
-/// What ends a line, or is nothing at all, for one reader only.
+/// Refuses characters that only some parsers treat as a line end, or ignore.
 fn characters(query: &str) -> Result<(), Forbidden> {
     for (at, character) in query.char_indices() {
         let line_end = character == '\r' && query[at..].starts_with("\r\n");
@@ -50,8 +50,8 @@ fn characters(query: &str) -> Result<(), Forbidden> {
     Ok(())
 }
 
-/// Servers before 2025 turn `\u` and four digits into the character before they look for the string's end. Only what
-/// ends nothing may be written so: letters, digits and what is not ASCII.
+/// Servers before 2025 turn `\u` and four digits into the character before they look for the string's end. Only
+/// characters that end nothing may be escaped like this: letters, digits and non-ASCII characters.
 fn escapes(text: &str) -> Result<(), Forbidden> {
     for (at, _) in text.match_indices(['u', 'U']).filter(|(at, _)| text[..*at].ends_with('\\')) {
         let code = text.get(at + 1..at + 5).and_then(|digits| u32::from_str_radix(digits, 16).ok());

@@ -1,6 +1,6 @@
 //! A Cypher tokenizer: no grammar, only the distinction of quoted and unquoted text.
 
-/// A piece of a query, or of what a plan says of it.
+/// A token of a query, or of a plan's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// Letters, digits and underscores.
@@ -9,11 +9,11 @@ pub(super) enum Token<'a> {
     Text(&'a str),
     /// A name with its backticks.
     Name(&'a str),
-    /// `//` or `/*`. What follows is read on as if it were none.
+    /// `//` or `/*`. The text after it is tokenized as usual.
     Comment,
     /// A quote that is never closed.
     Open(char),
-    /// Any other character, white space left out.
+    /// Any other character except white space.
     Sign(char),
 }
 
@@ -40,7 +40,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The length of a quoted piece, both quotes included. A backslash escapes in strings, a doubled backtick in names.
+/// The length of a quoted token, including both quotes. A backslash escapes in strings, a doubled backtick in names.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, character)) = characters.next() {
@@ -56,7 +56,7 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Pieces between commas that stand in no brackets.
+/// Splits at commas outside of brackets.
 pub(super) fn items<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     let mut depth = 0_i32;
     let at_comma = |token: &Token<'_>| {

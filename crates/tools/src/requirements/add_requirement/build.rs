@@ -7,7 +7,7 @@ use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
 use serde_json::{Value, json};
 
-/// Fills the row; what is not given is derived from the text and the first citation.
+/// Fills the row; omitted fields are derived from the text and the first citation.
 pub(crate) async fn build(
     env: &ToolEnv<'_>,
     arguments: AddRequirement,
@@ -48,7 +48,7 @@ pub(crate) async fn build(
     })
 }
 
-/// Names as they are looked up: trimmed, each once whatever its case.
+/// Names as they are looked up: trimmed, without duplicates regardless of case.
 pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
@@ -60,7 +60,7 @@ pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// What was given, and the page of the first citation where no page was.
+/// The given location; if it has no page, the page of the first citation.
 fn location(mut given: Location, citations: &[Citation]) -> Value {
     let cited = citations.first().and_then(|citation| citation.page);
     given.page = given.page.or(cited.and_then(|page| u64::try_from(page).ok()));
@@ -86,7 +86,7 @@ pub(crate) fn evidence(citation: &Citation) -> Value {
     evidence
 }
 
-/// The beginning of the text, cut between words.
+/// The beginning of the text, cut at a word boundary.
 pub(crate) fn name_from(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX_NAME_CHARS {

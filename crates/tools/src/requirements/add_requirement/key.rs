@@ -1,7 +1,7 @@
-//! The identity of a requirement: its words and its first quote.
+//! The identity of a requirement: its text and its first quote.
 //!
 //! A clause that occurs twice, in one or two documents, is two duties. The first requirement with a text has the key of
-//! the text; one with the same words at another place has the key of text and place.
+//! the text; a further one with the same text at another place has the key of text and place.
 //!
 //! White space, typographic quotation marks and dashes, ligatures and soft hyphens depend on the parser and the model,
 //! so they do not distinguish requirements. Case and every word do.
@@ -14,13 +14,13 @@ pub fn of(text: &str) -> Vec<u8> {
     Sha256::digest(normalized(text)).to_vec()
 }
 
-/// The content key of a requirement whose words another one has at another place.
+/// The content key of a requirement whose text another one has at another place.
 pub(crate) fn at(text: &str, place: &str) -> Vec<u8> {
     Sha256::digest(format!("{}\0{place}", normalized(text))).to_vec()
 }
 
-/// Where a requirement begins to quote, by the first of its stored citations: the sentence, or, where the document was not cut,
-/// the words; none without a citation.
+/// The start of a requirement's first quote, from its stored citations: the sentence, or, if the document was not cut,
+/// the quote itself; none without a citation.
 pub(crate) fn place(citations: &Value) -> Option<String> {
     let first = citations.get(0)?;
     match (first["passage"].as_i64(), first["from"].as_i64()) {
@@ -29,7 +29,7 @@ pub(crate) fn place(citations: &Value) -> Option<String> {
     }
 }
 
-/// The text as it counts.
+/// The text, normalized for the key.
 pub(crate) fn normalized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {

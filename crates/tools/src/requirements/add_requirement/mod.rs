@@ -15,9 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Longest name, in characters: the hand-over's own limit.
+/// Maximum characters of a name: the limit of the validation queue.
 const MAX_NAME_CHARS: usize = 80;
-/// Fewest characters of a requirement's text.
+/// Minimum characters of a requirement's text.
 pub(crate) const MIN_TEXT_CHARS: usize = 10;
 
 /// Records one requirement for the validator. Every quote given as evidence is verified as by `cite`; if one does not
@@ -189,8 +189,8 @@ impl Declared for AddRequirement {
     }
 }
 
-/// The same tool under its older name. The request carries the parameters once, under the first name; calls are checked against
-/// them all the same.
+/// The same tool under its older name. The request contains the parameters once, under the first name; calls are
+/// validated against them under both.
 pub(crate) fn alias() -> Tool {
     let mut tool = Tool::declared::<AddRequirement>();
     tool.spec.name = "write_requirement_to_db".into();
@@ -218,7 +218,7 @@ pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<V
     }
 }
 
-/// Says which of several citations was refused, and that nothing was recorded.
+/// Names the refused one of several citations, and says that nothing was recorded.
 fn at(place: usize, error: ToolError) -> ToolError {
     match error {
         ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),

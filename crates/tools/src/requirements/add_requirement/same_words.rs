@@ -1,5 +1,5 @@
-//! Records of the same words: at the same place it is the same requirement, and further quotes are added to it; at
-//! another place it is another one.
+//! Records with the same text: at the same place it is the same requirement, and further quotes are added to it; at
+//! another place it is a different one.
 
 use super::{build::evidence, key};
 use crate::error::ToolError;
@@ -7,13 +7,13 @@ use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Product, RecordedRequirement, RequirementChange};
 use serde_json::{Map, Value, json};
 
-/// What the job has recorded with the same words.
+/// The job's record with the same text.
 pub(crate) enum Same {
     /// Nothing.
     None,
-    /// This, which is the same requirement: at the same place, or one of the two has no quote.
+    /// This one, the same requirement: at the same place, or one of the two has no quote.
     Requirement(Box<RecordedRequirement>),
-    /// Another requirement, at another place; the key of one at the place at hand.
+    /// A different requirement, at another place; `key` is for the new one.
     Elsewhere { key: Vec<u8>, id: String },
 }
 
@@ -32,17 +32,17 @@ pub(crate) async fn same_words(env: &ToolEnv<'_>, text: &str, citations: &[Citat
     }
 }
 
-/// A requirement of the job that was not withdrawn.
+/// A requirement of the job that is not withdrawn.
 async fn standing(env: &ToolEnv<'_>, id: &str) -> Result<RecordedRequirement, ToolError> {
     let recorded = env.overlay.recorded().await?;
     let known = recorded.into_iter().find(|known| known.requirement.candidate_id == id && !known.is_withdrawn());
     known.ok_or_else(|| ToolError::refused(format!("{id} was withdrawn in the meantime; record it again")))
 }
 
-/// The same requirement again: how many quotes that it does not have yet are added to it, and what is produced by that.
+/// The same requirement again: the number of its new quotes, and the products that add them.
 ///
 /// # Errors
-/// Its row has something else than a list of citations.
+/// Its row's citations are not a list.
 pub(crate) fn further_quotes(
     known: RecordedRequirement,
     cited: Vec<Citation>,
@@ -63,7 +63,7 @@ pub(crate) fn further_quotes(
         }
     }
     let added = products.len();
-    // What a validator has taken stays as it is.
+    // A row that a validator has claimed stays unchanged.
     if added == 0 || !is_pending {
         return Ok((0, Vec::new()));
     }
@@ -81,7 +81,7 @@ pub(crate) fn further_quotes(
     Ok((added, products))
 }
 
-/// Whether two stored citations are of the same words at the same place.
+/// Whether two stored citations have the same quote at the same place.
 pub(crate) fn is_same_quote(known: &Value, other: &Value) -> bool {
     ["source", "page", "quote", "passage", "from"].into_iter().all(|part| known[part] == other[part])
 }

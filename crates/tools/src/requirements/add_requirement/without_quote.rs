@@ -6,11 +6,11 @@ use plumbline_bounds::Cancellation;
 use plumbline_documents::{candidates::cut, passages};
 use std::collections::HashSet;
 
-/// Most sentences that the refusal names.
+/// Maximum sentences in the refusal.
 const MAX_NAMED: usize = 3;
-/// Longest piece of a sentence that is repeated, in characters.
+/// Maximum characters of a sentence that are repeated.
 const MAX_SHOWN: usize = 160;
-/// The most that such a record is believed.
+/// Maximum confidence of such a record.
 pub(super) const MOST_CONFIDENCE: f64 = 0.5;
 
 /// Refuses a record without a quote, unless the job has no sources or the same call was refused before.
@@ -31,7 +31,7 @@ pub(super) async fn check(env: &ToolEnv<'_>, text: &str) -> Result<(), ToolError
     )))
 }
 
-/// The sentences of passages that were shown which share the most words with a text.
+/// The sentences of read passages that share the most words with a text.
 async fn nearest(env: &ToolEnv<'_>, text: &str) -> Result<Vec<String>, ToolError> {
     let mut files = Vec::new();
     for passage in
@@ -74,7 +74,7 @@ fn named(passage: i32, sentence: usize, text: &str) -> String {
     format!("{{\"passage\": {passage}, \"from\": {sentence}}} \"{shown}{more}\"")
 }
 
-/// Words of four letters and more, in lower case.
+/// Words of at least four letters, in lower case.
 fn words(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 4);
     words.map(str::to_lowercase).collect()

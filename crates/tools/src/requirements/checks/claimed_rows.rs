@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// A row, and what was checked of it before anything is related.
+/// A row, and its checks before relations are added.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) row: HeldRequirement,
     pub(crate) findings: Findings,
 }
 
-/// Checks rows; what is like them is looked up once for all.
+/// Checks rows; similar requirements are looked up in one query.
 pub(crate) async fn check(
     validation_queue: &dyn ValidationQueue,
     rows: Vec<HeldRequirement>,
@@ -33,9 +33,9 @@ pub(crate) async fn check(
     Ok(checked)
 }
 
-/// The rows that the job holds, as the calls of one turn see them: read together when one is first asked for, because a
-/// turn judges several, and anew in the next turn. A row that is not among them is looked for once more: it may have been
-/// claimed in this very turn.
+/// The rows that the job holds, as seen by the calls of one turn: read together on first use, because a turn judges
+/// several, and again in the next turn. A row that is not among them is looked up once more: it may have been claimed
+/// in the same turn.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimedRows {
     rows: Mutex<BTreeMap<Uuid, Arc<Checked>>>,
@@ -43,17 +43,17 @@ pub(crate) struct ClaimedRows {
 }
 
 impl ClaimedRows {
-    /// Notes that a call of this batch has given rows to be judged.
+    /// Records that a call of this batch has presented rows for judging.
     pub(crate) fn give(&self, rows: impl IntoIterator<Item = Uuid>) {
         self.given.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
     }
 
-    /// Whether a call of this batch has given the row.
+    /// Whether a call of this batch has presented the row.
     pub(crate) fn was_given(&self, row: Uuid) -> bool {
         self.given.lock().unwrap_or_else(PoisonError::into_inner).contains(&row)
     }
 
-    /// How the rows that the job holds are called, as far as they have been read.
+    /// The names of the rows that the job holds, as far as they have been read.
     pub(crate) fn names(&self) -> HeldNames {
         HeldNames::of(self.all().iter().map(|checked| &checked.row))
     }
@@ -63,7 +63,7 @@ impl ClaimedRows {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Reads the rows that the job holds, unless they have been read.
+    /// Reads the rows that the job holds, unless already read.
     pub(crate) async fn read(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
         match self.all().is_empty() {
             true => self.read_anew(validation_queue).await,
@@ -78,8 +78,7 @@ impl ClaimedRows {
         Ok(())
     }
 
-    /// The rows that the job holds of this id: that of the row, `r12`, or the `req_` one; rows of several jobs may share the
-    /// last two.
+    /// The held rows with this id: the row's id, `r12`, or the `req_` id; rows of several jobs may share the last two.
     pub(crate) async fn of(
         &self,
         validation_queue: &dyn ValidationQueue,

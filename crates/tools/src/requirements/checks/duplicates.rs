@@ -6,26 +6,26 @@ use plumbline_bounds::Cancellation;
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
-/// Most like requirements that are reported.
+/// Maximum similar requirements that are reported.
 const MAX_REPORTED: usize = 5;
 
-/// A known requirement, and how like it is.
+/// A known requirement, and its similarity.
 #[derive(Clone, Debug)]
 pub(crate) struct Likeness {
-    /// Which one.
+    /// The requirement.
     pub(crate) known: KnownRequirement,
     /// 0 to 1.
     pub(crate) similarity: f64,
 }
 
 impl Likeness {
-    /// Whether its words are the same, in the same order.
+    /// Whether both have the same words in the same order.
     pub(crate) fn has_the_same_words(&self) -> bool {
         self.similarity >= 1.0
     }
 
-    /// Whether it is the same requirement as one that begins to quote at this place: rules come in pairs, word for word alike, that
-    /// bind others or hold elsewhere.
+    /// Whether both are the same requirement, given the start of the other's first quote: some rules occur in pairs
+    /// with the same text that bind different parties or apply in different places.
     pub(crate) fn is_duplicate(&self, place: Option<&str>) -> bool {
         let is_same = |(known, place): (&String, &str)| known == place;
         self.has_the_same_words() && self.known.place.as_ref().zip(place).is_none_or(is_same)
@@ -36,12 +36,12 @@ impl Likeness {
         format!("it is a duplicate of {}: the same words at the same place", self.title())
     }
 
-    /// How people find it.
+    /// Its display name for people.
     pub(crate) fn title(&self) -> String {
         title(&self.known)
     }
 
-    /// As it stands in `validation_result`.
+    /// The entry in `validation_result`.
     pub(crate) fn report(&self) -> Value {
         json!({
             "id": self.known.id,
@@ -52,7 +52,7 @@ impl Likeness {
     }
 }
 
-/// How people find a requirement: its node or short id, and its name.
+/// The display name of a requirement: its node or candidate id, and its name.
 pub(crate) fn title(known: &KnownRequirement) -> String {
     let id = known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
     match &known.name {
@@ -61,12 +61,12 @@ pub(crate) fn title(known: &KnownRequirement) -> String {
     }
 }
 
-/// What is compared, as long as somebody waits for it.
+/// The known requirements, until the call is cancelled.
 fn of_known(known: Vec<KnownRequirement>, cancellation: &Cancellation) -> impl Iterator<Item = KnownRequirement> {
     known.into_iter().take_while(|_| !cancellation.is_cancelled())
 }
 
-/// Those that are like the text, the likeliest first.
+/// Those similar to the text, most similar first.
 pub(crate) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
     let text = text.to_string();
     // Long texts take a while to compare.
@@ -80,13 +80,13 @@ pub(crate) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Lik
     .await
 }
 
-/// By likeness, then by their short ids, which a requirement has before it has a row.
+/// By similarity, then by candidate id, which a requirement has before it has a row.
 fn likeliest_first(a: &Likeness, b: &Likeness) -> Ordering {
     let id = |likeness: &Likeness| (likeness.known.candidate_id.clone(), likeness.known.id);
     b.similarity.total_cmp(&a.similarity).then_with(|| id(a).cmp(&id(b)))
 }
 
-/// The nearest of those that share a word with the text, the likeliest first.
+/// The nearest of those that share a word with the text, most similar first.
 pub(crate) async fn nearest(text: &str, known: Vec<KnownRequirement>, most: usize) -> Vec<Likeness> {
     let text = text.to_string();
     crate::run_blocking(move |cancellation| {

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Most quotes of a row that are shown.
+/// Maximum quotes of a row that are shown.
 const MAX_QUOTES: usize = 8;
-/// Characters that are shown of each neighbour of a quote.
+/// Characters shown of the text on each side of a quote.
 const NEAR: usize = 160;
 
 /// A quote of a row.
@@ -20,19 +20,19 @@ pub(crate) struct Quote {
     pub(crate) source: String,
     pub(crate) page: Option<u64>,
     pub(crate) words: String,
-    /// What stands before and behind an entry of a list, which says little by itself; empty elsewhere.
+    /// The text before and after a list entry, which means little by itself; empty otherwise.
     pub(crate) before: String,
     pub(crate) after: String,
 }
 
-/// The first quotes of a row, and how many there are besides.
+/// The first quotes of a row, and the number of further ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quotes {
     pub(crate) shown: Vec<Quote>,
     pub(crate) more: usize,
 }
 
-/// The texts that the rows of one answer cite, each read once.
+/// The texts cited by the rows of one answer, each read once.
 pub(crate) struct CitedTexts<'a> {
     validation_queue: &'a dyn ValidationQueue,
     texts: HashMap<(Uuid, String), Vec<Arc<SourceText>>>,
@@ -74,7 +74,7 @@ impl<'a> CitedTexts<'a> {
         Ok(quote)
     }
 
-    /// What stands before and behind a quote; none where it cannot be looked up.
+    /// The text before and after a quote; none if it cannot be looked up.
     async fn around(
         &mut self,
         job_id: Uuid,
@@ -114,7 +114,7 @@ impl<'a> CitedTexts<'a> {
     }
 }
 
-/// Whether a quote is an entry of a list, by how it begins and by what stands before it.
+/// Whether a quote is a list entry, judged by its beginning and the text before it.
 fn is_entry(quote: &str, before: &str) -> bool {
     let before = before.trim_end();
     let is_mark = |mark: &str| {

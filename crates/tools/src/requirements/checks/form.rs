@@ -1,4 +1,4 @@
-//! Whether a row is well formed and has evidence. Others may write rows, so everything is checked.
+//! Whether a row is well formed and has evidence. Other producers may write rows, so everything is checked.
 
 use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::Value;
@@ -37,14 +37,15 @@ pub(crate) fn faults(row: &HeldRequirement) -> Vec<String> {
             faults.push(format!("its {what} are no list of names"));
         }
     }
-    // The database counts what a worker cannot hold.
+    // The database counts even values that a worker cannot represent.
     if row.citations_given > 0 && !row.citations.is_array() {
         faults.push(
             "its citations cannot be read: a number is beyond 64-bit floating point, or they nest more than 127 levels"
                 .to_string(),
         );
     }
-    // What another producer gives is judged as it is: a quote that nobody can look up proves nothing against it.
+    // Rows of other producers are judged without this check: a quote that cannot be looked up proves nothing against
+    // them.
     if row.is_ours {
         faults.extend(without_evidence(row));
     }
@@ -59,7 +60,7 @@ fn without_evidence(row: &HeldRequirement) -> Option<String> {
     }
 }
 
-/// What is missing without making it worthless.
+/// Missing parts that do not prevent integration.
 pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
     let mut remarks = Vec::new();
     if !row.is_ours {

@@ -1,4 +1,4 @@
-//! Whether a requirement is fulfilled, according to its relations: one line for each node that fulfils it or does not,
+//! Whether a requirement is fulfilled, according to its relations: one line for each node that fulfils it or is a gap,
 //! and for book-keeping which of the four criteria it concerns.
 
 use crate::graph::Link;
@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// The criteria of proper book-keeping, with the beginnings of words that speak of them, English and German.
+/// The criteria of proper book-keeping, with the stems of words that indicate them, English and German.
 static CRITERIA: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
     let of = |words: &str| pattern::own(&format!(r"(?i)\b(?:{words})"));
     [
@@ -22,8 +22,8 @@ static CRITERIA: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// What the relations say as a whole: `fulfilled` when something fulfils it and nothing is a gap, `partial` when both,
-/// else `open`.
+/// The overall status by the relations: `fulfilled` if some fulfil it and none is a gap, `partial` if there are both,
+/// otherwise `open`.
 pub(crate) fn status(links: &[Link]) -> &'static str {
     match (meets(links).next().is_some(), gaps(links).next().is_some()) {
         (true, false) => "fulfilled",
@@ -32,7 +32,7 @@ pub(crate) fn status(links: &[Link]) -> &'static str {
     }
 }
 
-/// The findings as they stand in `validation_result`.
+/// The findings in `validation_result`.
 pub(crate) fn report(row: &HeldRequirement, links: &[Link]) -> Value {
     let mut report = json!({
         "status": status(links),
@@ -54,7 +54,7 @@ fn gaps(links: &[Link]) -> impl Iterator<Item = &Link> {
     links.iter().filter(|link| link.kind.name.starts_with("NOT_FULFILLED_BY_"))
 }
 
-/// What it leads to, with what was said of it (confidence, evidence, severity and so on).
+/// The target with the relation's properties (confidence, evidence, severity and so on).
 fn described(link: &Link) -> Value {
     let mut described: Map<String, Value> = link.properties.clone();
     described.insert("target".into(), link.target.clone().into());

@@ -32,14 +32,14 @@ use duplicates::Likeness;
 use plumbline_engine::Verdict;
 use serde_json::{Value, json};
 
-/// Everything that was checked of a row, before anything is related.
+/// The results of a row's checks, before relations are added.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// Why it cannot be integrated; empty for a sound row.
+    /// Why it cannot be integrated; empty for a valid row.
     pub(crate) faults: Vec<String>,
-    /// What is worth knowing.
+    /// Notes for the reader.
     pub(crate) remarks: Vec<String>,
-    /// Like requirements, the likeliest first.
+    /// Similar requirements, most similar first.
     pub(crate) similar: Vec<Likeness>,
 }
 
@@ -55,7 +55,7 @@ impl Findings {
         Self { faults, remarks, similar }
     }
 
-    /// As it stands in `validation_result`.
+    /// The entry in `validation_result`.
     pub(crate) fn report(&self, row: &HeldRequirement) -> Value {
         json!({
             "faults": self.faults,
@@ -66,8 +66,8 @@ impl Findings {
     }
 }
 
-/// What follows when the graph does not do what was asked. Nothing was changed, and the row is still held. The model
-/// hears of what it can change; for the rest the calls wait.
+/// The error of a failed graph operation. Nothing was changed, and the row is still held. Errors that the model can
+/// correct go to the model; for the others the calls wait.
 pub(crate) fn graph_error(error: &GraphError) -> ToolError {
     let remedy = match error {
         GraphError::Transient { .. } => Remedy::AnotherTry,
@@ -82,7 +82,7 @@ pub(crate) fn graph_error(error: &GraphError) -> ToolError {
     ToolError::Unavailable { reason: error.to_string(), remedy }
 }
 
-/// A verdict as people write it.
+/// The display name of a verdict.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Integrated => "integrated",

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of the graph's nodes as the calls of one turn see them: read when first asked for, and anew in the next
-/// turn, because a graph grows while a job runs.
+/// The names of the graph's nodes as seen by the calls of one turn: read on first use, and again in the next turn,
+/// because a graph grows while a job runs.
 #[derive(Debug, Default)]
 pub(crate) struct NameCache(Mutex<BTreeMap<End, Arc<Names>>>);
 
@@ -26,7 +26,7 @@ impl NameCache {
         Ok(names)
     }
 
-    /// Nodes of these labels were written: their names are read again.
+    /// Invalidates these labels after nodes were written: their names are read again.
     pub(crate) fn forget(&self, ends: &[End]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|end, _| !ends.contains(end));
     }
@@ -39,18 +39,18 @@ pub(crate) struct GraphNames<'a> {
     messages: Arc<Names>,
 }
 
-/// What a row mentions, as far as the graph has it.
+/// The names that a row mentions, with their nodes in the graph.
 pub(crate) struct Mentions {
     /// Each mentioned object with the node it means, or null.
     pub(crate) objects: Value,
     /// Each mentioned message.
     pub(crate) messages: Value,
-    /// In numbers.
+    /// The counts.
     pub(crate) known: Known,
 }
 
 impl<'a> GraphNames<'a> {
-    /// Those of this turn.
+    /// The names for this turn.
     pub(crate) async fn load(names: &NameCache, client: &'a GraphClient) -> Result<Self, ToolError> {
         client.constrain().await.map_err(|error| graph_error(&error))?;
         let objects = names.of(client, End::Object).await?;
@@ -58,13 +58,13 @@ impl<'a> GraphNames<'a> {
         Ok(Self { client, objects, messages })
     }
 
-    /// The objects and the messages whose names occur in a text.
+    /// The objects and the messages whose names a text contains.
     pub(crate) fn occurring_in(&self, text: &str) -> (Vec<String>, Vec<String>) {
         let names = |names: &Names| names.occurring_in(text).map(str::to_owned).collect();
         (names(&self.objects), names(&self.messages))
     }
 
-    /// What a row mentions.
+    /// The mentions of a row.
     pub(crate) async fn of(&self, row: &HeldRequirement) -> Result<Mentions, ToolError> {
         let objects = self.matches(End::Object, &row.mentioned_objects).await?;
         let messages = self.matches(End::Message, &row.mentioned_messages).await?;

@@ -1,10 +1,10 @@
-//! From a row to its node's properties.
+//! Maps a row to its node's properties.
 
 use crate::graph::RequirementNode;
 use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::{Map, Value, json};
 
-/// Who is said to have made and checked the node.
+/// The name recorded as the node's creator and checker.
 const ME: &str = "plumbline";
 
 /// The node of a requirement. `now` is the time of validation, as text.

@@ -8,7 +8,7 @@ use crate::tool::ToolEnv;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The job's hand-over.
+/// The job's validation queue.
 pub(crate) fn validation_queue<'a>(env: &ToolEnv<'a>) -> Result<&'a dyn ValidationQueue, ToolError> {
     env.ctx
         .validation_queue

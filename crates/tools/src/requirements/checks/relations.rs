@@ -1,10 +1,10 @@
 //! The rules of a graph of requirements, checked only on added data: an old error elsewhere must not block a correct
 //! requirement (lesson 104).
 //!
-//! That labels and relation types are known ones (A1, B1) the arguments' schema says; that ids are there and unique (A2,
-//! A3) the constraints and the counter. What is left: a relation leads to a node of its kind that exists (B2) and not
-//! back to the requirement (B3). Those are errors. The warnings C1 and C3 to C5 are reported with the judgement; C2
-//! concerns messages, and none is added.
+//! The arguments' schema ensures that labels and relation types are known ones (A1, B1); the constraints and the
+//! counter ensure that ids exist and are unique (A2, A3). The remaining rules: a relation leads to a node of its kind
+//! that exists (B2) and not back to the requirement (B3). Violations of these are errors. The warnings C1 and C3 to C5
+//! are reported with the judgement; C2 concerns messages, and none is added.
 
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RELATIONS, RelationKind, relation};
@@ -27,7 +27,7 @@ pub(crate) struct Wanted {
     pub(crate) properties: Map<String, Value>,
 }
 
-/// Finds the nodes the relations lead to. Without a graph nothing can be found: the names are kept as they are.
+/// Finds the target nodes of the relations. Without a graph the names are kept unresolved.
 pub(crate) async fn resolve(
     env: &ToolEnv<'_>,
     graph: Option<&GraphClient>,
@@ -45,14 +45,14 @@ pub(crate) async fn resolve(
                 target_id(graph, kind, &names, &target).await.map_err(|error| at(place, error))?
             }
         };
-        // The same relation twice is one, as MERGE would make it; the later properties count.
+        // The same relation twice is one, as with MERGE; the later properties win.
         links.retain(|link| link.kind != kind || link.target != target);
         links.push(Link { kind, target, properties });
     }
     Ok(links)
 }
 
-/// Keys come from a model, and through it from a document: only those of the vocabulary reach a graph.
+/// Keys come from a model, and through it from a document: only those of the vocabulary may reach a graph.
 fn known(properties: &Map<String, Value>) -> Result<(), ToolError> {
     match properties.keys().find(|key| !PROPERTIES.contains(&key.as_str())) {
         None => Ok(()),
@@ -112,7 +112,7 @@ pub(crate) fn warnings(row: &HeldRequirement, links: &[Link], stated: &str) -> V
     warnings
 }
 
-/// The relations as they stand in `validation_result`.
+/// The relations in `validation_result`.
 pub(crate) fn report(links: &[Link]) -> Vec<Value> {
     links.iter().map(|link| json!({"type": link.kind.name, "target": link.target})).collect()
 }

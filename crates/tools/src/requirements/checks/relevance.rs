@@ -1,29 +1,29 @@
 //! The relevance of a requirement to the graph: advice for the judgement, stored with the row; it rejects nothing by
 //! itself.
 //!
-//! The scale is that of the validator whose graphs these are (lessons, section 9.1): law counts most, then the share of
-//! mentioned names that the graph knows, then whether the text speaks of the graph's things at all.
+//! The scale is that of the validator that built these graphs (lessons, section 9.1): law counts most, then the share
+//! of mentioned names that the graph has, then whether the text mentions the graph's nodes at all.
 
 use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::{Value, json};
 
-/// Names that must be known for a requirement to be about the graph's things.
+/// Minimum share of known names for a requirement to concern the graph.
 const MOST: f64 = 0.7;
-/// Names that must be known beside a text that speaks of them.
+/// Minimum share of known names if the text also mentions nodes of the graph.
 const SOME: f64 = 0.3;
 
-/// What the graph knows of a requirement.
+/// The graph's knowledge of a requirement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Names of objects and messages that the row mentions.
+    /// The number of object and message names that the row mentions.
     pub(crate) mentioned: usize,
-    /// How many of them the graph has, or has a like one of.
+    /// How many of them the graph has, exactly or similarly.
     pub(crate) found: usize,
-    /// Whether the text has the name of an object or a message of the graph in it.
+    /// Whether the text contains the name of an object or a message of the graph.
     pub(crate) speaks_of_it: bool,
 }
 
-/// The assessment as it stands in `validation_result`. Without a graph only the law can be seen.
+/// The assessment in `validation_result`. Without a graph only the law is considered.
 pub(crate) fn report(row: &HeldRequirement, known: Option<Known>) -> Value {
     let regulated = row.gobd_relevant || row.gdpr_relevant || row.r#type.as_deref() == Some("compliance");
     let (decision, confidence) = match known {

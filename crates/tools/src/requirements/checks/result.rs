@@ -1,5 +1,5 @@
-//! `validation_result`: the stored result of a row's validation. It has the same members for every verdict, so that a
-//! query need not know the verdict.
+//! `validation_result`: the stored result of a row's validation. It has the same members for every verdict, so that
+//! queries need no case distinction.
 
 use super::relevance::{self, Known};
 use super::{Findings, fulfilment, relations};
@@ -8,29 +8,29 @@ use crate::requirements::validation_queue::HeldRequirement;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What was found of a row and decided about it.
+/// The findings on a row and the decision.
 pub(crate) struct Assessed<'a> {
     /// The row.
     pub(crate) row: &'a HeldRequirement,
     /// Its checks.
     pub(crate) findings: &'a Findings,
-    /// What the graph knows of it; none without a graph.
+    /// The graph's knowledge of it; none without a graph.
     pub(crate) known: Option<Known>,
-    /// Its relations; none of a row that was not integrated.
+    /// Its relations; empty for a row that was not integrated.
     pub(crate) links: &'a [Link],
     /// `open`, `partial` or `fulfilled`.
     pub(crate) compliance_status: &'a str,
-    /// What is worth knowing of its relations.
+    /// Warnings about its relations.
     pub(crate) warnings: Vec<String>,
-    /// What came of writing it: `done`, `failed`, `switched off`; `none` where it was not to be written.
+    /// The result of writing it: `done`, `failed`, `switched off`; `none` if it was not to be written.
     pub(crate) integration: &'a str,
-    /// What else was found.
+    /// Further notes.
     pub(crate) notes: Option<String>,
-    /// Whether the checks alone decided.
+    /// Whether it was judged by rule.
     pub(crate) by_rule: bool,
 }
 
-/// As it stands in the column.
+/// The column's value.
 pub(crate) fn of(validator: Uuid, assessed: &Assessed<'_>) -> Value {
     let Assessed { row, findings, known, links, compliance_status, warnings, integration, notes, by_rule } = assessed;
     json!({

@@ -1,4 +1,4 @@
-//! One item: its sentences, its words and quotes, and the resulting requirement or additional quotes.
+//! One item: its sentences, its text and quotes, and the resulting requirement or additional quotes.
 
 use super::numbers::Sentences;
 use super::priority::by_modal_word;
@@ -47,18 +47,18 @@ pub(super) struct Item {
     confidence: Option<f64>,
 }
 
-/// What the items of a call have come to so far.
+/// The results of a call's items so far.
 pub(super) struct Batch<'e> {
     place: &'e PassagePlace,
     sentences: Arc<Layout>,
-    /// The requirement of each item: its number.
+    /// The number of each item's requirement.
     pub(super) numbers: Vec<Option<i32>>,
     pub(super) products: Vec<Product>,
     recorded: Vec<Requirement>,
-    /// Rows from before that further quotes were added to.
+    /// Earlier rows that got further quotes.
     again: BTreeSet<String>,
     cited: Vec<Citation>,
-    /// The sentences that items name, each with the item's place.
+    /// The sentences that items name, each with the item's position.
     named: BTreeMap<Vec<u32>, usize>,
 }
 
@@ -76,7 +76,7 @@ impl<'e> Batch<'e> {
         }
     }
 
-    /// How many sentences the passage has.
+    /// The number of sentences in the passage.
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.sentences.count()).unwrap_or(u32::MAX)
     }
@@ -85,7 +85,7 @@ impl<'e> Batch<'e> {
         self.sentences.get(i32::try_from(number).ok()?).map(|sentence| &sentence.entry)
     }
 
-    /// The words of an item: its leads, as the list has them and as the item names them, and its sentences.
+    /// The text of an item: its leads, from the list's structure and as named by the item, and its sentences.
     fn words(&self, named: &Sentences) -> Words {
         let first = self.sentence(named.first());
         let found = first.map_or(&[][..], |first| &first.leads);
@@ -111,10 +111,10 @@ impl Words {
     }
 }
 
-/// Records one item, or adds its quotes to the requirement that it repeats: the line that the model reads of it.
+/// Records one item, or adds its quotes to the requirement that it repeats; returns the line for the model.
 ///
 /// # Errors
-/// One sentence for the model; nothing of the item is in the batch then.
+/// One sentence for the model; nothing of the item is in the batch.
 pub(super) async fn record(env: &ToolEnv<'_>, batch: &mut Batch<'_>, item: Item) -> Result<String, ToolError> {
     let named = Sentences::read(&item.s, batch.count()).map_err(ToolError::refused)?;
     let own: Vec<u32> = named.own.iter().flat_map(|(from, to)| *from..=*to).collect();
@@ -156,7 +156,7 @@ async fn cited(env: &ToolEnv<'_>, batch: &Batch<'_>, named: &Sentences) -> Resul
 }
 
 impl Batch<'_> {
-    /// What is recorded with the same words, by this call or before it.
+    /// The record with the same text, by this call or an earlier one.
     async fn same(&self, env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
         let place = place_of(citations);
         let words = key::normalized(text);
@@ -181,7 +181,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Records a requirement; `key` is that of words that another one has at another place.
+    /// Records a requirement; `key` is set if another one has its text at another place.
     async fn add(
         &mut self,
         env: &ToolEnv<'_>,
@@ -220,7 +220,7 @@ impl Batch<'_> {
         Ok(String::new())
     }
 
-    /// Adds quotes to a requirement that has these words at this place.
+    /// Adds quotes to a requirement with this text at this place.
     fn add_quotes(&mut self, known: RecordedRequirement, citations: &[Citation]) -> Result<String, ToolError> {
         let (number, id) = (known.requirement.number, known.requirement.candidate_id.clone());
         let (added, products) = further_quotes(known, citations.to_vec())?;
@@ -236,7 +236,7 @@ fn place_of(citations: &[Citation]) -> Option<String> {
     key::place(&citations.iter().map(evidence).collect::<Value>())
 }
 
-/// Names of the graph's objects and messages in a text; none while there is no graph, or it cannot be asked.
+/// Names of the graph's objects and messages in a text; empty if there is no graph or it is unreachable.
 async fn mentioned(env: &ToolEnv<'_>, text: &str) -> Result<(Vec<String>, Vec<String>), ToolError> {
     let Ok(Some(client)) = env.ctx.graph.client() else { return Ok(Default::default()) };
     match GraphNames::load(env.names, client).await {

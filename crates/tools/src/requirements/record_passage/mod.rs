@@ -1,4 +1,4 @@
-//! `record_passage`: records the requirements of one passage in one compact call. The system sets everything that it
+//! `record_passage`: records the requirements of one passage in one compact call. The system sets every field that it
 //! can derive.
 //!
 //! ```text
@@ -83,7 +83,7 @@ impl Declared for RecordPassage {
                 wrong.push(format!("rest[{at}]: {why}"));
             }
         }
-        // A call with something wrong decides nothing: what is open is said.
+        // A call with an error decides nothing: the answer says what is open.
         decision.decides &= wrong.is_empty();
         let mut products = std::mem::take(&mut batch.products);
         products.push(Product::DecidePassage(Box::new(decision)));

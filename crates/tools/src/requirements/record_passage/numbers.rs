@@ -8,12 +8,12 @@ use serde_json::Value;
 pub(super) struct Sentences {
     /// The leads named before an entry, the outermost first.
     pub(super) leads: Vec<u32>,
-    /// What states the duty: ranges, first and last.
+    /// The sentences that state the duty: ranges, first and last.
     pub(super) own: Vec<(u32, u32)>,
 }
 
 impl Sentences {
-    /// Reads `s`, of a passage with so many sentences.
+    /// Parses `s`, for a passage with `count` sentences.
     ///
     /// # Errors
     /// One sentence for the model.
@@ -37,7 +37,7 @@ impl Sentences {
         Ok(read)
     }
 
-    /// Reads sentence numbers that belong to no requirement, however many.
+    /// Parses sentence numbers that belong to no requirement, without a maximum number.
     ///
     /// # Errors
     /// One sentence for the model.
@@ -62,13 +62,13 @@ impl Sentences {
         self.leads.iter().copied().chain(self.own.iter().flat_map(|(from, to)| *from..=*to))
     }
 
-    /// The first that states the duty.
+    /// The first sentence that states the duty.
     pub(super) fn first(&self) -> u32 {
         self.own.iter().map(|(from, _)| *from).min().unwrap_or_default()
     }
 }
 
-/// `5-6, 8` as ranges.
+/// Parses `5-6, 8` into ranges.
 fn ranges(text: &str) -> Option<Vec<(u32, u32)>> {
     let range = |part: &str| {
         let (from, to) = part.split_once(['-', '–']).unwrap_or((part, part));

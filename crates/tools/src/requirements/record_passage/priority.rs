@@ -4,7 +4,7 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The strongest word decides, so that `may not` and `must` count before `may`.
+/// The strongest word wins, so that `may not` and `must` precede `may`.
 static LEVELS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
     [
         (
@@ -23,7 +23,7 @@ static LEVELS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// `high`, `medium` or `low`; `medium` where no word says it.
+/// `high`, `medium` or `low`; `medium` if no word indicates it.
 pub(super) fn by_modal_word(text: &str) -> &'static str {
     LEVELS.iter().find(|(words, _)| words.is_match(text)).map_or("medium", |(_, priority)| priority)
 }

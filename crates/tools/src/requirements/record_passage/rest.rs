@@ -54,7 +54,7 @@ impl Rest {
     }
 }
 
-/// `r12`, `12`, or `#2` for an item of this call.
+/// Parses `r12`, `12`, or `#2` for an item of this call.
 fn requirement(named: &Value, items: &[Option<i32>]) -> Result<i32, String> {
     let text = named.as_str().map_or_else(|| named.to_string(), |text| text.trim().to_lowercase());
     if let Some(item) = text.strip_prefix('#') {

@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashSet};
 
-/// How many are listed where nothing is said of it.
+/// Default number of listed requirements.
 const DEFAULT_LIMIT: usize = 100;
-/// Most passages that a call may name.
+/// Maximum passages that a call may name.
 const MAX_PASSAGES: u32 = 1000;
-/// Characters of a quote by which its passage is found: it may end in the next one.
+/// Characters of a quote by which its passage is found: the quote may end in the next one.
 const BEGINNING: usize = 80;
 
 /// Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: ids (`r12`, `req_…`), page, type,
@@ -96,7 +96,7 @@ fn line(known: &RecordedRequirement) -> String {
     format!("{id} | {page} | {type} | {priority} | {name}{status}")
 }
 
-/// The short id, and the one that files of the system have.
+/// The short id, and the id used in the system's files.
 fn shown_id(requirement: &Requirement) -> String {
     match requirement.number {
         Some(number) => format!("r{number} {}", requirement.candidate_id),
@@ -109,7 +109,7 @@ fn behind(recorded: &[RecordedRequirement], id: &str) -> Result<usize, ToolError
     at.map(|at| at + 1).ok_or_else(|| ToolError::refused(format!("`after` is {id}, which is not in this list")))
 }
 
-/// `7-9, 12` as numbers.
+/// Parses `7-9, 12` into numbers.
 fn numbers(text: &str) -> Result<BTreeSet<u32>, ToolError> {
     let wrong = || ToolError::refused(format!("`passages` is {text}; give numbers of chunks such as 7-9, 12"));
     let mut numbers = BTreeSet::new();

@@ -10,12 +10,12 @@ use crate::requirements::ids;
 use crate::tool::ToolEnv;
 use plumbline_engine::{RecordedRequirement, Requirement};
 
-/// The requirement of an id that may still be changed, or why it may not.
+/// The requirement with this id if it may still be changed, or why not.
 async fn pending(env: &ToolEnv<'_>, id: &str) -> Result<Requirement, ToolError> {
     let id = id.trim();
     let mut recorded = env.overlay.recorded().await?;
     recorded.retain(|known| ids::means(id, &known.requirement));
-    // What was withdrawn may have been recorded anew.
+    // The text of a withdrawn one may have been recorded again.
     recorded.sort_by_key(RecordedRequirement::is_pending);
     match recorded.pop() {
         Some(known) if known.is_pending() => Ok(known.requirement),
@@ -32,7 +32,7 @@ async fn pending(env: &ToolEnv<'_>, id: &str) -> Result<Requirement, ToolError> 
     }
 }
 
-/// The page a requirement stands on, as its row says.
+/// The page of a requirement, from its row.
 fn page(requirement: &Requirement) -> Option<u64> {
     requirement.source_location.get("page").and_then(serde_json::Value::as_u64)
 }

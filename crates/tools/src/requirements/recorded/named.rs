@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Hexadecimal digits of a requirement's id, after `req_`.
 const DIGITS: usize = 12;
-/// Most ids of a file that a refusal names.
+/// Maximum ids of a file that a refusal names.
 const MAX_NAMED: usize = 10;
 
-/// Looks the ids up that the deliverables of a call name.
+/// Looks up the ids that a call's deliverables name.
 ///
 /// # Errors
-/// A sentence for the model, where the job never recorded one of them.
+/// A sentence for the model, if the job never recorded one of them.
 pub(crate) async fn check(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<(), ToolError> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let deliverables = call.get("deliverables").and_then(Value::as_array);

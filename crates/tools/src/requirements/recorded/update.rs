@@ -49,7 +49,7 @@ impl Declared for UpdateRequirement {
         verified.";
 
     fn shown(mut schema: Value) -> Value {
-        // The request carries the fields once, with add_requirement.
+        // The request contains the fields once, with `add_requirement`.
         for (_, argument) in schema["properties"].as_object_mut().into_iter().flatten() {
             if let Some(argument) = argument.as_object_mut() {
                 argument.retain(|key, _| matches!(key.as_str(), "type" | "description"));
@@ -85,7 +85,7 @@ impl Declared for UpdateRequirement {
     }
 }
 
-/// The fields of `add_requirement`, of which the citations may be added to those that are there.
+/// The fields of `add_requirement`, of which the citations may be added to the existing ones.
 fn fields(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = AddRequirement::json_schema(generator);
     if let Some(citations) = schema.pointer_mut("/properties/citations") {
@@ -97,7 +97,7 @@ fn fields(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// The citations given, verified, and what was put right in them.
+/// The given citations, verified, and their corrections.
 async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option<Vec<Citation>>, String), ToolError> {
     let Some(given) = fields.get("citations") else { return Ok((None, String::new())) };
     let given: Vec<Evidence> = decode(added(given).unwrap_or(given).clone())?;
@@ -118,12 +118,12 @@ async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option
     Ok((Some(citations), put_right))
 }
 
-/// The citations that are added to those that are there.
+/// The citations to add to the existing ones.
 fn added(citations: &Value) -> Option<&Value> {
     citations.get("add")
 }
 
-/// The citations of a row from now on.
+/// The row's new citations.
 fn quotes(former: &Value, cited: &[Citation], is_added: bool) -> Value {
     let new = cited.iter().map(evidence);
     let (true, Some(former)) = (is_added, former.as_array()) else { return new.collect() };
@@ -136,7 +136,7 @@ fn quotes(former: &Value, cited: &[Citation], is_added: bool) -> Value {
     quotes.into()
 }
 
-/// The requirement with the fields given.
+/// The requirement with the given fields.
 async fn changed(
     env: &ToolEnv<'_>,
     former: &Requirement,
@@ -148,7 +148,7 @@ async fn changed(
         let is_added = fields.get("citations").is_some_and(|given| added(given).is_some());
         let keeps = is_added && former.citations.as_array().is_some_and(|quotes| !quotes.is_empty());
         becomes.citations = quotes(&former.citations, citations, is_added);
-        // A page that was the old quote's is the new quote's.
+        // If the page was that of the old quote, it becomes that of the new quote.
         let page = citations.first().filter(|_| !keeps).and_then(|citation| citation.page);
         if let (Some(location), Some(page)) = (becomes.source_location.as_object_mut(), page) {
             location.insert("page".into(), page.into());
@@ -184,7 +184,7 @@ async fn changed(
     Ok(becomes)
 }
 
-/// The columns that differ, as they are from now on.
+/// The changed columns with their new values.
 fn difference(former: &Requirement, becomes: &Requirement) -> Result<Map<String, Value>, ToolError> {
     let former = object(former)?;
     let mut fields = object(becomes)?;

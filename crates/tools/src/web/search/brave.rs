@@ -1,15 +1,15 @@
-//! `GET /res/v1/web/search?q=…`, the key in a header of its own.
+//! `GET /res/v1/web/search?q=…`, with the key in a header of its own.
 
 use super::{Found, SearchService};
 use crate::web::SearchError;
 use serde::Deserialize;
 
-/// Brave gives no more in one answer.
+/// Brave's maximum results per request.
 const MOST: usize = 20;
 
 #[derive(Deserialize)]
 struct Answer {
-    /// Absent when nothing on the web was found; the whole answer still says what it is.
+    /// Absent if there are no web results; the answer still has its type.
     #[serde(default)]
     web: Web,
     #[serde(rename = "type")]

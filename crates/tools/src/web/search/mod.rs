@@ -11,19 +11,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
-/// A search takes no longer than this.
+/// The timeout of a search.
 const TOTAL: Duration = Duration::from_secs(30);
-/// Largest answer taken in, in bytes.
+/// Maximum size of an answer, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// Most values in it: a result has some twenty.
+/// Maximum values in it: a result has about twenty.
 const MAX_VALUES: usize = 50_000;
-/// Longest excerpt of a result, in characters.
+/// Maximum characters of a result's excerpt.
 const MAX_EXCERPT_CHARS: usize = 600;
 
-/// The services there are.
+/// The supported services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// A SearXNG instance, usually one's own; `json` must be among its `search.formats`.
+    /// A SearXNG instance, usually self-hosted; its `search.formats` must include `json`.
     Searxng,
     /// Tavily.
     Tavily,
@@ -32,7 +32,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// The service of that name in a configuration: `searxng`, `tavily`, `brave`.
+    /// The service by its name in a configuration: `searxng`, `tavily`, `brave`.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "searxng" => Some(Self::Searxng),
@@ -42,7 +42,7 @@ impl Provider {
         }
     }
 
-    /// Its name for people.
+    /// Its display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Searxng => "SearXNG",
@@ -51,7 +51,7 @@ impl Provider {
         }
     }
 
-    /// Its usual address; SearXNG has none.
+    /// Its default address; SearXNG has none.
     pub fn base_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
@@ -61,14 +61,14 @@ impl Provider {
     }
 }
 
-/// What `connections.web_search` says, the key read from its variable.
+/// The settings of `connections.web_search`, with the key read from its variable.
 #[derive(Clone, Debug)]
 pub struct SearchSettings {
-    /// Which service.
+    /// The service.
     pub provider: Provider,
-    /// Its address; the usual one when absent, which SearXNG has not.
+    /// Its address; the default if absent, which SearXNG does not have.
     pub base_url: Option<String>,
-    /// The key, where one is needed.
+    /// The key, if the service needs one.
     pub api_key: Option<ApiKey>,
 }
 
@@ -79,7 +79,7 @@ pub struct Found {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// What the service shows of it.
+    /// The service's excerpt.
     pub excerpt: String,
 }
 
@@ -92,10 +92,10 @@ pub struct SearchService {
 }
 
 impl SearchService {
-    /// Prepares the service; nothing is sent.
+    /// Creates the service without sending anything.
     ///
     /// # Errors
-    /// [`SearchError::Configuration`]: no usable address, or no key where one is needed.
+    /// [`SearchError::Configuration`]: no usable address, or no key although one is needed.
     pub fn new(settings: SearchSettings) -> Result<Self, SearchError> {
         let wrong = |reason: String| SearchError::Configuration(reason);
         let provider = settings.provider;
@@ -109,7 +109,7 @@ impl SearchService {
             return Err(wrong(format!("{} needs a key: set the variable that `api_key_env` names", provider.name())));
         }
         let http = plumbline_llm::tls::http()
-            // A redirect would carry the key elsewhere.
+            // A redirect would send the key to another host.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .timeout(TOTAL)
@@ -155,7 +155,7 @@ impl SearchService {
             403 if self.settings.provider == Provider::Searxng => {
                 Err(self.failed(&"HTTP status 403: its settings must have `json` among `search.formats`"))
             }
-            // Brave says that a key is none as a fault of the request.
+            // Brave reports an invalid key as an invalid request.
             422 if contains(&body, b"SUBSCRIPTION_TOKEN_INVALID") => {
                 Err(SearchError::Key { provider: self.settings.provider.name(), status })
             }
@@ -195,13 +195,12 @@ fn contains(body: &[u8], words: &[u8]) -> bool {
     body.windows(words.len()).any(|window| window == words)
 }
 
-/// A text that a service may leave out or give as null: one result without a title must not cost the others.
+/// A text that a service may omit or set to null: one result without a title must not fail the others.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Marks that some services put around the words found, and what they write for the signs of HTML; `&` comes last, so
-/// that nothing is read twice.
+/// Highlighting marks of some services, and HTML entities; `&amp;` comes last, so that nothing is decoded twice.
 const MARKS: [(&str, &str); 10] = [
     ("<strong>", ""),
     ("</strong>", ""),

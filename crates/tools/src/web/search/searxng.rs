@@ -9,7 +9,7 @@ use serde_json::Value;
 struct Answer {
     #[serde(default)]
     results: Vec<Hit>,
-    /// Engines that gave no answer, each with its reason.
+    /// Engines that did not answer, each with its reason.
     #[serde(default)]
     unresponsive_engines: Vec<Value>,
 }
@@ -27,7 +27,7 @@ pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<F
     let mut url = service.url("/search");
     url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
     let answer: Answer = service.ask(service.http.get(url)).await?;
-    // Engines that are blocked or over their quota leave an empty list behind that looks like "no results".
+    // If engines are blocked or over their quota, the list is empty and looks like "no results".
     if answer.results.is_empty() && !answer.unresponsive_engines.is_empty() {
         let engines: Vec<String> = answer.unresponsive_engines.iter().take(5).map(engine).collect();
         return Err(service.failed(&format!("no engine answered: {}", engines.join("; "))));
@@ -36,7 +36,7 @@ pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<F
     Ok(answer.results.into_iter().map(found).collect())
 }
 
-/// `["google", "too many requests"]` as `google: too many requests`.
+/// Formats `["google", "too many requests"]` as `google: too many requests`.
 fn engine(entry: &Value) -> String {
     match entry.as_array() {
         Some(parts) => parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(": "),

@@ -1,4 +1,4 @@
-//! `POST /search`, the key as a bearer token.
+//! `POST /search`, with the key as a bearer token.
 
 use super::{Found, SearchService};
 use crate::web::SearchError;

@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
-/// Longest time that one call goes through texts.
+/// Maximum time that one call spends on scanning.
 const MAX_SCAN_TIME: Duration = Duration::from_secs(10);
-/// Most segments that a ranked search shows.
+/// Maximum segments shown by a ranked search.
 const MAX_PASSAGES: usize = 20;
-/// Longest piece of a segment that is shown, in characters.
+/// Maximum characters shown of a segment.
 const MAX_PASSAGE_CHARS: usize = 400;
-/// Extensions of files that hold no text; their content is not even fetched.
+/// Extensions of files without text; their content is not even fetched.
 const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -131,8 +131,8 @@ impl Mode {
     }
 }
 
-/// The files that the index knows in their present state: those that this turn has not touched. The documentation of the
-/// tools is none of the job's texts.
+/// The files whose index is current: those that this turn has not touched. The documentation of the tools is not among
+/// the job's texts.
 fn indexed(overlay: &WorkspaceOverlay<'_>, files: &[String]) -> Vec<String> {
     files.iter().filter(|file| !overlay.is_touched(file) && !file.starts_with("tools/")).cloned().collect()
 }
@@ -194,7 +194,7 @@ fn render(hits: Hits, mut out: Vec<String>, searched: usize) -> String {
     out.join("\n")
 }
 
-/// The searchable files that a path means.
+/// The searchable files that a path denotes.
 fn scope(overlay: &WorkspaceOverlay<'_>, raw: &str) -> Result<Vec<String>, ToolError> {
     let pattern = raw.contains(['*', '?', '[', '{']);
     let path = path::folder(if raw.trim() == "." { "" } else { raw })?;

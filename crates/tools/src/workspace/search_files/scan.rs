@@ -6,30 +6,30 @@ use plumbline_bounds::pattern;
 use regex::Regex;
 use std::time::Instant;
 
-/// Most lines shown.
+/// Maximum lines shown.
 const MAX_SHOWN: usize = 100;
-/// Most lines shown of one file.
+/// Maximum lines shown per file.
 const MAX_SHOWN_OF_FILE: usize = 20;
-/// Longest piece of a line that is shown, in characters.
+/// Maximum characters shown of a line.
 const MAX_LINE_CHARS: usize = 300;
-/// Characters shown before the place found in a longer line.
+/// Characters shown before the match in a longer line.
 const LEAD_CHARS: usize = 80;
-/// A line that is longer is gone through for an expression piece by piece, in bytes: between two of them a search can be
-/// ended, and the worst expression takes about a second for one.
+/// A longer line is matched against an expression piece by piece, in bytes: a search can be cancelled between pieces,
+/// and the worst expression takes about a second for one.
 const PIECE: usize = 8 * 1024;
-/// What two pieces have in common, in bytes, so that what is found may lie across their border.
+/// The overlap of two pieces, in bytes, so that a match may cross their border.
 const OVERLAP: usize = 1024;
 
-/// What is looked for: every one of these in the same line.
+/// The search terms: all of these in the same line.
 #[derive(Clone)]
 pub(crate) struct Finder {
     patterns: Vec<Regex>,
-    /// Whether they are of the model's own making, and may be costly.
+    /// Whether they are the model's own expressions, and may be costly.
     costly: bool,
 }
 
 impl Finder {
-    /// The phrase as it stands, whatever its case and white space.
+    /// The verbatim phrase, ignoring case and white space.
     pub(crate) fn phrase(query: &str) -> Result<Self, ToolError> {
         let words: Vec<String> = query.split_whitespace().map(regex::escape).collect();
         if words.is_empty() {
@@ -38,7 +38,7 @@ impl Finder {
         Ok(Self { patterns: vec![build(&words.join(r"\s+"), true)?], costly: false })
     }
 
-    /// All words of the query in any order; none when it is a single word.
+    /// All words of the query in any order; none if it is a single word.
     pub(crate) fn all_words(query: &str) -> Result<Option<Self>, ToolError> {
         let words: Vec<&str> = query.split_whitespace().collect();
         if words.len() < 2 {
@@ -53,12 +53,12 @@ impl Finder {
         Ok(Self { patterns: vec![build(query, false)?], costly: true })
     }
 
-    /// Whether a search for it may take any time.
+    /// Whether searching for it may take unbounded time.
     pub(crate) fn is_costly(&self) -> bool {
         self.costly
     }
 
-    /// Where in the line the first of them is, if all are; an error when the search is over before that is known.
+    /// The position of the first term in the line, if all occur; an error if the search ends before that is known.
     fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Over> {
         if !self.costly {
             search.goes_on()?;
@@ -84,11 +84,11 @@ impl Finder {
     }
 }
 
-/// How long a search may go on.
+/// The limits of a search.
 pub(crate) struct Search<'a> {
-    /// When it has taken too long.
+    /// When it times out.
     pub(crate) deadline: Instant,
-    /// Whether anybody waits for it.
+    /// Whether the caller still waits.
     pub(crate) cancellation: &'a Cancellation,
 }
 
@@ -98,7 +98,7 @@ impl Search<'_> {
     }
 }
 
-/// The search was ended before all was gone through.
+/// The search ended before everything was scanned.
 #[derive(Debug)]
 pub(crate) struct Over;
 
@@ -115,15 +115,15 @@ fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
 pub(crate) struct Hits {
     /// The lines to show, as `path:line: text`.
     pub(crate) lines: Vec<String>,
-    /// All lines found.
+    /// The number of all lines found.
     pub(crate) total: usize,
 }
 
 impl Hits {
-    /// Goes through one file. Content that is no text has no lines.
+    /// Scans one file. Content that is not text has no lines.
     ///
     /// # Errors
-    /// [`Over`] when the search's time is up, or nobody waits for it any more.
+    /// [`Over`] if the search has timed out or was cancelled.
     pub(crate) fn scan(
         &mut self,
         path: &str,
@@ -149,7 +149,7 @@ impl Hits {
     }
 }
 
-/// The line, or the part of it around the place found.
+/// The line, or the part of it around the match.
 fn excerpt(line: &str, at: usize) -> String {
     if line.chars().count() <= MAX_LINE_CHARS {
         return line.trim().to_string();
