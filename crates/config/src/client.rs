@@ -5,7 +5,7 @@ use plumbline_llm::{ModelConfig, OutputCapField, Timeouts};
 use std::time::Duration;
 
 impl Llm {
-    /// What a client is made from.
+    /// The configuration of a client.
     pub fn client_config(&self, secrets: &Secrets) -> ModelConfig {
         let api_key_env = self.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.to_string());
         let total = Duration::from_secs(self.timeout_s);

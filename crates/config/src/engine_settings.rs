@@ -4,7 +4,7 @@ use super::{ConfigError, Resolved, token_cache::TokenCache};
 use plumbline_engine::{Settings, ToolSpec};
 use std::sync::Arc;
 
-/// Every tool there is: the engine's own and those that act outside of it.
+/// All tools: the engine's own and the external ones.
 pub fn catalog() -> Vec<ToolSpec> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
@@ -12,20 +12,20 @@ pub fn catalog() -> Vec<ToolSpec> {
 }
 
 impl Resolved {
-    /// Whether a job can begin with it: its tools are there, its prompts render, and what looks at its work can be made.
+    /// Checks that a job can start with it: its tools exist, its prompts render, and its inspection can be built.
     ///
     /// # Errors
-    /// What keeps it from that.
+    /// The reason, if it cannot.
     pub fn is_usable(&self) -> Result<(), ConfigError> {
         self.settings(catalog(), Arc::new(|_| 0))?;
         let parts = [self.inspection().map(drop), self.scan().map(drop), self.record_defaults().map(drop)];
         parts.into_iter().collect()
     }
 
-    /// What the engine decides by. The tokens of `shared` texts, which all jobs of the configuration have, are counted once.
+    /// The engine's settings. The tokens of `shared` texts, which all jobs of the configuration have, are counted once.
     ///
     /// # Errors
-    /// A sentence: a prompt does not render.
+    /// A sentence, if a prompt does not render.
     pub fn engine_settings(&self, shared: &[&str]) -> Result<Settings, String> {
         let encoder = plumbline_tokens::encoder_for(self.config.llm.model.as_deref().unwrap_or_default());
         let settings = self.settings(catalog(), Arc::new(move |text| encoder.count(text)));

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// One thing wrong with a configuration: a sentence, and where the text stands that causes it.
+/// One error in a configuration: a sentence, and the place of the text that causes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file as the user knows it, e.g. `configs/creator/config.json`; [`OVERRIDES`] for the job's own `config`.
     pub file: String,
-    /// Line in the file, from 1, where it is known.
+    /// Line in the file, from 1, if known.
     pub line: Option<usize>,
     /// One sentence: what is wrong, at which key, what to do.
     pub message: String,
 }
 
-/// Name of the layer that is no file: the column `jobs.config`.
+/// Name of the layer without a file: the column `jobs.config`.
 pub const OVERRIDES: &str = "the job's config";
 
 impl Problem {
@@ -21,7 +21,7 @@ impl Problem {
         Self { file: file.into(), line, message: message.into() }
     }
 
-    /// The same problem, said of a file.
+    /// The same problem, attributed to a file.
     pub(crate) fn in_file(mut self, file: &str) -> Self {
         file.clone_into(&mut self.file);
         self
@@ -37,15 +37,15 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a configuration cannot be used: every problem found, so that a person mends them in one go. Never empty.
+/// Why a configuration cannot be used: every problem found, so that a person can fix them all at once. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", joined(.problems))]
 pub struct ConfigError {
     /// In the order of the files that were read.
     pub problems: Vec<Problem>,
-    /// Set where the job's row sets what it may not.
+    /// Set if the job's row sets something that it must not.
     pub forbidden: Option<super::Forbidden>,
-    /// Whether all that is missing is a model, or its endpoint: the environment may have it later.
+    /// Whether only a model, or its endpoint, is missing: the environment may provide it later.
     pub lacks_model: bool,
 }
 
@@ -54,7 +54,7 @@ fn joined(problems: &[Problem]) -> String {
 }
 
 impl ConfigError {
-    /// `Ok` when there is nothing wrong.
+    /// `Ok` if there are no problems.
     pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None, lacks_model: false }) }
     }

@@ -1,9 +1,9 @@
-//! Configuration: what a job type may do, with which model, within which bounds.
+//! Configuration: the permissions, models and bounds of a job type.
 //!
 //! ```text
 //! configs/defaults.json                 built in or from a folder
 //!          ▲
-//! configs/providers.json                what is known of the model and its provider
+//! configs/providers.json                known properties of the model and its provider
 //!          ▲
 //!     environment                        PLUMBLINE_MODEL, OPENAI_BASE_URL, PLUMBLINE_MAX_ITERATIONS
 //!          ▲
@@ -12,7 +12,7 @@
 //!     jobs.config                        one job's own overrides
 //! ```
 //!
-//! The layers merge (`layers`), each is checked by itself against the JSON Schema made from the types of `keys`
+//! The layers merge (`layers`); each is checked separately against the JSON Schema derived from the types of `keys`
 //! (`rules`, with the line of every mistake), then the whole is checked for contradictions (`rules::validate`). The
 //! result is a [`Resolved`] configuration. It is stored with the job, including prompts, when the job first starts, and
 //! used for the rest of its life: editing a file does not affect a running job.

@@ -17,10 +17,10 @@ use minijinja::{Environment, UndefinedBehavior, Value, context, syntax::SyntaxCo
 use plumbline_engine::{PhaseKind, Prompts, StrategicTodos, SystemTodo, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-/// Instructions of the template engine that one prompt may take; the built-in ones take some hundreds.
+/// Maximum instructions of the template engine per prompt; the built-in ones use some hundreds.
 const FUEL: u64 = 100_000;
 
-/// The texts before rendering. Stored with a job, so that its prompts stay what they were when it started.
+/// The texts before rendering. Stored with a job, so that its prompts do not change after its start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PromptSources {
     /// Template of the strategic phases' system prompt.
@@ -57,11 +57,11 @@ impl PromptSources {
         })
     }
 
-    /// The finished texts for a job with these tools.
+    /// The rendered texts for a job with these tools.
     pub(crate) fn render(&self, config: &JobConfig, tools: &[ToolSpec]) -> Result<Prompts, Problem> {
         let strategic = bound(tools, PhaseKind::Strategic);
         let tactical = bound(tools, PhaseKind::Tactical);
-        // Instructions hold in both kinds of phase: they may name what either has.
+        // Instructions apply to both kinds of phase: they may name the tools of either.
         let either: Vec<BoundTool<'_>> = tools.iter().map(BoundTool::of).collect();
         let instructions = render("instructions.md", &self.instructions, config, &either)?;
         let mut todos = self.todos.clone();
@@ -76,7 +76,7 @@ impl PromptSources {
         Ok(Prompts {
             strategic: render("strategic.md", &self.strategic, config, &strategic)?,
             tactical: render("tactical.md", &self.tactical, config, &tactical)?,
-            // A summary is asked for without tools.
+            // Summaries are requested without tools.
             summarization: render("summarization.md", &self.summarization, config, &[])?,
             instructions: instructions + &owed(config),
             todos,
@@ -89,7 +89,7 @@ fn todos_of(todos: &mut StrategicTodos) -> impl Iterator<Item = &mut SystemTodo>
     [initial, transition, r#final, rewound, feedback].into_iter().flatten()
 }
 
-/// What the job owes, as its gate will hold it against it; nothing where the job type says nothing of it.
+/// What the job must deliver, as checked by the completion gate; empty if the job type requires nothing.
 fn owed(config: &JobConfig) -> String {
     let mut text = String::new();
     let line = |owed: &Deliverable| {
@@ -136,10 +136,10 @@ fn parse_todos(shown: &str, text: &str) -> Result<StrategicTodos, Problem> {
 /// The heading of the section of `instructions.md` whose list is the type's own final todos.
 const FINALE: &str = "finale";
 
-/// What the last todo of a job says where a finale does not say it.
+/// The last todo of a job if the finale does not contain it.
 const COMPLETE: &str = "Call job_complete with the deliverables";
 
-/// The list under the heading "Finale" of a type's instructions, whatever its level; empty where there is none.
+/// The list under the heading "Finale" of a type's instructions, at any heading level; empty if there is none.
 fn finale_of(instructions: &str) -> Vec<SystemTodo> {
     let is_heading = |line: &&str| line.starts_with('#');
     let is_finale = |line: &str| line.trim_matches(['#', ' ']).eq_ignore_ascii_case(FINALE) && line.starts_with('#');
@@ -156,7 +156,7 @@ fn list_item(line: &str) -> Option<&str> {
     item.map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// A job ends by a call, so the last todo always asks for it.
+/// A job ends with a call, so the last todo always requests it.
 fn end_by_completing(todos: &mut Vec<SystemTodo>) {
     if todos.last().is_none_or(|last| !last.content.contains("job_complete")) {
         todos.push(COMPLETE.into());
@@ -213,7 +213,7 @@ fn render(file: &str, template: &str, config: &JobConfig, tools: &[BoundTool<'_>
     })
 }
 
-/// A line that holds nothing but a tag leaves no line behind.
+/// A line that contains only a tag is removed.
 fn lines_of_tags_vanish() -> SyntaxConfig {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     syntax.expect("the delimiters are the default ones")

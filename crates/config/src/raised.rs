@@ -1,6 +1,6 @@
 //! `limits` given to `resume_job`: they override those keys of one job, beyond the operator's bound and up to the
 //! ceiling. The database has checked keys and numbers, and the ceiling as last reported by a worker; the operator's
-//! files at the time of the resume decide.
+//! files at the time of the resume are authoritative.
 
 use super::{
     ConfigRegistry, ModelEnv, Resolved,
@@ -15,11 +15,11 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Where a problem stands.
+/// The place of a problem.
 const RAISED: &str = "the limits given to resume_job";
 
 impl ConfigRegistry {
-    /// The ceilings of this job type; an empty object where it has none, or its files do not validate now.
+    /// The ceilings of this job type; an empty object if it has none, or its files are currently invalid.
     pub fn limits_ceiling(&self, job_type: &str, env: &ModelEnv) -> Value {
         match self.show(job_type, &json!({}), env) {
             Ok(resolved) => Value::Object(resolved.config.limits_ceiling),
@@ -29,10 +29,10 @@ impl ConfigRegistry {
 }
 
 impl Resolved {
-    /// The same configuration under the limits that were given to `resume_job`; null: none were.
+    /// The same configuration with the limits given to `resume_job`; null if none were given.
     ///
     /// # Errors
-    /// A sentence: a limit is above `ceiling`, is none, or does not go with the others.
+    /// A sentence, if a limit is above `ceiling`, is invalid, or contradicts the others.
     pub fn with_raised_limits(mut self, raised: &Value, ceiling: &Value) -> Result<Self, String> {
         if raised.is_null() {
             return Ok(self);
@@ -62,7 +62,7 @@ fn first_problem(raised: &Value) -> Option<Problem> {
     check::layer(&Layer::synthetic(RAISED, json!({"limits": raised}), Kind::Row)).into_iter().next()
 }
 
-/// The first limit above its ceiling, as a sentence. No limit at all is above any ceiling.
+/// The first limit above its ceiling, as a sentence. "No limit" is above any ceiling.
 fn above(raised: &Value, ceiling: &Value, path: &str) -> Option<String> {
     raised.as_object()?.iter().find_map(|(key, wanted)| {
         let (most, path) = (&ceiling[key], format!("{path}.{key}"));

@@ -29,15 +29,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file that every job type begins with.
+/// The base file of every job type.
 const DEFAULTS: &str = "defaults";
 
-/// The configuration and prompt files of a process, as they were read.
+/// The configuration and prompt files of a process, as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigRegistry {
     files: Files,
     prompts: Files,
-    /// The operator's folders over the built-in files: for configurations, and for prompts.
+    /// The operator's folders, which override the built-in files: for configurations, and for prompts.
     folders: (Option<PathBuf>, Option<PathBuf>),
     /// See [`Self::job_types`].
     served: Vec<String>,
@@ -53,16 +53,16 @@ impl ConfigRegistry {
     /// The job types of `dir` in place of the built-in ones (`PLUMBLINE_CONFIG_DIR`).
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn from_dir(dir: &Path) -> Result<Self, ConfigError> {
         Self::load(Some(dir), None)
     }
 
-    /// The built-in files, under those of a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
-    /// (`PLUMBLINE_PROMPTS_DIR`), where given.
+    /// The built-in files, overridden by a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
+    /// (`PLUMBLINE_PROMPTS_DIR`), if given.
     ///
     /// # Errors
-    /// When a folder cannot be read.
+    /// If a folder cannot be read.
     pub fn load(config_dir: Option<&Path>, prompts_dir: Option<&Path>) -> Result<Self, ConfigError> {
         let mut configs = Self::embedded();
         configs.folders = (config_dir.map(Path::to_owned), prompts_dir.map(Path::to_owned));
@@ -75,34 +75,34 @@ impl ConfigRegistry {
         Ok(configs.with_served())
     }
 
-    /// The same folders, read anew.
+    /// The same folders, read again.
     ///
     /// # Errors
-    /// When a folder cannot be read.
+    /// If a folder cannot be read.
     pub fn reread(&self) -> Result<Self, ConfigError> {
         Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())
     }
 
-    /// Whether anything in it can change while the process lives.
+    /// Whether any of it can change during the life of the process.
     pub fn has_folders(&self) -> bool {
         self.folders.0.is_some() || self.folders.1.is_some()
     }
 
-    /// What is known of providers and models.
+    /// The known profiles of providers and models.
     ///
     /// # Errors
-    /// When `providers.json` cannot be read.
+    /// If `providers.json` cannot be read.
     pub fn profiles(&self) -> Result<Profiles, ConfigError> {
         Ok(Profiles::of(&files::built_in_configs(), &self.files)?)
     }
 
-    /// Names of the job types that a worker with these files serves, sorted: those of the operator's folder and the ones that
-    /// their `on_complete` names; the built-in ones where there is no folder, or no job type in it.
+    /// Names of the job types that a worker with these files serves, sorted: those in the operator's folder and those
+    /// that their `on_complete` names; the built-in ones if there is no folder, or no job type in it.
     pub fn job_types(&self) -> Vec<&str> {
         self.served.iter().map(String::as_str).collect()
     }
 
-    /// All job types that there are files of, sorted: what `$extends` and `on_complete` may name.
+    /// All job types with files, sorted: the types that `$extends` and `on_complete` may name.
     fn all_types(&self) -> Vec<&str> {
         let types = self.files.keys().filter_map(|path| config_stem(path)?.0.strip_suffix("/config"));
         let mut types: Vec<&str> = types.collect();
@@ -129,17 +129,18 @@ impl ConfigRegistry {
         self
     }
 
-    /// What `on_complete` of a job type's files names; nothing where they do not parse.
+    /// The job type that `on_complete` of a job type's files names; none if they do not parse.
     fn follower(&self, job_type: &str) -> Option<String> {
         let merged = Layers::new(self.chain(job_type).ok()?, &ModelEnv::default()).merged();
         merged["on_complete"]["enqueue"].as_str().map(str::to_owned)
     }
 
-    /// The configuration of one job: `defaults`, the environment, the type's files, the job's own `config` over all.
+    /// The configuration of one job: `defaults`, the environment, the type's files, and the job's own `config` as the
+    /// top layer.
     ///
     /// # Errors
-    /// Everything that keeps the job from running, one sentence each: an unknown type, files or overrides that do not
-    /// validate, no model or endpoint configured.
+    /// Every reason why the job cannot run, one sentence each: an unknown type, invalid files or overrides, no model or
+    /// endpoint configured.
     pub fn resolve(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let resolved = self.show(job_type, overrides, env)?;
         let without_model = resolved::without_model(&resolved.config);
@@ -148,10 +149,10 @@ impl ConfigRegistry {
         Ok(resolved)
     }
 
-    /// As [`Self::resolve`], but a model need not be configured: for looking at a configuration.
+    /// Like [`Self::resolve`], but a model need not be configured: for inspecting a configuration.
     ///
     /// # Errors
-    /// As for [`Self::resolve`], the model aside.
+    /// As for [`Self::resolve`], except for the model.
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let row = Layer::synthetic(OVERRIDES, overrides_object(overrides)?, Kind::Row);
         let (files, profiles) = (Layers::new(self.chain(job_type)?, env), self.profiles()?);
@@ -171,11 +172,11 @@ impl ConfigRegistry {
         Ok(resolved)
     }
 
-    /// What a job that has begun would have now, as far as its row still keeps to what it may set. Files that no longer validate are
-    /// none of its business: it goes on as it was stored.
+    /// The current configuration of a job that has started, as far as its row still obeys the levels. Files that became
+    /// invalid do not affect it: the job continues with the stored configuration.
     ///
     /// # Errors
-    /// What the row sets and may not.
+    /// A key that the row sets but must not set.
     pub fn present(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Option<Resolved>, ConfigError> {
         match self.show(job_type, overrides, env) {
             Err(error) if error.forbidden.is_some() => Err(error),
@@ -183,16 +184,16 @@ impl ConfigRegistry {
         }
     }
 
-    /// Everything wrong with the files of the job types under this environment, tool names and prompts included; a model need
-    /// not be configured. What several types have from one file is named once.
+    /// All errors in the files of the job types with this environment, including tool names and prompts; a model need
+    /// not be configured. An error in a file shared by several types is listed once.
     pub fn check(&self, env: &ModelEnv) -> Vec<Problem> {
         let mut seen = HashSet::new();
         let problems = self.served.iter().flat_map(|job_type| self.problems_of(job_type, env));
         problems.filter(|problem| seen.insert(problem.to_string())).collect()
     }
 
-    /// The job types whose files do not resolve under this environment, each with the sentence that names file, line and
-    /// reason, as [`Self::check`] has it. A model need not be configured.
+    /// The job types whose files do not resolve with this environment, each with the sentence that names file, line and
+    /// reason, as in [`Self::check`]. A model need not be configured.
     pub fn broken(&self, env: &ModelEnv) -> BTreeMap<String, String> {
         let broken = |job_type: &String| {
             let error = ConfigError::unless_empty(self.problems_of(job_type, env)).err()?;
@@ -216,13 +217,13 @@ impl ConfigRegistry {
     /// The values of `defaults`, for [`super::schema_json`].
     ///
     /// # Errors
-    /// When the file does not parse.
+    /// If the file does not parse.
     pub fn defaults(&self) -> Result<Value, ConfigError> {
         Ok(Layers::new(self.chain("defaults")?, &ModelEnv::default()).merged())
     }
 
-    /// Where each value of a job type's configuration comes from: every leaf key with dots, its value, and the file with
-    /// its line, or the variable.
+    /// The source of each value of a job type's configuration: every leaf key, dotted, its value, and the file with its
+    /// line, or the variable.
     ///
     /// # Errors
     /// As for [`Self::show`].
@@ -235,12 +236,12 @@ impl ConfigRegistry {
         Ok(origin::all(&config, &places))
     }
 
-    /// What the operator's own files and the environment set for a job type; nothing where they do not parse.
+    /// The values that the operator's own files and the environment set for a job type; empty if they do not parse.
     pub(crate) fn set_by_operator(&self, job_type: &str, env: &ModelEnv) -> Value {
         self.chain(job_type).map(|files| Layers::new(files, env).bounds()).unwrap_or_default()
     }
 
-    /// What is allowed in the files and will not do what it is meant to do.
+    /// Settings in the files that are allowed but do not have the intended effect.
     pub fn warnings(&self, env: &ModelEnv) -> Vec<Problem> {
         let shown = |job_type: &str| {
             let resolved = self.show(job_type, &json!({}), env).ok()?;
@@ -289,7 +290,7 @@ impl ConfigRegistry {
         })
     }
 
-    /// The files of the `$extends` chain, the most general first.
+    /// The files of the `$extends` chain, most general first.
     fn chain(&self, job_type: &str) -> Result<Vec<Layer>, ConfigError> {
         let mut layers = Vec::new();
         let mut visited: Vec<String> = Vec::new();
@@ -345,7 +346,7 @@ impl ConfigRegistry {
         }
     }
 
-    /// The prompts, with the instructions of the type or of the nearest type it extends.
+    /// The prompts, with the instructions of the type or of the nearest type that it extends.
     fn prompt_sources(&self, job_type: &str) -> Result<PromptSources, ConfigError> {
         let instructions = self.instructions(job_type)?;
         PromptSources::gather(
@@ -357,7 +358,7 @@ impl ConfigRegistry {
 
     fn instructions(&self, job_type: &str) -> Result<String, ConfigError> {
         let mut next = Some(job_type.to_owned());
-        // The chain has been walked before, so it has no circle.
+        // The chain was followed before, so it has no cycle.
         while let Some(name) = next {
             if let Some(file) = self.files.get(&format!("{name}/instructions.md")) {
                 return Ok(file.text()?.to_owned());
@@ -399,14 +400,14 @@ fn overrides_object(overrides: &Value) -> Result<Value, ConfigError> {
     }
 }
 
-/// A layer that says it is of another type than it is: a copied file, or a job that wants to be what it is not.
+/// A layer with the `job_type` of another type: a copied file, or a job that claims another type.
 fn other_type(layer: &Layer, job_type: &str) -> Option<Problem> {
     let said = layer.value.get("job_type")?.as_str().filter(|said| *said != job_type)?;
     let message = format!("`job_type` is `{said}`, but the job's type is `{job_type}`; correct it or leave it out");
     Some(Problem::new(&layer.name, layer.lines.of("job_type"), message))
 }
 
-/// Names the file of a problem that was found in a resolved configuration, where files are no longer known.
+/// Sets the file of a problem found in a resolved configuration, which no longer knows the files.
 fn placed(problem: Problem, job_type: &str, config_file: &str) -> Problem {
     match problem.file.as_str() {
         "tools" => problem.in_file(config_file),

@@ -1,4 +1,4 @@
-//! A completely resolved configuration, which a job keeps for its life.
+//! A completely resolved configuration, which a job keeps for its whole life.
 
 use super::{
     ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv,
@@ -15,18 +15,19 @@ use serde_json::{Map, Value, json};
 pub struct Resolved {
     /// The merged configuration.
     pub config: JobConfig,
-    /// The texts, before they are rendered against the bound tools.
+    /// The texts before they are rendered for the bound tools.
     pub prompts: PromptSources,
-    /// Whether `llm.base_url` is the environment's; see [`Self::with_endpoint_of`].
+    /// Whether `llm.base_url` came from the environment; see [`Self::with_endpoint_of`].
     pub endpoint_from_env: bool,
-    /// Whether the type's files bind a tool that records requirements: a row that narrows `tools` changes nothing here.
+    /// Whether the type's files bind a tool that records requirements: a row that narrows `tools` does not affect this.
     pub records: bool,
-    /// Whether the lists of the type's files say which tools are bound that are known only at run time. Where they do not, all are.
+    /// Whether the lists of the type's files name the tools known only at run time that are bound. If not, all of them
+    /// are.
     pub lists_foreign: bool,
 }
 
 impl Resolved {
-    /// What is stored with the job: the configuration and the prompts. Contains no secrets, because a configuration
+    /// The value stored with the job: the configuration and the prompts. Contains no secrets, because a configuration
     /// only names the variables that hold them.
     pub fn to_stored(&self) -> Value {
         let mut stored = json!({
@@ -43,11 +44,11 @@ impl Resolved {
         stored
     }
 
-    /// The same configuration with the endpoint of this process, where the job's came from the environment too.
+    /// The same configuration with the endpoint of this process, if the job's also came from the environment.
     ///
-    /// Everything else of a stored configuration stays as it was when the job started. Where the model is reached is a
-    /// fact about the machine and not about the job: a job that goes on elsewhere, or after a local model server came
-    /// back on another port, must not wait for an address that no longer exists.
+    /// The rest of a stored configuration stays as it was when the job started. The endpoint belongs to the machine,
+    /// not to the job: a job that continues on another machine, or after a local model server restarted on another
+    /// port, must not wait for an address that no longer exists.
     #[must_use]
     pub fn with_endpoint_of(mut self, env: &ModelEnv) -> Self {
         if let (true, Some(base_url)) = (self.endpoint_from_env, &env.base_url) {
@@ -56,11 +57,11 @@ impl Resolved {
         self
     }
 
-    /// The same configuration under the `limits` of the job's row as it is now, so that a job that is paused by a
-    /// budget goes on after the budget in `jobs.config` is raised.
+    /// The same configuration with the current `limits` of the job's row, so that a job paused by a budget continues
+    /// after the budget in `jobs.config` is raised.
     ///
     /// # Errors
-    /// When those limits are no limits; the sentence says which key.
+    /// If those limits are invalid; the sentence names the key.
     pub fn with_limits_of(mut self, overrides: &Value) -> Result<Self, ConfigError> {
         let Some(raised) = overrides.get("limits") else {
             return Ok(self);
@@ -72,10 +73,10 @@ impl Resolved {
         Ok(self)
     }
 
-    /// Reads what [`Self::to_stored`] gave. A key that a newer version added takes its built-in default.
+    /// Parses the value of [`Self::to_stored`]. A key added by a newer version gets its built-in default.
     ///
     /// # Errors
-    /// When the value was not written by this or an older version.
+    /// If the value was not written by this or an older version.
     pub fn from_stored(stored: &Value) -> Result<Self, ConfigError> {
         let unreadable = |reason: String| {
             let message = format!("cannot be read ({reason}); it was written by a newer version or changed by hand");
@@ -84,7 +85,7 @@ impl Resolved {
         let mut config = ConfigRegistry::embedded().defaults()?;
         // Absent optional keys are stored as `null`, which removes a default here too.
         merge(&mut config, &stored["config"]);
-        // One that was stored before says it by the tools that it has.
+        // For a configuration stored before this field existed, the tools decide.
         let records = stored["records"].as_bool().unwrap_or_else(|| binds_recorder(&config["tools"]));
         let lists_foreign =
             stored["lists_foreign"].as_bool().unwrap_or_else(|| http_tools::are_listed(&config["tools"]));
@@ -98,13 +99,13 @@ impl Resolved {
         })
     }
 
-    /// The model for requests of a purpose: `llm` with the parts of `llm_by_purpose` over it.
+    /// The model for requests of a purpose: `llm` with the part of `llm_by_purpose` merged over it.
     pub fn llm(&self, purpose: Purpose) -> Llm {
         purpose_llm(&self.config, purpose).expect("the parts were merged and read once when the job was resolved")
     }
 }
 
-/// Whether lists of tools, as a configuration has them, name one that records requirements.
+/// Whether lists of tools in a configuration name one that records requirements.
 pub(crate) fn binds_recorder(tools: &Value) -> bool {
     let lists = tools.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_array);
     lists.flatten().filter_map(Value::as_str).any(is_recorder)
@@ -116,11 +117,11 @@ fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> 
 
 pub(crate) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Result<Llm> {
     let mut whole = serde_json::to_value(llm)?;
-    // What is known of a model says nothing of another.
+    // The profile of a model does not apply to another.
     if ["model", "base_url"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
         whole["profile"] = json!({});
     }
-    // A provider counts for each model and key apart.
+    // A provider counts separately for each model and key.
     if ["model", "base_url", "api_key_env"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
         whole["limits"] = json!({});
     }
@@ -128,11 +129,11 @@ pub(crate) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Res
     serde_json::from_value(whole)
 }
 
-/// The sections of models to fall back on: without a key of their own, and with one.
+/// The sections of fallback models: without their own key, and with one.
 pub(crate) const FALLBACK: &str = "llm.fallback";
 pub(crate) const FALLBACK_WITH_KEY: &str = "llm.fallback.llm";
 
-/// Every model of a configuration with the section it comes from; the error's sentence names the section.
+/// Every model of a configuration with its section; the error's sentence names the section.
 pub(crate) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, String> {
     let sections = [
         ("llm_by_purpose.strategic", Purpose::Strategic),
@@ -155,10 +156,10 @@ pub(crate) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, Strin
     Ok(llms)
 }
 
-/// How the sentences begin that say which model is missing.
+/// The beginning of the sentences about a missing model.
 pub const NO_MODEL: &str = "llm: no model";
 
-/// What a job needs to talk to a model and has not got.
+/// The missing settings that a job needs for its model.
 pub(crate) fn without_model(config: &JobConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut ask = |missing: bool, what: &str, key: &str, variable: &str| {

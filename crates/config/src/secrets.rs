@@ -11,21 +11,21 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-/// Variable that holds the model's key when the configuration names none.
+/// Variable with the model's key if the configuration names none.
 pub const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
 
 /// One entry of `PLUMBLINE_SECRETS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     name: String,
-    /// `host` or `host:port`; none where the operator's files say it.
+    /// `host` or `host:port`; none if the operator's files determine it.
     host: Option<String>,
 }
 
-/// Reads `PLUMBLINE_SECRETS`.
+/// Parses `PLUMBLINE_SECRETS`.
 ///
 /// # Errors
-/// When an entry is no name, or names what is never a secret of a configuration.
+/// If an entry is not a name, or names a variable that must never be a configuration's secret.
 pub(crate) fn parse(text: &str) -> Result<Vec<Listed>, ConfigError> {
     let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
     let listed = |entry: &str| {
@@ -45,12 +45,12 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Listed>, ConfigError> {
     Ok(entries.map(listed).collect::<Result<_, _>>()?)
 }
 
-/// What belongs to the worker itself.
+/// Whether a variable belongs to the worker itself.
 fn is_never_allowed(name: &str) -> bool {
     name.eq_ignore_ascii_case("DATABASE_URL") || name.to_ascii_uppercase().starts_with("PLUMBLINE_")
 }
 
-/// The variables that a configuration may not name, with the keys that name them.
+/// The variables that a configuration must not name, with the keys that name them.
 pub(crate) fn refused(config: &JobConfig, llms: &[(&'static str, Llm)], env: &ModelEnv) -> Vec<(String, String)> {
     let of_llm = |(section, llm): &(&str, Llm)| Some((format!("{section}.api_key_env"), llm.api_key_env.clone()?));
     let named = llms.iter().filter_map(of_llm);
@@ -59,13 +59,13 @@ pub(crate) fn refused(config: &JobConfig, llms: &[(&'static str, Llm)], env: &Mo
     named.chain(of_services).filter(|(_, name)| is_never_allowed(name) || is_outside(name)).collect()
 }
 
-/// Whether a job's row may name this variable, where rows may name any.
+/// Whether a job's row may name this variable, if rows may name any.
 pub(crate) fn may_be_named(name: &str, known: &[String], env: &ModelEnv) -> bool {
     let is_listed = env.secrets.iter().flatten().any(|listed| listed.name == name);
     !is_never_allowed(name) && (is_listed || (env.secrets.is_none() && known.iter().any(|one| one == name)))
 }
 
-/// Whether a section, or `llm` for it, names the variable of its key in what the operator wrote.
+/// Whether a section, or `llm` for it, names the variable of its key in the operator's files.
 fn names_a_key(written: &Value, section: &str) -> bool {
     let named = |path: &str| written.pointer(path).is_some_and(Value::is_string);
     if section == resolved::FALLBACK {
@@ -96,7 +96,7 @@ fn of_services(config: &JobConfig) -> Vec<(String, String, String)> {
     named.chain(of_tools).collect()
 }
 
-/// `host:port` of an address; empty where there is none.
+/// `host:port` of an address; empty if there is none.
 fn place(address: Option<&str>) -> String {
     let Some((scheme, rest)) = address.and_then(|address| address.split_once("://")) else { return String::new() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -109,7 +109,7 @@ fn place(address: Option<&str>) -> String {
     }
 }
 
-/// A search service without an address has its provider's.
+/// A search service without an address has its provider's address.
 fn search_place(provider: &str, address: Option<&str>) -> String {
     address.map_or_else(|| format!("the service {provider}"), |address| place(Some(address)))
 }
@@ -118,19 +118,19 @@ fn search_place(provider: &str, address: Option<&str>) -> String {
 #[derive(Debug, Default)]
 pub struct Secrets {
     listed: Option<Vec<Listed>>,
-    /// Names and places that stand beside each other in what the operator wrote, as it is now.
+    /// Pairs of name and place in the operator's current files.
     beside: RwLock<HashSet<(String, String)>>,
 }
 
 impl Secrets {
-    /// Those of the operator's files and environment.
+    /// The secrets named by the operator's files and environment.
     pub fn of(configs: &ConfigRegistry, env: &ModelEnv) -> Self {
         let secrets = Self { listed: env.secrets.clone(), beside: RwLock::default() };
         secrets.learn_anew(configs, env);
         secrets
     }
 
-    /// Forgets what stood beside each other, and takes in what does now.
+    /// Replaces the pairs by those of the current files.
     pub fn learn_anew(&self, configs: &ConfigRegistry, env: &ModelEnv) {
         let now = Self::default();
         for job_type in configs.job_types() {
@@ -147,9 +147,9 @@ impl Secrets {
         *self.beside.write().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
-    /// Adds what stands beside each other in a configuration that the operator wrote. `names_key` says whether he named the
-    /// key of a section's model. One that he did not name is the usual key, and that of the environment's address, where
-    /// there is one: it goes to no other address for that a file has one.
+    /// Adds the pairs of name and place in a configuration written by the operator. `names_key`: whether they named the
+    /// key of a section's model. A key that they did not name is the default key and belongs to the environment's
+    /// address, if there is one: it is not sent to another address just because a file has one.
     pub fn learn(&self, config: &JobConfig, names_key: impl Fn(&str) -> bool, usual: Option<&str>) {
         let mut beside = self.beside.write().unwrap_or_else(PoisonError::into_inner);
         for (section, llm) in resolved::llms(config).unwrap_or_default() {
@@ -162,13 +162,13 @@ impl Secrets {
         beside.extend(services.into_iter().map(|(_, name, place)| (name, place)));
     }
 
-    /// The usual key goes to the environment's address, whether or not a file leaves its address open.
+    /// The default key belongs to the environment's address, whether or not a file leaves its own address unset.
     fn learn_usual(&self, address: &str) {
         let mut beside = self.beside.write().unwrap_or_else(PoisonError::into_inner);
         beside.insert((DEFAULT_KEY_ENV.to_owned(), place(Some(address))));
     }
 
-    /// The secret in a variable, for the host of an address; none where it is not set or belongs to another host.
+    /// The secret in a variable, for the host of an address; none if it is not set or belongs to another host.
     pub fn for_address(&self, name: &str, address: &str) -> Option<ApiKey> {
         self.read(name, &place(Some(address)))
     }
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// The usual key belongs to the environment's address, not to every address that a file has.
+    /// The default key belongs to the environment's address, not to every address in a file.
     #[test]
     fn the_usual_key_goes_to_the_environments_address_and_a_named_one_to_its_own() {
         let dir = tempfile::tempdir().expect("a temporary folder can be made");

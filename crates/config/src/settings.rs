@@ -9,11 +9,12 @@ use plumbline_engine::{
 use std::sync::Arc;
 
 impl Resolved {
-    /// The engine's settings. `catalog` is every tool of the program; of it, and of the configuration's own, come out those that the configuration lists, in
-    /// the order of its lists, each bound where the lists and its own nature agree.
+    /// The engine's settings. `catalog` has all tools of the program; the result has those of them, and of the
+    /// configuration's own tools, that the configuration lists, in the order of its lists, each bound in the phases
+    /// that both the lists and the tool allow.
     ///
     /// # Errors
-    /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
+    /// If a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
     pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
         let foreign = self.foreign_tools();
         let specs = foreign.specs();
@@ -51,7 +52,7 @@ impl Resolved {
         })
     }
 
-    /// The lists without the tools whose service is not configured: a tool that can only fail is not offered.
+    /// The lists without tools whose service is not configured: a tool that can only fail is not offered.
     fn tools_with_service(&self) -> Tools {
         let mut lists = self.config.tools.clone();
         if self.config.connections.web_search.is_none() {
@@ -101,7 +102,7 @@ impl Resolved {
         }
     }
 
-    /// The model of a purpose; none where it is the one that works on todos.
+    /// The model of a purpose; none if it is the one for todos.
     fn other_model(&self, purpose: Purpose) -> Option<ModelSettings> {
         let [model, tactical] = [purpose, Purpose::Tactical].map(|purpose| model(&self.llm(purpose)));
         (model != tactical).then_some(model)
@@ -121,13 +122,13 @@ pub(crate) fn model(llm: &Llm) -> ModelSettings {
     }
 }
 
-/// The tools that `connections.web_search` switches on.
+/// The tools enabled by `connections.web_search`.
 const WEB_RESEARCH: [&str; 2] = ["web_search", "fetch_page"];
 
-/// The tool that loads the deferred ones.
+/// The tool that loads deferred tools.
 const SEARCH: &str = "search_tools";
 
-/// The deferred tools that are not bound anyway. Where there are any, the one that finds them is bound.
+/// The deferred tools that are not bound anyway. If there are any, the tool that loads them is bound.
 fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> Vec<ToolSpec> {
     let is_bound = |bound: &[ToolSpec], name: &str| bound.iter().any(|tool| tool.name == name);
     let deferred = catalog.iter().filter(|tool| lists.deferred.contains(&tool.name));
@@ -138,7 +139,7 @@ fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> 
     deferred
 }
 
-/// The listed tools in the order of the lists, with the phases they are bound in.
+/// The listed tools in the order of the lists, with the phases in which they are bound.
 fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolSpec>, ConfigError> {
     let mut selected: Vec<ToolSpec> = Vec::new();
     let mut wrong = Vec::new();
@@ -168,11 +169,11 @@ fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolS
     Ok(selected)
 }
 
-/// What a phase and a job end by. Without one of them a job could not go on, so they are bound wherever they work, whatever
-/// the lists say.
+/// Tools that end a phase or a job. Without one of them a job could not continue, so they are bound wherever they work,
+/// regardless of the lists.
 const GATES: [&str; 4] = ["todo_complete", "todo_write", "todo_rewind", "job_complete"];
 
-/// And what a job answers for its documents' passages by, where it must.
+/// Tools with which a job answers its documents' passages, if it must.
 const LEDGER: [&str; 2] = ["close_passages", "coverage"];
 
 fn bind_gates(catalog: &[ToolSpec], covers: bool, selected: &mut Vec<ToolSpec>) {

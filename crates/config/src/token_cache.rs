@@ -1,6 +1,5 @@
-//! Caches token counts of texts that jobs have in common. Every phase of every job opens with the same prompts, and
-//! counting them each time would take longer than the rest of a worker's work for a request; so their lines are counted
-//! once.
+//! Caches token counts of texts that jobs share. Every phase of every job opens with the same prompts, and counting
+//! them each time would take longer than the rest of a worker's work for a request; so their lines are counted once.
 //!
 //! This is exact. A token's pre-tokenized piece continues after a line break only with white space, more breaks or a
 //! slash: if a line begins with anything else, the count of the whole is the sum of the counts of its parts.
@@ -9,14 +8,14 @@ use plumbline_engine::Prompts;
 use plumbline_tokens::Encoder;
 use std::{collections::HashMap, iter};
 
-/// The lines of some texts with their tokens.
+/// The lines of some texts with their token counts.
 pub(crate) struct TokenCache {
     encoder: Encoder,
     tokens: HashMap<Box<str>, u32>,
 }
 
 impl TokenCache {
-    /// Those of a configuration's prompts and of whatever else all its jobs have.
+    /// The cache for a configuration's prompts and other texts that all its jobs share.
     pub(crate) fn of(encoder: Encoder, prompts: &Prompts, others: &[&str]) -> Self {
         let Prompts { strategic, tactical, summarization, instructions, todos: _ } = prompts;
         let texts = [strategic, tactical, summarization, instructions].map(String::as_str);
@@ -31,7 +30,7 @@ impl TokenCache {
 
     /// Tokens of a text; saturates at `u32::MAX`.
     pub(crate) fn count(&self, text: &str) -> u32 {
-        // Lines that are not known are counted together.
+        // Unknown lines are counted together.
         let (mut known, mut at, mut unknown) = (0u32, 0, 0);
         for line in lines(text) {
             let end = at + line.len();
@@ -45,7 +44,7 @@ impl TokenCache {
     }
 }
 
-/// A text cut before each line that no piece can lead into.
+/// A text split before each line that no piece can continue into.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     iter::from_fn(move || {
@@ -79,7 +78,7 @@ mod tests {
         assert_eq!(lines("a\n\nb\n c\n/d\ne\n").collect::<Vec<_>>(), ["a\n\n", "b\n c\n/d\n", "e\n"]);
     }
 
-    /// Every text of some awkward parts, in any order, with known lines between.
+    /// All orders of some difficult parts, with known lines between them.
     #[test]
     fn a_count_is_what_it_would_be_without_knowing_any_line() {
         let parts = [

@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "approval";
 const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];
 const FOREIGN: [&str; 2] = ["http_", "mcp_"];
 
-/// Which calls a job may make without a person, as far as that is read anew at each claim.
+/// The rules for calls without a person's approval that are read again at each claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallRules {
     approval: Option<Vec<String>>,
@@ -34,7 +34,7 @@ impl Resolved {
     /// The form for the engine, of these tools.
     pub(crate) fn approval(&self, tools: &[ToolSpec], foreign: Registry) -> ApprovalRules {
         let patterns = self.config.approval.as_deref().unwrap_or_default();
-        // What decides about the job itself is the engine's.
+        // The engine decides calls about the job itself.
         let outside = || tools.iter().filter(|tool| tool.handler != Handler::Engine);
         let is_asked = |tool: &&ToolSpec| patterns.iter().any(|pattern| names(pattern, &tool.name));
         let digest = |tool: &ToolSpec| {
@@ -59,7 +59,7 @@ impl Resolved {
         self
     }
 
-    /// What this configuration says of the calls that a job may make.
+    /// The rules of this configuration for a job's calls.
     pub fn call_rules(&self) -> CallRules {
         CallRules {
             approval: self.config.approval.clone(),

@@ -1,4 +1,4 @@
-//! `coverage`, `coverage_settings` and `documents`: what of a document has to be worked through, and who makes it ready.
+//! `coverage`, `coverage_settings` and `documents`: how much of the documents must be processed, and who prepares them.
 
 use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
 use plumbline_documents::candidates::{self, PatternError, Scan};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The one key here that is a list.
+/// The only list among these keys.
 pub(crate) const PATTERNS: &str = "coverage_settings.patterns";
 
 /// Whether a job must answer the passages of its documents.
@@ -92,7 +92,7 @@ pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
     Some(RuleViolation::new(&[PATTERNS], sentence(&wrong)))
 }
 
-/// The first pattern of the operator's that a row removes: fewer patterns mean fewer candidates.
+/// The first pattern of the operator that a row removes: fewer patterns mean fewer candidates.
 pub(crate) fn taken_away(bound: &Value, row: &Value) -> Option<Value> {
     let left = row.as_array().map_or(&[][..], Vec::as_slice);
     bound.as_array()?.iter().find(|pattern| !left.contains(pattern)).cloned()

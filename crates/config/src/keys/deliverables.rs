@@ -1,4 +1,4 @@
-//! `deliverables` and `citations_required`: what a job owes at its end, as data.
+//! `deliverables` and `citations_required`: the results that a job must have at its end, as data.
 
 use super::job::JobConfig;
 use crate::{

@@ -1,4 +1,4 @@
-//! `llm.fallback`: models that are asked when the job's own fails.
+//! `llm.fallback`: models that are used when the job's own fails.
 
 use crate::{Llm, Resolved, resolved};
 use plumbline_engine::{FailureClass, Purpose};
@@ -31,7 +31,7 @@ fn after() -> u32 {
     3
 }
 
-/// Models that plan, work on todos, and summarize, in the order of [`plumbline_engine::Fallback::models`].
+/// The purposes: planning, work on todos, summaries, in the order of [`plumbline_engine::Fallback::models`].
 const PURPOSES: [Purpose; 3] = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
 
 impl Resolved {
@@ -46,7 +46,7 @@ impl Resolved {
             .expect("the parts were merged and read once when the job was resolved")
     }
 
-    /// The same as the engine decides by them.
+    /// The same in the form for the engine.
     pub(crate) fn engine_fallbacks(&self) -> Vec<plumbline_engine::Fallback> {
         let entries = self.config.llm.fallback.iter().zip(self.fallbacks());
         let of = |(entry, llms): (&LlmFallback, [Llm; 3])| plumbline_engine::Fallback {

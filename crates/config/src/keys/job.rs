@@ -1,7 +1,8 @@
 //! The types of a job type's configuration. Their doc comments become the descriptions in `configs/schema.json`, so
 //! they are written for the person who edits a configuration file.
 //!
-//! No default stands here: every default is a line of `configs/defaults.json`, where a user can read and change it.
+//! No defaults are in this file: every default is a line of `configs/defaults.json`, where a user can read and change
+//! it.
 
 use crate::{
     Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,

@@ -152,7 +152,7 @@ pub struct LlmByPurpose {
 }
 
 impl LlmByPurpose {
-    /// What differs for a purpose.
+    /// The differences for a purpose.
     pub(crate) fn of(&self, purpose: Purpose) -> &Map<String, Value> {
         match purpose {
             Purpose::Strategic => &self.strategic,

@@ -1,4 +1,4 @@
-//! The keys of a configuration, one section a file: types with the schema, defaults and meaning of each.
+//! The keys of a configuration, one file per section: types with the schema, defaults and meaning of each.
 
 pub(crate) mod approval;
 pub(crate) mod connections;

@@ -1,8 +1,8 @@
-//! Profiles: what is known of a provider's or a model's ways, as data.
+//! Profiles: the known deviations of a provider or a model, as data.
 //!
-//! `providers.json` has an entry for each that is known, chosen by what the address and the model's name begin with. Of all
-//! entries that match, the more specific ones lie over the general ones, key by key, and a job type's own `llm.profile` over
-//! all of them. The file of `PLUMBLINE_CONFIG_DIR` adds to the built-in one; where both are as specific, it wins.
+//! `providers.json` has an entry for each, chosen by prefixes of the address and of the model's name. Of all entries
+//! that match, more specific ones override general ones, key by key, and a job type's own `llm.profile` overrides all
+//! of them. The file of `PLUMBLINE_CONFIG_DIR` extends the built-in one; at equal specificity, it takes precedence.
 
 use crate::{
     Llm, OutputCap, Prices,
@@ -85,7 +85,7 @@ pub struct ProfileKeys {
 const OF_LLM: [&str; 3] = ["output_cap", "context_window", "prices"];
 
 impl ProfileKeys {
-    /// As the model's client takes it.
+    /// The form for the model's client.
     pub(crate) fn for_client(&self) -> Profile {
         let plain = Profile::default();
         Profile {
@@ -103,7 +103,7 @@ impl ProfileKeys {
         }
     }
 
-    /// Whether the model takes the configured effort.
+    /// Whether the model accepts the configured effort.
     pub(crate) fn takes_effort(&self, llm: &Llm) -> bool {
         match (&llm.reasoning_level, &self.efforts) {
             (Some(level), Some(efforts)) => efforts.contains(level),
@@ -117,11 +117,11 @@ impl ProfileKeys {
 pub struct ProfileEntry {
     /// Its name.
     pub name: String,
-    /// What addresses begin with; any when none.
+    /// Prefix of addresses; none: any.
     pub base_url: Option<String>,
-    /// What names of models begin with, with or without what stands before their last slash; any when none.
+    /// Prefix of model names, with or without the part before their last slash; none: any.
     pub model: Option<String>,
-    /// What it says.
+    /// Its keys.
     pub keys: ProfileKeys,
 }
 
@@ -134,20 +134,20 @@ impl ProfileEntry {
         begins(base_url, &self.base_url) && (begins(model, &self.model) || begins(bare, &self.model))
     }
 
-    /// Whoever names both is more specific than who names one; an address says more than a model's name, for it is the
-    /// server that refuses a request; then the longer one.
+    /// An entry with both prefixes is more specific than one with a single prefix; an address takes precedence over a
+    /// model's name, because it is the server that refuses a request; then the longer prefix.
     fn specificity(&self) -> (usize, usize, usize) {
         let [base_url, model] = [&self.base_url, &self.model].map(|prefix| prefix.as_ref().map_or(0, String::len));
         (usize::from(base_url > 0) + usize::from(model > 0), base_url, model)
     }
 }
 
-/// Everything that is known of providers and models.
+/// All known profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles(Vec<ProfileEntry>);
 
 impl Profiles {
-    /// Those of the built-in file and of the operator's.
+    /// The profiles of the built-in file and of the operator's.
     ///
     /// # Errors
     /// The first entry that cannot be read.
@@ -164,22 +164,22 @@ impl Profiles {
                 entries.push(entry(one).map_err(|said| wrong(format!("`profiles[{at}]`: {said}")))?);
             }
         }
-        // Stable: of equals, the operator's come last and win.
+        // Stable: at equal specificity, the operator's come last and take precedence.
         entries.sort_by_key(ProfileEntry::specificity);
         Ok(Self(entries))
     }
 
-    /// All of them, the general ones first.
+    /// All profiles, general ones first.
     pub fn iter(&self) -> impl Iterator<Item = &ProfileEntry> {
         self.0.iter()
     }
 
-    /// The name of the most specific one for a model at an address.
+    /// The name of the most specific profile for a model at an address.
     pub fn name_of(&self, base_url: &str, model: &str) -> Option<&str> {
         self.0.iter().rev().find(|entry| entry.matches(base_url, model)).map(|entry| entry.name.as_str())
     }
 
-    /// What is known of a model at an address.
+    /// The merged profile of a model at an address.
     fn known_of(&self, llm: &Value) -> Value {
         let text = |key: &str| llm[key].as_str().unwrap_or_default();
         let mut known = json!({});
@@ -189,7 +189,7 @@ impl Profiles {
         known
     }
 
-    /// The layer that a configuration gets over `defaults`. `merged` is the configuration without it, `below` the same
+    /// The layer that a configuration gets above `defaults`. `merged` is the configuration without it, `below` the same
     /// without the job's row.
     pub(crate) fn layer(&self, merged: &Value, below: &Value, defaults: &Value) -> Layer {
         let llm = &merged["llm"];
@@ -204,8 +204,8 @@ impl Profiles {
         Layer::synthetic_file(FILE, value, Kind::Profile)
     }
 
-    /// Puts what is known of the models to fall back on under what the configuration says of them. Nothing of the job's own
-    /// model holds for another.
+    /// Merges the profiles of the fallback models below their configuration. Nothing known of the job's own model
+    /// applies to another.
     pub(crate) fn know_fallbacks(&self, merged: &mut Value, defaults: &Value) {
         let llm = merged["llm"].clone();
         for entry in merged["llm"]["fallback"].as_array_mut().into_iter().flatten() {
@@ -222,12 +222,12 @@ impl Profiles {
         }
     }
 
-    /// The prices of the model of a section; null where they are not known.
+    /// The prices of the model of a section; null if unknown.
     pub(crate) fn prices_of(&self, llm: &Value) -> Value {
         self.known_of(llm)["prices"].clone()
     }
 
-    /// What is known of a model, under what a job type says of it.
+    /// The profile of a model, merged below the keys of its job type.
     fn over_own(&self, llm: &Value, profile: &Value) -> Value {
         let mut known = self.known_of(llm);
         if profile.is_object() {
@@ -237,7 +237,7 @@ impl Profiles {
     }
 }
 
-/// The part of a configuration that names another model or address, over `llm`; none where it names the same.
+/// The part of a configuration that names another model or address, merged over `llm`; none if it names the same.
 fn of_other_model(llm: &Value, part: &Value) -> Option<Value> {
     let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
     (is_other && part.is_object()).then(|| {
@@ -255,12 +255,12 @@ fn with_keys_of_llm(known: &Value) -> Value {
     llm
 }
 
-/// A purpose's model of its own inherits nothing of what is known of the job's: its ways are replaced when the part is put over
-/// `llm`, and its window here.
+/// A purpose with a model of its own inherits nothing known of the job's model: the profile is replaced when the part
+/// is merged over `llm`, and the window here.
 fn of_another(other: &Value, own: &Value, llm: &Value, defaults: &Value) -> Value {
     let mut part = json!({"profile": other});
     for key in OF_LLM {
-        // What a file says of `llm` holds for all purposes.
+        // A value of `llm` in a file applies to all purposes.
         let is_said = llm[key] != defaults["llm"][key];
         let known = [&other[key], &defaults["llm"][key]].into_iter().find(|value| !value.is_null());
         if let (false, true, Some(known)) = (is_said, own[key] != other[key], known) {
@@ -280,7 +280,7 @@ impl ProfileKeys {
     }
 }
 
-/// One entry, or what is wrong with it.
+/// Parses an entry, or returns what is wrong with it.
 fn entry(value: &Value) -> Result<ProfileEntry, String> {
     let mut keys = value.as_object().cloned().ok_or("it is no object; write {\"name\": …, \"match\": …}")?;
     let name = keys.remove("name").as_ref().and_then(Value::as_str).map(str::to_owned);

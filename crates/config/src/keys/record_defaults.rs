@@ -1,4 +1,4 @@
-//! `record_defaults`: what a recorded requirement says where the call that records it leaves it out.
+//! `record_defaults`: the values of a recorded requirement that the recording call omits.
 
 use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
 use plumbline_documents::candidates::PatternError;

@@ -1,4 +1,4 @@
-//! `untrusted`: what a job may reach once it has read text from outside.
+//! `untrusted`: what a job may reach once it has read untrusted text.
 
 use super::{approval, http_tools};
 use crate::{JobConfig, Resolved, rules::validate::RuleViolation};

@@ -1,23 +1,23 @@
-//! Values from the environment for every job: the model, its endpoint and the iteration limit, if the job type leaves
-//! them open; and connections.
+//! Values from the environment for every job: the model, its endpoint and the iteration limit, if the job type does not
+//! set them; and connections.
 
 use crate::{ConfigError, Listed, error::Problem, layers::with_switches, secrets};
 use serde_json::{Map, Value, json};
 
-/// Settings of the process, flags and environment variables already weighed (a flag wins over its variable). They
-/// stand between `defaults` and the files of the job types: the environment fills what those leave open. Connections
-/// alone stand over the files, for those who deploy without a folder.
+/// Settings of the process, from flags and environment variables (a flag overrides its variable). They are between
+/// `defaults` and the files of the job types: the environment fills what those do not set. Only connections override
+/// the files, for deployments without a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelEnv {
     /// `PLUMBLINE_MODEL`.
     pub model: Option<String>,
     /// `OPENAI_BASE_URL`.
     pub base_url: Option<String>,
-    /// `PLUMBLINE_MAX_ITERATIONS`: most model calls of a job.
+    /// `PLUMBLINE_MAX_ITERATIONS`: maximum model calls of a job.
     pub max_iterations: Option<u32>,
-    /// `PLUMBLINE_CONNECTIONS`: an object as `connections`.
+    /// `PLUMBLINE_CONNECTIONS`: an object like `connections`.
     pub connections: Option<Value>,
-    /// `PLUMBLINE_SECRETS`: variables that a configuration may name; those of the operator's files when unset.
+    /// `PLUMBLINE_SECRETS`: variables that a configuration may name; if unset, those in the operator's files.
     pub secrets: Option<Vec<Listed>>,
 }
 
@@ -25,8 +25,8 @@ impl ModelEnv {
     /// Reads the variables through `lookup`, usually `|name| std::env::var(name).ok()`. Empty values count as unset.
     ///
     /// # Errors
-    /// When `PLUMBLINE_MAX_ITERATIONS` is no whole number from 1, `PLUMBLINE_CONNECTIONS` no JSON
-    /// object, or `PLUMBLINE_SECRETS` no list of variables.
+    /// If `PLUMBLINE_MAX_ITERATIONS` is not an integer of at least 1, `PLUMBLINE_CONNECTIONS` is not a JSON object, or
+    /// `PLUMBLINE_SECRETS` is not a list of variables.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let read = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         let max_iterations = read("PLUMBLINE_MAX_ITERATIONS").map(|text| parse_iterations(&text)).transpose()?;
@@ -36,7 +36,7 @@ impl ModelEnv {
         Ok(Self { model, base_url, max_iterations, connections, secrets })
     }
 
-    /// What it fills, as a layer of configuration.
+    /// The values that it fills, as a layer of configuration.
     pub(crate) fn layer(&self) -> Value {
         let mut llm = Map::new();
         if let Some(model) = &self.model {
@@ -52,7 +52,7 @@ impl ModelEnv {
         json!({"llm": llm, "limits": limits})
     }
 
-    /// What it puts over the files, as a layer of configuration.
+    /// The values that override the files, as a layer of configuration.
     pub(crate) fn connections_layer(&self) -> Option<Value> {
         Some(with_switches(json!({"connections": self.connections.clone()?})))
     }
@@ -68,7 +68,7 @@ pub(crate) fn variable_of(key: &str) -> &'static str {
     }
 }
 
-/// The text is never repeated in the sentence: it may hold what should not stand there.
+/// The text is not repeated in the error: it may contain a secret by mistake.
 fn parse_connections(text: &str) -> Result<Value, ConfigError> {
     match serde_json::from_str(text) {
         Ok(connections @ Value::Object(_)) => Ok(connections),

@@ -1,6 +1,6 @@
-//! The configuration and prompt files: those built into the binary, and over them those of a folder.
+//! The configuration and prompt files: the built-in ones, overridden by those of a folder.
 //!
-//! A folder need not be complete. A file in it replaces the built-in one of the same name, so a team keeps only its own
+//! A folder may be incomplete. A file in it replaces the built-in one of the same name, so a team keeps only its own
 //! job types there and still extends `defaults`.
 
 use super::parse::Format;
@@ -16,21 +16,21 @@ struct BuiltInConfigs;
 #[folder = "$CARGO_MANIFEST_DIR/../../prompts"]
 struct BuiltInPrompts;
 
-/// A text and the name under which the user knows it.
+/// A text and the file name that the user knows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct File {
     pub(crate) shown: String,
-    /// Or why it could not be read.
+    /// The text, or why it could not be read.
     text: Result<String, String>,
-    /// Whether it came with the binary; the operator wrote the others.
+    /// Whether it is built in; otherwise the operator wrote it.
     pub(crate) is_built_in: bool,
 }
 
 impl File {
-    /// What the file says.
+    /// The file's text.
     ///
     /// # Errors
-    /// When it could not be read as text.
+    /// If it could not be read as text.
     pub(crate) fn text(&self) -> Result<&str, Problem> {
         self.text.as_deref().map_err(|reason| unreadable(&self.shown, reason))
     }
@@ -62,14 +62,14 @@ fn embedded<E: Embed>(folder: &str) -> Files {
         .collect()
 }
 
-/// Puts the files of `dir` over `files`: those directly in it, and with `nested` those one folder deeper.
+/// Overrides `files` by the files of `dir`: those directly in it, and with `nested` those one folder deeper.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub(crate) fn overlay(files: &mut Files, dir: &Path, nested: bool) -> Result<(), ConfigError> {
     let mut own = Files::new();
     read_folder(dir, "", nested, &mut own).map_err(|(path, error)| unreadable(&path, &error.to_string()))?;
-    // A type given as YAML must also displace a built-in one given as JSON.
+    // A type given as YAML must also replace a built-in one given as JSON.
     for path in own.keys() {
         if let Some((stem, _)) = config_stem(path) {
             files.retain(|known, _| config_stem(known).is_none_or(|(other, _)| other != stem));

@@ -18,7 +18,7 @@ impl Lines {
         scanner.found
     }
 
-    /// The keys of a YAML text's block mappings. Keys inside `{…}` are found by the key that holds them.
+    /// The keys of a YAML text's block mappings. Keys inside `{…}` get the line of the key that contains them.
     pub(crate) fn of_yaml(text: &str) -> Self {
         let mut lines = BTreeMap::new();
         let mut open: Vec<(usize, String)> = Vec::new();
@@ -33,13 +33,13 @@ impl Lines {
         Self { lines, twice: None }
     }
 
-    /// A key that appears twice in its object, with the line of the second. YAML's parser refuses these itself; JSON's
-    /// would quietly keep the last.
+    /// A duplicate key of an object, with the line of the second. YAML's parser refuses these itself; JSON's would
+    /// silently keep the last.
     pub(crate) fn twice(&self) -> Option<(&str, usize)> {
         self.twice.as_ref().map(|(path, line)| (path.as_str(), *line))
     }
 
-    /// The line of the key at `path`, or of the nearest key around it.
+    /// The line of the key at `path`, or of the nearest enclosing key.
     pub(crate) fn of(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {
@@ -68,7 +68,7 @@ fn yaml_key(line: &str) -> Option<(usize, &str)> {
     Some((line.len() - rest.len(), key.trim().trim_matches(['"', '\''])))
 }
 
-/// Walks a JSON text that is known to be well formed.
+/// Scans a JSON text that is known to be well-formed.
 struct Scanner<'a> {
     chars: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
@@ -142,7 +142,7 @@ impl Scanner<'_> {
         self.next();
     }
 
-    /// The characters between the quotes; escapes are kept as written, because keys have none.
+    /// The characters between the quotes; escapes are kept as written, because keys contain none.
     fn string(&mut self) -> String {
         self.next();
         let mut text = String::new();

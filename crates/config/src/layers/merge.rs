@@ -1,8 +1,8 @@
-//! How layers of configuration combine: objects merge, arrays and scalars replace, `null` removes.
+//! The merge of configuration layers: objects merge, arrays and scalars replace, `null` removes.
 
 use serde_json::Value;
 
-/// Puts `over` on top of `base`.
+/// Merges `over` over `base`.
 pub(crate) fn merge(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
@@ -18,7 +18,7 @@ pub(crate) fn merge(base: &mut Value, over: &Value) {
     }
 }
 
-/// A `null` has nothing to remove in a new object, so it is left out there.
+/// A `null` has nothing to remove in a new object, so it is omitted there.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(map) => map

@@ -1,6 +1,6 @@
-//! The layers of a job type's configuration, the lowest first: `defaults`, the environment, the files of the type and of
-//! those that it extends, the environment's connections, the job's own `config`. Later layers win, so that the
-//! environment fills what a job type leaves open and overrides nothing.
+//! The layers of a job type's configuration, lowest first: `defaults`, the environment, the files of the type and of
+//! the types that it extends, the environment's connections, the job's own `config`. Later layers override earlier
+//! ones, so the environment only fills what a job type does not set.
 
 pub(crate) mod env;
 pub(crate) mod files;
@@ -21,30 +21,30 @@ use serde_json::{Map, Value, json};
 /// One source of configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// File name, or what it is.
+    /// File name, or a description.
     pub(crate) name: String,
     /// The object it contributes, without `$extends`.
     pub(crate) value: Value,
-    /// Where its keys stand.
+    /// The lines of its keys.
     pub(crate) lines: Lines,
-    /// Whether the operator wrote it: a file that did not come with the binary, or the environment.
+    /// Whether the operator wrote it: a file that is not built in, or the environment.
     pub(crate) is_operators: bool,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind,
 }
 
-/// What a layer is, in the order of precedence.
+/// The kind of a layer, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// `defaults`.
     Defaults,
-    /// What is known of the model and its provider.
+    /// The known properties of the model and its provider.
     Profile,
-    /// What the environment fills.
+    /// Values filled by the environment.
     Environment,
     /// The file of a job type.
     Type,
-    /// What the environment puts over the files.
+    /// The environment's connections, which override the files.
     Connections,
     /// The prices of the models that a job's row chooses.
     RowPrices,
@@ -53,22 +53,22 @@ pub(crate) enum Kind {
 }
 
 impl Layer {
-    /// A layer that is no file.
+    /// A layer without a file.
     pub(crate) fn synthetic(name: &str, value: Value, kind: Kind) -> Self {
         Self { name: name.into(), value, lines: Lines::default(), is_operators: kind != Kind::Row, kind }
     }
 
-    /// What is made from a file whose keys stand elsewhere. Nobody's wish, so that it is no bound.
+    /// A layer derived from a file that has its keys elsewhere. The operator did not set it, so it is not a bound.
     pub(crate) fn synthetic_file(name: &str, value: Value, kind: Kind) -> Self {
         Self { is_operators: false, ..Self::synthetic(name, value, kind) }
     }
 
-    /// Where it says a key, for a person.
+    /// The place of a key in it, for a person.
     fn place_of(&self, path: &str) -> String {
         match (self.kind, self.lines.of(path)) {
             (Kind::Environment | Kind::Connections, _) => format!("{} ({})", self.name, env::variable_of(path)),
             (Kind::Defaults | Kind::Type, Some(line)) if !self.is_operators => {
-                // There is no such file in the user's folder.
+                // The user's folder has no such file.
                 format!("built in ({}:{line})", self.name.trim_start_matches("configs/"))
             }
             (_, Some(line)) => format!("{}:{line}", self.name),
@@ -76,7 +76,7 @@ impl Layer {
         }
     }
 
-    /// The same layer, with the place of each value in the value's stead.
+    /// The same layer, with each value replaced by its place.
     fn of_places(&self) -> Self {
         Self { value: places(self, &self.value, ""), ..self.clone() }
     }
@@ -95,7 +95,7 @@ fn places(layer: &Layer, value: &Value, path: &str) -> Value {
     }
 }
 
-/// A service that is `false` is none, as one that is `null`; and `postgres: true` says what holds anyway.
+/// A service that is `false` is absent, like one that is `null`; `postgres: true` has no effect.
 pub(crate) fn with_switches(mut value: Value) -> Value {
     if let Some(connections) = value.get_mut("connections").and_then(Value::as_object_mut) {
         for key in ["neo4j", "embeddings", "web_search"] {
@@ -110,11 +110,11 @@ pub(crate) fn with_switches(mut value: Value) -> Value {
     value
 }
 
-/// The sections that the environment fills.
+/// The sections filled by the environment.
 const FILLED: [&str; 2] = ["llm", "limits"];
 
-/// Puts the environment's values where the files leave nothing: a `null` in a type's file takes back what another file
-/// says, and leaves the key open. A section that is gone is put back whole, by [`check::refill`].
+/// Fills values that the files do not set: a `null` in a type's file removes the value of another file, and leaves the
+/// key unset. A section that was removed is restored as a whole by [`check::refill`].
 fn fill(merged: &mut Value, environment: &Value) {
     for section in FILLED {
         let Some(map) = merged.get_mut(section).and_then(Value::as_object_mut) else { continue };
@@ -124,12 +124,12 @@ fn fill(merged: &mut Value, environment: &Value) {
     }
 }
 
-/// Layers in the order in which they are put on top of each other.
+/// Layers in merge order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layers(Vec<Layer>);
 
 impl Layers {
-    /// The files of an `$extends` chain, the most general first, between the two words of the environment.
+    /// The files of an `$extends` chain, most general first, with the two layers of the environment in their places.
     pub(crate) fn new(mut files: Vec<Layer>, env: &ModelEnv) -> Self {
         let after_defaults = usize::from(files.first().is_some_and(|file| file.kind == Kind::Defaults));
         let environment = |value, kind| Layer::synthetic("the environment", value, kind);
@@ -138,13 +138,13 @@ impl Layers {
         Self(files)
     }
 
-    /// With a job's own `config` over all.
+    /// With a job's own `config` as the top layer.
     pub(crate) fn with_row(mut self, row: Layer) -> Self {
         self.0.push(row);
         self
     }
 
-    /// With the prices of the models that the row chooses, in place of those that hold without it.
+    /// With the prices of the models that the row chooses, in place of those without the row.
     pub(crate) fn with_row_prices(mut self, below: &Value, profiles: &Profiles) -> Self {
         let prices = row_prices::layer(below, &self.refilled(), profiles);
         let row = self.0.iter().position(|layer| layer.kind == Kind::Row).unwrap_or(self.0.len());
@@ -152,9 +152,9 @@ impl Layers {
         self
     }
 
-    /// With what is known of the model and its provider, over `defaults` and under everything else.
+    /// With the known properties of the model and its provider, above `defaults` and below everything else.
     pub(crate) fn with_profile(mut self, profiles: &Profiles) -> Self {
-        // A profile is the operator's, the choice of a model among them may be the row's.
+        // Profiles are the operator's; the model may be chosen by the row.
         let (merged, below) = (self.merged(), self.merged_if(|layer| layer.kind != Kind::Row, None));
         let above = self.0.iter().position(|layer| layer.kind == Kind::Defaults).map_or(0, |at| at + 1);
         let layer = profiles.layer(&merged, &below, &self.defaults());
@@ -167,24 +167,24 @@ impl Layers {
         self.iter().find(|layer| layer.kind == Kind::Defaults).map_or(Value::Null, |layer| layer.value.clone())
     }
 
-    /// All layers, the lowest first.
+    /// All layers, lowest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
         self.0.iter()
     }
 
-    /// The layers that speak of this very job type: its own file, and the job's row.
+    /// The layers of exactly this job type: its own file, and the job's row.
     pub(crate) fn iter_own(&self) -> impl Iterator<Item = &Layer> {
         let file = self.iter().rev().find(|layer| layer.kind == Kind::Type);
         file.into_iter().chain(self.iter().filter(|layer| layer.kind == Kind::Row))
     }
 
-    /// Everything merged.
+    /// All layers merged.
     pub(crate) fn merged(&self) -> Value {
         self.merged_if(|_| true, None)
     }
 
-    /// The layers that count, merged. With an `origin`, groups that the files take out are put back from it before anything
-    /// is put over them.
+    /// The selected layers merged. With an `origin`, groups that the files remove are restored from it before anything
+    /// is merged over them.
     pub(crate) fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
         let mut merged = json!({});
         let (files, over): (Vec<&Layer>, Vec<&Layer>) =
@@ -198,12 +198,12 @@ impl Layers {
         merged
     }
 
-    /// What the environment fills.
+    /// The values filled by the environment.
     fn environment(&self) -> &Value {
         self.iter().find(|layer| layer.kind == Kind::Environment).map_or(&Value::Null, |layer| &layer.value)
     }
 
-    /// Everything merged, groups that were taken out put back.
+    /// All layers merged, removed groups restored.
     pub(crate) fn refilled(&self) -> Value {
         let origin = self.origin();
         let mut merged = self.merged_if(|_| true, Some(&origin));
@@ -211,16 +211,16 @@ impl Layers {
         merged
     }
 
-    /// What would hold without the job's own `config`.
+    /// The configuration without the job's own `config`.
     pub(crate) fn without_row(&self) -> Value {
         Self(self.iter().filter(|layer| layer.kind != Kind::Row).cloned().collect()).refilled()
     }
 
-    /// What the operator set.
+    /// The values set by the operator.
     pub(crate) fn bounds(&self) -> Value {
         let mut bounds = self.merged_if(|layer| layer.is_operators, None);
         for section in FILLED {
-            // A section that a file takes back is the environment's again.
+            // A section that a file removes is filled by the environment again.
             if let Value::Object(map) = &mut bounds
                 && !map.contains_key(section)
             {
@@ -230,7 +230,7 @@ impl Layers {
         bounds
     }
 
-    /// What every job type begins with: the most general file, and the environment.
+    /// The common base of every job type: the most general file, and the environment.
     pub(crate) fn origin(&self) -> Value {
         let is_file = |layer: &&Layer| matches!(layer.kind, Kind::Defaults | Kind::Type);
         let first = self.iter().find(is_file);
@@ -239,7 +239,7 @@ impl Layers {
         for layer in first.into_iter().chain(connections) {
             merge(&mut origin, &layer.value);
         }
-        // Over the first file where that is `defaults`; what a type's own file says, it says over the environment.
+        // Over the first file if that is `defaults`; a type's own file overrides the environment.
         match first.is_some_and(|file| file.kind == Kind::Defaults) {
             true => merge(&mut origin, self.environment()),
             false => fill(&mut origin, self.environment()),
@@ -247,12 +247,12 @@ impl Layers {
         origin
     }
 
-    /// The layers with the place of each value in the value's stead: merged, they say where each value comes from.
+    /// The layers with each value replaced by its place: merged, they give the source of each value.
     pub(crate) fn of_places(&self) -> Self {
         Self(self.iter().map(Layer::of_places).collect())
     }
 
-    /// Whether `llm.base_url` is left to the environment.
+    /// Whether `llm.base_url` is filled by the environment.
     pub(crate) fn leaves_endpoint_open(&self) -> bool {
         let said = |layer: &Layer| match layer.value.get("llm") {
             Some(Value::Null) => Some(false),
@@ -263,7 +263,7 @@ impl Layers {
         !files.filter_map(said).next().unwrap_or(false)
     }
 
-    /// Takes a key out of all files but the last one's: what is not handed on by `$extends`.
+    /// Removes a key from all files except the last: keys that `$extends` does not inherit.
     pub(crate) fn disinherit(files: &mut [Layer], key: &str) {
         let own = files.len().saturating_sub(1);
         for layer in files.iter_mut().take(own).filter(|layer| layer.kind == Kind::Type) {
@@ -271,8 +271,8 @@ impl Layers {
         }
     }
 
-    /// The problem of some values together, at the highest layer that sets one of them: whoever wrote that layer
-    /// wrote last and can mend it. Keys that nobody set belong to the job type's own file.
+    /// The problem of a combination of values, attributed to the highest layer that sets one of them: its author made
+    /// the last change and can fix it. Keys that no layer sets are attributed to the job type's own file.
     pub(crate) fn blame(&self, keys: &[String], message: String) -> Problem {
         let set = |layer: &'_ Layer| {
             let found = keys.iter().find(|key| layer.value.pointer(&format!("/{}", key.replace('.', "/"))).is_some());

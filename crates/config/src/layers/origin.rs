@@ -1,20 +1,20 @@
-//! Where each value of a resolved configuration comes from.
+//! The source of each value of a resolved configuration.
 
 use super::locate::child;
 use serde_json::Value;
 
-/// A leaf key and where its value comes from.
+/// A leaf key and the source of its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// With dots, e.g. `llm.model`.
+    /// Dotted, e.g. `llm.model`.
     pub key: String,
-    /// As the configuration has it.
+    /// The value in the configuration.
     pub value: Value,
     /// `configs/mine/config.json:7`, `built in (defaults.json:7)` or `the environment (PLUMBLINE_MODEL)`.
     pub place: String,
 }
 
-/// Every leaf of a configuration; `places` has the place of each value in the value's stead.
+/// Every leaf of a configuration; `places` has each value replaced by its place.
 pub(crate) fn all(config: &Value, places: &Value) -> Vec<Origin> {
     let mut found = Vec::new();
     collect(config, places, "", &mut found);

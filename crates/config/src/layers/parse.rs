@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::layers::yaml;
 use serde_json::Value;
 
-/// The two ways to write a configuration.
+/// The two formats of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 const PARTS: [(&str, Purpose); 3] =
     [("strategic", Purpose::Strategic), ("tactical", Purpose::Tactical), ("summary", Purpose::Summary)];
 
-/// The layer that puts the prices of the models that hold with the row in the place of those that hold without it; none
-/// where the row changes no model. `below` is the configuration without the row, `row` with it.
+/// The layer that replaces the prices of the models without the row by those of the models with it; none if the row
+/// changes no model. `below` is the configuration without the row, `row` with it.
 pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<Layer> {
     let is_changed = |part: &&str| is_another(&whole(below, part), &whole(row, part));
     let changed: Vec<&str> = PARTS.iter().map(|(part, _)| *part).chain([""]).filter(is_changed).collect();
@@ -40,7 +40,7 @@ pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<L
     Some(Layer { is_operators: false, ..Layer::synthetic("the prices of the job's model", value, Kind::RowPrices) })
 }
 
-/// The section `llm` with a part over it; alone where the part has no name.
+/// The section `llm` with a part merged over it; only `llm` if the part has no name.
 fn whole(config: &Value, part: &str) -> Value {
     with_part(&config["llm"], &config["llm_by_purpose"][part])
 }
@@ -53,20 +53,20 @@ fn with_part(llm: &Value, part: &Value) -> Value {
     whole
 }
 
-/// Whether a section that had a model has another one.
+/// Whether a section that had a model has a different one.
 fn is_another(before: &Value, now: &Value) -> bool {
     before["model"].is_string() && !is_same(before, now)
 }
 
-/// What prices are said of.
+/// The keys that determine prices.
 const PRICED_BY: [&str; 3] = ["model", "base_url", "service_tier"];
 
-/// Whether two sections ask for what costs the same.
+/// Whether two sections have the same prices.
 fn is_same(one: &Value, other: &Value) -> bool {
     PRICED_BY.iter().all(|key| one[*key] == other[*key])
 }
 
-/// Every model that the operator's configuration gives prices, as a section of `llm`.
+/// Every model with prices in the operator's configuration, as a section of `llm`.
 fn said(below: &Value) -> Vec<Value> {
     let llm = &below["llm"];
     let parts = PARTS.iter().map(|(part, _)| whole(below, part));
@@ -87,14 +87,14 @@ fn prices_of(section: &Value, known: &[Value], profiles: &Profiles) -> Value {
     if prices.is_null() {
         return json!({"input": 0.0, "cached_input": 0.0, "cache_write": 0.0, "output": 0.0});
     }
-    // Said, for the price of another model would fill what is left out.
+    // Set explicitly, because the price of another model would fill an omitted value.
     if prices.is_object() && prices["cache_write"].is_null() {
         prices["cache_write"] = prices["input"].clone();
     }
     prices
 }
 
-/// What is said of another tier of a model is said of that model alone.
+/// Values of another tier of a model apply only to that model.
 fn without_tiers(fallback: &Value) -> Value {
     let mut fallback = fallback.clone();
     let parts = fallback.as_array_mut().into_iter().flatten().filter_map(|entry| entry.get_mut("llm")?.as_object_mut());
@@ -104,7 +104,7 @@ fn without_tiers(fallback: &Value) -> Value {
     fallback
 }
 
-/// A model that the row chooses and that the job's cost budget could not count.
+/// A model that the row chooses although the job's cost budget cannot count it.
 ///
 /// # Errors
 /// The key, its level and a sentence.
@@ -134,7 +134,7 @@ fn refused(resolved: &Resolved, below: &Value, part: &str, purpose: Purpose) -> 
     (Forbidden { key, level }, sentence)
 }
 
-/// Models that a job type allows its rows by name, and whose rows would be refused: the keys, and the sentence.
+/// Models that a job type allows its rows by name, but whose rows would be refused: the keys, and the sentence.
 pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) -> Vec<(Vec<String>, String)> {
     if resolved.config.limits.cost_budget_usd.is_none() {
         return Vec::new();

@@ -11,19 +11,19 @@ use serde_json::{Map, Number, Value};
 use serde_yaml::{DuplicateKeyPolicy, Options, Spanned};
 use std::fmt;
 
-/// Why a text is not the YAML that was expected.
+/// Why a text is not the expected YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub(crate) struct YamlError {
-    /// From 1; 0 where the parser gives no place.
+    /// From 1; 0 if the parser reports no place.
     pub line: u64,
-    /// From 1, in characters; 0 where the parser gives no place.
+    /// From 1, in characters; 0 if the parser reports no place.
     pub column: u64,
-    /// What is wrong there, without the place.
+    /// What is wrong, without the place.
     pub message: String,
 }
 
-/// Reads a text as `T`. Where `T` says string, a plain scalar is taken as it stands (`017` stays `017`).
+/// Parses a text as `T`. If `T` requires a string, a plain scalar is taken literally (`017` stays `017`).
 ///
 /// # Errors
 /// The text is not YAML, not a `T`, has a key twice, or is larger than the parser's budget.
@@ -31,8 +31,8 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     serde_yaml::from_str_with_options(text, options()).map_err(|error| YamlError::from_parser(&error))
 }
 
-/// Reads a text without knowing its shape. Plain scalars that only older YAML takes for numbers (`017`, `1_000`) are
-/// strings, so that whoever expects a number there gets to say so.
+/// Parses a text without knowing its shape. Plain scalars that are numbers only in older YAML (`017`, `1_000`) are
+/// strings, so that code which expects a number can report an error.
 ///
 /// # Errors
 /// As for [`parse`].
@@ -63,13 +63,13 @@ impl YamlError {
     }
 }
 
-/// The parser ends its messages with the place, which [`YamlError`] already carries.
+/// The parser's messages end with the place, which [`YamlError`] already contains.
 fn without_place(text: &str) -> String {
     let cut = text.rfind(" at line ").unwrap_or(text.len());
     text[..cut].trim().to_string()
 }
 
-/// An untyped node that remembers where it stands, so that a number can be checked against its spelling.
+/// An untyped node with its place, so that a number can be checked against its spelling.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Node(Spanned<Shape>);
@@ -96,7 +96,7 @@ impl Node {
     }
 }
 
-/// The plain scalar that begins at this place: up to white space or a character that ends it in a flow collection.
+/// The plain scalar at this place: up to white space or a character that ends it in a flow collection.
 fn spelling(lines: &[&str], at: &serde_yaml::Location) -> Option<String> {
     let line = lines.get(usize::try_from(at.line()).ok()?.checked_sub(1)?)?;
     let rest = line.chars().skip(usize::try_from(at.column()).ok()?.checked_sub(1)?);
@@ -104,7 +104,7 @@ fn spelling(lines: &[&str], at: &serde_yaml::Location) -> Option<String> {
     plain.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)).then_some(plain)
 }
 
-/// Whether YAML 1.2's core schema reads this spelling as a number without any surprise.
+/// Whether this spelling is an unambiguous number in YAML 1.2's core schema.
 fn is_core_number(plain: &str) -> bool {
     let digits = plain.strip_prefix(['+', '-']).unwrap_or(plain);
     let leading_zero =

@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::layers::{Layer, locate::child};
 use serde_json::{Map, Value};
 
-/// Everything wrong within one layer.
+/// All errors within one layer.
 pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
     let mut wrong = Vec::new();
     value(&layer.value, complete(), "", &mut |path, message| {
@@ -45,9 +45,9 @@ fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<S
     }
 }
 
-/// Puts back the groups and lists that the merged configuration lacks: `"limits": null` removes what the layers say, down
-/// to what every job type begins with (`origin`); where that has nothing, and for lists, it is an empty one. The keys that
-/// must have a value are still [`missing`] in it.
+/// Restores the groups and lists that the merged configuration lacks: `"limits": null` removes what the layers set,
+/// down to the common base of every job type (`origin`); if the base has none, and for lists, the restored value is
+/// empty. Keys in it that must have a value are still [`missing`].
 pub(crate) fn refill(config: &mut Value, origin: &Value) {
     refill_group(config, origin, complete());
 }
@@ -71,15 +71,15 @@ fn refill_group(config: &mut Value, origin: &Value, schema: &Value) {
     }
 }
 
-/// Calls `report` with the dotted path and the sentence of everything wrong in `value`.
+/// Calls `report` with the dotted path and the sentence of each error in `value`.
 fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str, String)) {
     let words = words_besides(schema);
     let schema = fitting(schema, value);
     match value {
-        // Removes what the layers below say.
+        // Removes the value of lower layers.
         Value::Null => {}
         Value::Object(map) if schema.get("properties").is_some() => object(map, schema, path, report),
-        // Entries by names of the operator's own.
+        // Entries with names chosen by the operator.
         Value::Object(map) if schema["additionalProperties"].is_object() => {
             for (key, inner) in map {
                 self::value(inner, &schema["additionalProperties"], &child(path, key), report);
@@ -93,7 +93,7 @@ fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str,
                 let path = child(path, &index.to_string());
                 self::value(item, &schema["items"], &path, report);
                 let mut absent = Vec::new();
-                // What stands in a list is given whole: lists replace one another.
+                // Entries of lists must be complete: lists replace one another.
                 collect_missing(item, fitting(&schema["items"], item), &path, &mut absent);
                 absent.iter().for_each(|key| report(key, format!("`{key}` has no value; give it one")));
             }
@@ -101,8 +101,8 @@ fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str,
     }
 }
 
-/// Of a schema with alternatives, the one of the value's own kind; the first where none is. An alternative of words is
-/// that of its words alone: what else stands there may be a secret in the wrong place.
+/// The alternative of a schema for the value's type; the first if none matches. For the alternative of words only the
+/// words are named: the value may be a secret in the wrong place.
 fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
     let fits =
         |one: &&Value| one["type"] == kind(value) && one["enum"].as_array().is_none_or(|words| words.contains(value));
@@ -110,7 +110,7 @@ fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
     found.filter(|_| !value.is_null()).unwrap_or_else(|| without_null(schema))
 }
 
-/// ` or the word `free``, where words are an alternative to something else.
+/// ` or the word `free``, if words are an alternative to another type.
 fn words_besides(schema: &Value) -> String {
     let alternatives = schema["anyOf"].as_array().into_iter().flatten();
     let words: Vec<&str> =
@@ -132,7 +132,7 @@ fn object(map: &Map<String, Value>, schema: &Value, path: &str, report: &mut dyn
     }
 }
 
-/// The value is never repeated in the sentence: it may be a secret that stands in the wrong place.
+/// The value is not repeated in the error: it may be a secret in the wrong place.
 fn wrong_type(value: &Value, schema: &Value, path: &str) -> Option<String> {
     let allowed: Vec<&str> = match &schema["type"] {
         Value::String(name) => vec![name],

@@ -3,7 +3,7 @@
 use plumbline_engine::nearest;
 use serde_json::Value;
 
-/// Keywords whose value is no schema. Drafts 4 to 2020-12 together.
+/// Keywords whose value is not a schema, of drafts 4 to 2020-12 together.
 const PLAIN: [&str; 47] = [
     "$schema",
     "$id",
@@ -53,7 +53,7 @@ const PLAIN: [&str; 47] = [
     "dependentSchemas",
     "dependencies",
 ];
-/// Of these, those whose value has a schema for each name.
+/// Of these, the ones whose value has a schema for each name.
 const NAMED: [&str; 6] =
     ["$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"];
 /// Keywords whose value is a schema, or a list of them.
@@ -76,7 +76,7 @@ const SCHEMAS: [&str; 16] = [
     "contentSchema",
 ];
 
-/// A half of a sentence for each, which begins "with".
+/// A half-sentence for each, which begins with "with".
 pub(crate) fn unknown_keywords(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(schema, "", &mut found);

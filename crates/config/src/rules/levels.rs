@@ -19,16 +19,16 @@ use std::fmt;
 /// Who may set a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// The operator alone.
+    /// Only the operator.
     Operator,
-    /// A job's row too.
+    /// The operator and a job's row.
     Job,
-    /// A job's row, up to what the operator set.
+    /// The operator, and a job's row up to the operator's value.
     Bounded,
 }
 
 impl Level {
-    /// As it stands in the schema.
+    /// Its name in the schema.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -41,7 +41,7 @@ impl Level {
         match property["x-level"].as_str() {
             Some("job") => Self::Job,
             Some("bounded") => Self::Bounded,
-            // A key that nobody thought of is the operator's.
+            // A key without a level belongs to the operator.
             _ => Self::Operator,
         }
     }
@@ -53,10 +53,10 @@ impl fmt::Display for Level {
     }
 }
 
-/// What a row sets and may not.
+/// A key that a row sets but must not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forbidden {
-    /// The key with dots, e.g. `llm.base_url`.
+    /// The dotted key, e.g. `llm.base_url`.
     pub key: String,
     /// Its level.
     pub level: Level,
@@ -89,7 +89,7 @@ const LEVELS: [(&str, Level); 23] = [
     ("llm_by_purpose.*.parallel_tool_calls", Level::Job),
 ];
 
-/// Those of a purpose that are as in `llm`.
+/// Keys of a purpose that have the same level as in `llm`.
 const BOUNDED_OF_PURPOSE: [&str; 2] = ["context_window", "max_output_tokens"];
 
 /// Writes the levels into a schema.
@@ -126,7 +126,7 @@ fn own_level(path: &str) -> Option<Level> {
     LEVELS.iter().find_map(known).or(bounded.then_some(Level::Bounded))
 }
 
-/// What a job's own layer changes and may not, the first in the order of the schema.
+/// Checks the changes of a job's own layer; reports the first forbidden one in the order of the schema.
 ///
 /// # Errors
 /// The key, its level and a sentence.
@@ -137,11 +137,11 @@ pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, S
 }
 
 struct Judge<'a> {
-    /// What would hold without the row.
+    /// The configuration without the row.
     below: &'a Value,
-    /// What holds with it.
+    /// The configuration with the row.
     row: &'a Value,
-    /// What the operator set.
+    /// The values set by the operator.
     bounds: &'a Value,
     env: &'a ModelEnv,
 }
@@ -162,7 +162,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// One key whose value the row changes.
+    /// Checks one key whose value the row changes.
     fn key(&self, path: &str, level: Level) -> Result<(), (Forbidden, String)> {
         let refuse = |sentence: String| Err((Forbidden { key: path.to_owned(), level }, sentence));
         if self.is_opened(path) {
@@ -198,7 +198,7 @@ impl Judge<'_> {
                      out"
                 ))
             }),
-            // A tool that the type lacks is the operator's to give; which of the type's tools a job has, the job's own.
+            // Only the operator can give a type a tool that it lacks; a job chooses among the type's tools.
             Level::Job if path.starts_with("tools.") => {
                 let forbidden = Forbidden { key: path.to_owned(), level: Level::Operator };
                 self.within_tools(path).map_err(|sentence| (forbidden, sentence))
@@ -207,19 +207,19 @@ impl Judge<'_> {
         }
     }
 
-    /// `job_may_set` of the type; a key there opens what is below it.
+    /// `job_may_set` of the type; a key there also opens the keys below it.
     fn is_opened(&self, path: &str) -> bool {
         let opens = |open: &str| path.strip_prefix(open).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         texts(at(self.below, "job_may_set")).any(opens)
     }
 
-    /// An address and the name of a secret are opened for what the operator lists, not for anything.
+    /// An address and the name of a secret are opened only for the values that the operator lists.
     fn within_opened(&self, path: &str) -> Result<(), String> {
         let (below, row) = (at(self.below, path), at(self.row, path));
         self.within_opened_part(path, below, row, path.ends_with("_env"))
     }
 
-    /// The same of a part: what holds without the row is nobody's wish.
+    /// The same for a part: a value that is the same without the row is allowed.
     fn within_opened_part(&self, path: &str, below: &Value, row: &Value, is_variable: bool) -> Result<(), String> {
         if below == row {
             return Ok(());
@@ -252,30 +252,30 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// The bound that is passed, where one is.
+    /// The bound that is exceeded, if any.
     fn within_bound(&self, path: &str) -> Result<(), Value> {
         if path.starts_with("coverage_settings.") {
             return self.is_stricter(path);
         }
         let bound = of_purpose_or_llm(self.bounds, path);
         let wanted = of_purpose_or_llm(self.row, path);
-        // Of words, the stricter one is a bound.
+        // If the values are words, the stricter one is a bound.
         if (bound == "stop" || bound == "drop") && wanted != bound {
             return Err(bound.clone());
         }
         let Some(most) = bound.as_f64() else { return Ok(()) };
-        // Without a value there is no limit.
+        // No value means no limit.
         match wanted.as_f64().is_some_and(|wanted| wanted <= most) {
             true => Ok(()),
             false => Err(bound.clone()),
         }
     }
 
-    /// Of coverage a job may ask for more than its type does, never for less: for a larger share, or fewer closed passages. A
-    /// built-in value is a bound here, too.
+    /// A job may only make coverage stricter than its type: a larger share, or fewer closed passages. Here a built-in
+    /// value is a bound as well.
     fn is_stricter(&self, path: &str) -> Result<(), Value> {
         let (bound, wanted) = (at(self.below, path), at(self.row, path));
-        // Of the two styles `policy` marks more sentences.
+        // Of the two styles, `policy` marks more sentences.
         if path.ends_with(".style") && (wanted == "policy" || wanted == bound) {
             return Ok(());
         }
@@ -287,7 +287,7 @@ impl Judge<'_> {
         if stricter { Ok(()) } else { Err(bound.clone()) }
     }
 
-    /// What a job may choose, it chooses among what its type offers.
+    /// A job chooses only among the values that its type offers.
     fn within_type(&self, path: &str) -> Result<(), String> {
         if path == "coverage" && at(self.row, path) != "documents" {
             return Err("`coverage` has level job: a job may switch it on, not off; leave it out".to_owned());
@@ -321,12 +321,12 @@ impl Judge<'_> {
     }
 }
 
-/// The value at a key with dots; null where there is none.
+/// The value at a dotted key; null if there is none.
 fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     path.split('.').try_fold(value, |value, key| value.get(key)).unwrap_or(&Value::Null)
 }
 
-/// As [`at`]; a purpose that says nothing has what `llm` says.
+/// Like [`at`]; a purpose without a value has that of `llm`.
 fn of_purpose_or_llm<'a>(value: &'a Value, path: &str) -> &'a Value {
     let found = at(value, path);
     let key = path.strip_prefix("llm_by_purpose.").and_then(|rest| rest.split_once('.')).map(|(_, key)| key);
@@ -353,24 +353,24 @@ fn texts(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Whether an address has the scheme, host and port of `allowed`, and a path that is its or beneath it.
+/// Whether an address has the scheme, host and port of `allowed`, and a path that is equal to its path or below it.
 fn begins_with(address: &str, allowed: &str) -> bool {
     let (Some(address), Some(allowed)) = (Address::of(address), Address::of(allowed)) else { return false };
     let beneath = address.path.strip_prefix(allowed.path.trim_end_matches('/'));
     let is_beneath = beneath.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    // Dots would climb out of the path again, in any spelling.
+    // Dots, in any encoding, could leave the path.
     let climbs = address.path.split('/').any(|part| part.starts_with('.')) || address.path.contains(['%', '\\']);
     address.origin.eq_ignore_ascii_case(&allowed.origin) && is_beneath && !climbs
 }
 
 struct Address<'a> {
-    /// `scheme://host:port`, the port always there.
+    /// `scheme://host:port`, always with the port.
     origin: String,
     path: &'a str,
 }
 
 impl<'a> Address<'a> {
-    /// None for what has a login, a query or anything else that could be read in two ways.
+    /// None for an address with a login, a query or anything else ambiguous.
     fn of(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let end = rest.find('/').unwrap_or(rest.len());
@@ -388,7 +388,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Keys that `job_may_set` names and no configuration has.
+/// Keys in `job_may_set` that do not exist.
 pub(crate) fn unknown_keys(config: &JobConfig) -> Vec<&str> {
     let is_known = |path: &str| {
         path.split('.').try_fold(complete(), |schema, key| without_null(schema)["properties"].get(key)).is_some()

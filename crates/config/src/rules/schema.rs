@@ -1,4 +1,4 @@
-//! The JSON Schema of a configuration, made from the types in this folder.
+//! The JSON Schema of a configuration, derived from the types of its keys.
 //!
 //! Two forms: [`complete`] describes a whole configuration, including every required key, and is used by the loader.
 //! [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may omit any key that it
@@ -24,16 +24,16 @@ pub(crate) fn complete() -> &'static Value {
     &COMPLETE
 }
 
-/// Keys of `llm` that mean nothing to a summary: it is asked for without tools and without a todo list.
+/// Keys of `llm` without a meaning for summaries, which are requested without tools and without a todo list.
 const OF_TURNS: [&str; 3] = ["tool_choice", "parallel_tool_calls", "todo_list_position"];
 
-/// A purpose holds any part of `llm`, so nothing in it is required; and only what means something to it.
+/// A purpose may set any part of `llm`, so nothing in it is required; only keys with a meaning for it are allowed.
 fn relax_purposes(schema: &mut Value) {
     let purposes = schema.pointer_mut("/properties/llm_by_purpose/properties").and_then(Value::as_object_mut);
     for (purpose, part) in purposes.into_iter().flatten() {
         forget_required(part);
         if let Some(keys) = part["properties"].as_object_mut() {
-            // Its entries say for which purposes they are.
+            // Its entries name their purposes.
             keys.remove("fallback");
         }
         if let (true, Some(keys)) = (purpose == "summary", part["properties"].as_object_mut()) {
@@ -42,13 +42,13 @@ fn relax_purposes(schema: &mut Value) {
     }
 }
 
-/// A ceiling names some of the limits, and none of them is too low for one.
+/// A ceiling may name any of the limits, and may be lower than the minimum of a limit.
 fn relax_ceiling(schema: &mut Value) {
     forget_required(schema);
     let Some(map) = schema.as_object_mut() else { return };
     map.remove("minimum");
     let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    // A choice among words has no more or less.
+    // A choice among words has no order.
     properties.retain(|_, property| property["enum"].is_null());
     for property in properties {
         relax_ceiling(property.1);
@@ -66,13 +66,13 @@ fn forget_required(schema: &mut Value) {
     schema.get_mut("additionalProperties").into_iter().for_each(forget_required);
 }
 
-/// The schema of a value without the alternative `null` that an optional key has.
+/// The schema of a value without the alternative `null` of an optional key.
 pub(crate) fn without_null(schema: &Value) -> &Value {
     let alternatives = schema.get("anyOf").and_then(Value::as_array);
     alternatives.and_then(|list| list.iter().find(|one| one["type"] != "null")).unwrap_or(schema)
 }
 
-/// The text of `configs/schema.json`: the types, with the defaults of `defaults` written beside the keys.
+/// The text of `configs/schema.json`: the types, with the defaults of `defaults` added to the keys.
 pub fn schema_json(defaults: &Value) -> String {
     let mut schema = complete().clone();
     for_one_file(&mut schema, Some(defaults));
@@ -97,7 +97,7 @@ fn extends_property() -> Value {
     })
 }
 
-/// Turns the schema of a whole value into that of a part in a file.
+/// Converts the schema of a complete configuration to that of a single file.
 fn for_one_file(schema: &mut Value, default: Option<&Value>) {
     forget_required(schema);
     if let Some(entry) = schema.get_mut("additionalProperties").filter(|entry| entry.is_object()) {

@@ -1,4 +1,5 @@
-//! Rules between keys, which no single key's type can express. Each violation is one sentence at the key to change.
+//! Rules between keys, which the type of a single key cannot express. Each violation is one sentence at the key to
+//! change.
 
 use crate::{
     JobConfig, Llm, WebSearch,
@@ -8,10 +9,10 @@ use crate::{
 use plumbline_llm::Api;
 use plumbline_tools::web::Provider;
 
-/// A broken rule.
+/// A violated rule.
 #[derive(Debug)]
 pub(crate) struct RuleViolation {
-    /// The keys that do not go together, dotted.
+    /// The contradicting keys, dotted.
     pub(crate) keys: Vec<String>,
     /// The sentence.
     pub(crate) message: String,
@@ -22,7 +23,7 @@ impl RuleViolation {
         Self { keys: keys.iter().map(ToString::to_string).collect(), message }
     }
 
-    /// A key that names a variable which is no secret of a configuration.
+    /// A key that names a variable which must not be a configuration's secret.
     pub(crate) fn refused_variable((key, name): (String, String)) -> Self {
         let message = format!(
             "`{key}` names the variable {name}, which no configuration may use; name another one, or list it in \
@@ -31,7 +32,7 @@ impl RuleViolation {
         Self::new(&[&key], message)
     }
 
-    /// A key of `job_may_set` that there is not.
+    /// A key of `job_may_set` that does not exist.
     pub(crate) fn unknown_opened(key: &str) -> Self {
         let message =
             format!("`job_may_set` names `{key}`, which is no key of a configuration; correct it or take it out");
@@ -39,7 +40,7 @@ impl RuleViolation {
     }
 }
 
-/// Everything in which the configuration contradicts itself. `llms` are the models by purpose, fully merged.
+/// All contradictions in the configuration. `llms` are the models by purpose, fully merged.
 pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<RuleViolation> {
     let mut broken = Vec::new();
     phases(config, &mut broken);
@@ -55,7 +56,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));
     for (section, llm) in llms {
-        // A model to fall back on may have a smaller window: the conversation is cut to it.
+        // A fallback model may have a smaller window: the conversation is cut to it.
         let threshold = if section.starts_with(FALLBACK) { 0 } else { config.limits.context_threshold_tokens };
         model(section, llm, threshold, &mut broken);
     }
@@ -95,7 +96,8 @@ fn tool_result(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     }
 }
 
-/// A job begins below the ceiling up to which its limits may be raised. Groups of limits have no ceiling that a start could pass.
+/// A job's limits must start below the ceiling to which they may be raised. Groups of limits have no ceiling that a
+/// start could exceed.
 fn ceiling(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let Ok(limits) = serde_json::to_value(&config.limits) else { return };
     for (name, most) in &config.limits_ceiling {
@@ -148,7 +150,7 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolatio
     variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
 }
 
-/// Messages take no other temperature than their own beside thinking, and refuse each request with one.
+/// With thinking, messages accept only their default temperature, and refuse each request with another one.
 /// <https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#feature-compatibility>
 fn temperature(section: &str, llm: &Llm, broken: &mut Vec<RuleViolation>) {
     const THEIR_OWN: f64 = 1.0;
@@ -213,7 +215,7 @@ fn address(key: &str, url: Option<&str>, broken: &mut Vec<RuleViolation>) {
     credentials(key, url, broken);
 }
 
-/// Configurations are stored and shown, so no secret may stand in an address (lesson 75).
+/// Configurations are stored and shown, so an address must not contain a secret (lesson 75).
 fn credentials(key: &str, url: &str, broken: &mut Vec<RuleViolation>) {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or("");
     if authority.contains('@') {
@@ -223,7 +225,7 @@ fn credentials(key: &str, url: &str, broken: &mut Vec<RuleViolation>) {
     }
 }
 
-/// Somebody may have put the secret itself where its variable's name belongs; the sentence does not repeat it.
+/// The value may be the secret itself in place of its variable's name; the sentence does not repeat it.
 fn variable(key: &str, name: Option<&str>, broken: &mut Vec<RuleViolation>) {
     let Some(name) = name else { return };
     let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');

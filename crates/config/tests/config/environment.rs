@@ -1,5 +1,5 @@
-//! `docs/environment.md` is made from the list here, and the list is held against the sources: a variable that the program
-//! reads and that is not in it fails the test, and so does one that nobody reads.
+//! `docs/environment.md` is generated from the list here, and the list is compared with the sources: the test fails for
+//! a variable that the program reads but the list lacks, and for one that is listed but not read.
 
 use std::{
     collections::BTreeSet,
@@ -81,7 +81,7 @@ const VARIABLES: &[(&str, &str, &str)] = &[
 /// Read by tests and benchmarks, or not by users.
 const INTERNAL: [&str; 2] = ["PLUMBLINE_FAIL_POINTS", "PLUMBLINE_FAIL_POINT_TRACE"];
 
-/// Read by what the program is built with, under a name that stands nowhere in our sources.
+/// Read by libraries of the program, so the name is not in our sources.
 const BY_LIBRARIES: [&str; 1] = ["RUST_LOG"];
 
 /// Crates whose variables are not for users of the program.
@@ -113,7 +113,7 @@ fn the_list_has_every_variable_that_the_sources_read_and_no_other() {
     let mut read = BTreeSet::new();
     for entry in fs::read_dir(crates()).unwrap() {
         let krate = entry.unwrap().path();
-        // What is no part of a worker has variables of its own.
+        // Crates that do not belong to a worker have variables of their own.
         if krate.is_dir() && !NOT_SHIPPED.iter().any(|name| krate.ends_with(name)) {
             names(&krate.join("src"), &mut read);
         }
@@ -127,7 +127,7 @@ fn the_list_has_every_variable_that_the_sources_read_and_no_other() {
     assert_eq!(&listed - &read, BTreeSet::new(), "in the list and read by nobody");
 }
 
-/// The names of variables that stand as a whole string in the sources below a folder.
+/// Variable names that are a whole string literal in the sources below a folder.
 fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

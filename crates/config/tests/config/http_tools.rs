@@ -1,4 +1,4 @@
-//! `connections.http_tools`: which tools a configuration has of its own, and which entries are none.
+//! `connections.http_tools`: which of its own tools a configuration has, and which entries are invalid.
 
 use crate::{catalog, env, folder, operators};
 use plumbline_config::{ConfigRegistry, ModelEnv, Resolved, Secrets};
@@ -85,7 +85,7 @@ fn a_row_leaves_out_what_its_type_lists_and_adds_nothing() {
     let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let bound = |row: Value| {
         let resolved = configs.resolve("mine", &row, &env())?;
-        // What is stored with the job says the same.
+        // The configuration stored with the job gives the same.
         let again = Resolved::from_stored(&resolved.to_stored()).unwrap();
         let names = |resolved| own(&settings_of(resolved), PhaseKind::Tactical).join(" ");
         assert_eq!(names(&resolved), names(&again));
@@ -193,7 +193,7 @@ fn an_approval_is_of_the_entrys_own_schema_and_address() {
         json!({"url": "https://pay.example/other"}),
         json!({"method": "GET"}),
         json!({"description": "Pay."}),
-        // What requests leave out of a schema is the approval's all the same.
+        // Keywords that requests omit from a schema still count for the approval.
         json!({"parameters": {"type": "object", "properties": {"amount": {"type": "integer", "format": "cents"}}, "required": ["amount"]}}),
     ] {
         assert_ne!(same, digest(other));

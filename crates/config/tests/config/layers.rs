@@ -1,11 +1,11 @@
-//! Which layer wins, and what is stored.
+//! Precedence of layers, and the stored configuration.
 
 use crate::{creator, env, folder, operators};
 use plumbline_config::{ConfigRegistry, ModelEnv, Resolved};
 use plumbline_engine::Purpose;
 use serde_json::{Value, json};
 
-/// What is shipped, for a folder of the operator's.
+/// The shipped defaults, for a folder of the operator.
 const DEFAULTS: &str = include_str!("../../../../configs/defaults.json");
 
 #[test]
@@ -22,7 +22,7 @@ fn the_defaults_are_those_of_the_interface() {
     assert_eq!(config.llm.temperature, None);
 }
 
-/// `defaults`, environment, the files of the type and of those that it extends, row.
+/// `defaults`, environment, the files of the type and of the types that it extends, row.
 #[test]
 fn the_environment_fills_what_no_file_of_the_type_sets() {
     let dir = folder(&[
@@ -88,7 +88,7 @@ fn what_follows_a_job_is_not_handed_on() {
     assert_eq!(follower("creator").as_deref(), Some("validator"));
 }
 
-/// A budget that no request counts against is no budget: it is said, and no job begins with it.
+/// A budget that no request counts against has no effect: an error says so, and no job starts with it.
 #[test]
 fn a_budget_without_prices_is_refused() {
     let priced = json!({"input": 1.0, "cached_input": 0.1, "output": 2.0});
@@ -154,7 +154,7 @@ fn quotes_without_texts_are_warned_of_with_file_and_line() {
     assert!(warnings[0].ends_with("so that every quote is refused; add it to `tools.domain`"), "{warnings:?}");
 }
 
-/// What is looked up nowhere, and a keyword that checks nothing.
+/// Settings without a check that uses them, and a keyword that checks nothing.
 #[test]
 fn what_nobody_owes_and_a_misspelt_keyword_are_warned_of() {
     let schema = json!({"type": "object", "requred": ["answers"]});
@@ -169,7 +169,7 @@ fn what_nobody_owes_and_a_misspelt_keyword_are_warned_of() {
     assert!(warnings[1].ends_with("did you mean `required`?"), "{warnings:?}");
 }
 
-/// A schema where no JSON is expected, and documents of which none is a source.
+/// A schema for a file that is not JSON, and documents of which none is a source.
 #[test]
 fn a_schema_for_markdown_and_no_source_at_all_are_warned_of() {
     let schema = json!({"type": "object"});
@@ -256,7 +256,7 @@ fn a_group_or_list_removed_by_null_is_empty() {
     assert!(config.tools.deferred.is_empty() && !config.tools.workspace.is_empty());
 }
 
-/// Groups whose keys must have values: nothing of the layers is left, and what is left is a configuration that runs.
+/// Groups whose keys must have values: the values of the layers are removed, and the rest is a usable configuration.
 #[test]
 fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
     let dir = folder(&[(

@@ -1,11 +1,11 @@
-//! Who may set what: the operator in files and environment, a job in its row.
+//! Who may set which key: the operator in files and environment, a job in its row.
 
 use crate::{env, folder};
 use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved, schema_json};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The keys that are not the operator's alone, written by hand from the public interface.
+/// The keys that not only the operator may set, written by hand from the public interface.
 const NOT_THE_OPERATORS: &str = "
     job display_name llm.model llm.temperature llm.reasoning_level llm.tool_choice llm.parallel_tool_calls
     job llm_by_purpose.strategic.model llm_by_purpose.strategic.temperature
@@ -35,7 +35,7 @@ fn schema() -> Value {
     serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap()
 }
 
-/// Leaf keys with dots, and their levels as they stand in the schema.
+/// Dotted leaf keys, and their levels in the schema.
 fn levels(schema: &Value, path: &str, found: &mut BTreeMap<String, String>) {
     let inner = schema["anyOf"].as_array().map_or(schema, |any| &any[0]);
     let Some(properties) = inner["properties"].as_object() else {
@@ -63,7 +63,7 @@ fn the_levels_of_the_schema_are_those_of_the_interface() {
     assert!(others.is_empty(), "keys that the schema has not: {others:?}");
 }
 
-/// A job of the type `mine`, whose file has these keys over the creator's.
+/// A job of the type `mine`, whose file has these keys in addition to the creator's.
 fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     let mut text = json!({"$extends": "creator"});
     text.as_object_mut().unwrap().extend(file.as_object().unwrap().clone());
@@ -71,7 +71,7 @@ fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     ConfigRegistry::from_dir(dir.path())?.resolve("mine", row, &env())
 }
 
-/// Key and level for which a row is refused.
+/// Key and level because of which a row is refused.
 fn refused(file: &Value, row: &Value) -> (String, &'static str) {
     let error = mine(file, row).expect_err(&row.to_string());
     let forbidden = error.forbidden.clone().unwrap_or_else(|| panic!("{row}: {error}"));
@@ -97,7 +97,7 @@ fn a_row_passes_no_bound_that_the_operator_set() {
     for row in [
         json!({"limits": {"cost_budget_usd": 5.0, "max_iterations": 1}}),
         json!({"limits": {"cost_budget_usd": 0.5}}),
-        // What only the built-in defaults say is no bound.
+        // A value that only the built-in defaults set is not a bound.
         json!({"limits": {"tool_timeout_s": 86_400, "token_budget": 1_000_000_000, "deadline_s": null}}),
     ] {
         mine(&file, &row).unwrap_or_else(|error| panic!("{row}: {error}"));
@@ -106,7 +106,7 @@ fn a_row_passes_no_bound_that_the_operator_set() {
     let more =
         ConfigRegistry::embedded().resolve("creator", &json!({"limits": {"max_iterations": 9}}), &env).unwrap_err();
     assert_eq!(more.forbidden.unwrap().key, "limits.max_iterations");
-    // A type's own file stands over the environment, as its value does.
+    // A type's own file takes precedence over the environment, also as a bound.
     let dir = folder(&[
         ("mine/config.json", r#"{"$extends": "creator", "limits": {"max_iterations": 60}}"#),
         ("open/config.json", r#"{"$extends": "mine", "limits": null}"#),
@@ -174,7 +174,7 @@ fn what_a_row_takes_away_it_sets() {
         assert!(found.starts_with(key.rsplit_once('.').map_or(key, |(group, _)| group)), "{row}: {found}");
         assert_eq!(level, "operator", "{row}");
     }
-    // A value that is there already is nobody's wish.
+    // Setting a key to its current value is allowed.
     mine(&file, &json!({"llm": {"api_key_env": "OUR_KEY"}, "autonomy": "review"})).unwrap();
     assert!(mine(&json!({}), &json!({"autonomy": "review"})).is_ok(), "a job may ask for a review");
 }
@@ -293,6 +293,6 @@ fn no_limit_is_raised_above_the_ceiling() {
     let below = mine(&json!({"limits": {"deadline_s": 60}, "limits_ceiling": {"deadline_s": 50}}), &json!({}));
     let below = below.expect_err("a job would begin above the ceiling").to_string();
     assert!(below.contains("`limits_ceiling.deadline_s` (50) is below `limits.deadline_s` (60)"), "{below}");
-    // Limits without a ceiling have none.
+    // Limits without a ceiling are unbounded.
     assert_eq!(raised(json!({"token_budget": null})).unwrap().config.limits.token_budget, None);
 }

@@ -1,4 +1,4 @@
-//! Configuration and prompts as they are shipped, and as users get them wrong.
+//! Configuration and prompts as shipped, and with users' mistakes.
 
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
 
@@ -21,7 +21,7 @@ use plumbline_engine::ToolSpec;
 use serde_json::Value;
 use std::fs;
 
-/// Every tool there is.
+/// All tools.
 fn catalog() -> Vec<ToolSpec> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
@@ -38,7 +38,7 @@ fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
     ConfigRegistry::embedded().resolve("creator", &overrides, &env())
 }
 
-/// A job type of the operator's that sets this over the creator.
+/// A job type of the operator with these keys in addition to the creator's.
 fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
     let mut file = serde_json::json!({"$extends": "creator"});
     file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());

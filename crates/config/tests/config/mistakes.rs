@@ -1,4 +1,4 @@
-//! Every mistake is one sentence that says what, where and what to do.
+//! Every mistake gives one sentence that says what, where and what to do.
 
 use crate::{creator, env, folder};
 use plumbline_config::{ConfigRegistry, ModelEnv};

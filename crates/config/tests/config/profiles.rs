@@ -1,4 +1,4 @@
-//! What is known of providers and models, and what a job makes of it.
+//! Known profiles of providers and models, and their effect on a job.
 
 use plumbline_config::{ConfigRegistry, ModelEnv, Prices, Resolved, catalog};
 use plumbline_engine::Purpose;

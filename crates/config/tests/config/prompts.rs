@@ -1,4 +1,4 @@
-//! The shipped prompts against the tools that are really bound.
+//! The shipped prompts compared with the tools that are bound.
 
 use crate::{catalog, creator, env, folder, operators};
 use plumbline_config::ConfigRegistry;
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most tokens of a request before the job's own words: prompt, instructions and tool definitions (lesson 19).
+/// Maximum tokens of a request before the job's own text: prompt, instructions and tool definitions (lesson 19).
 const FIXED_PART: u32 = 4000;
 
 /// The tool names of `catalog` that a text uses as words although they are not bound (lesson 14).
@@ -37,7 +37,7 @@ fn lesson_14_no_prompt_names_a_tool_that_its_phase_does_not_have() {
     check("strategic.md", &prompts.strategic, &bound(PhaseKind::Strategic));
     check("tactical.md", &prompts.tactical, &bound(PhaseKind::Tactical));
     check("summarization.md", &prompts.summarization, &|_| false);
-    // Instructions stand in the prompts of both kinds of phase, and name what the job has in either.
+    // Instructions are part of the prompts of both kinds of phase, and name the job's tools of either.
     check("instructions.md", &prompts.instructions, &|tool| settings.tools.iter().any(|has| has.name == tool.name));
     let todos = &prompts.todos;
     for todo in
@@ -96,7 +96,7 @@ fn what_a_job_has_not_bound_its_prompts_do_not_mention() {
     let resolved = creator(json!({"tools": {"workspace": ["read_file", "write_file", "todo_complete"]}})).unwrap();
     let settings = resolved.settings(catalog(), Arc::new(|_| 0)).unwrap();
     assert!(!settings.prompts.tactical.contains("add_note"), "{}", settings.prompts.tactical);
-    // A gate is bound whatever the lists say.
+    // A gate is bound regardless of the lists.
     assert!(settings.prompts.strategic.contains("todo_rewind") && settings.prompts.tactical.contains("todo_rewind"));
 }
 
@@ -122,7 +122,7 @@ fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
     );
 }
 
-/// What is said of quotes is said where they are checked.
+/// The text about checked quotes appears only if quotes are checked.
 #[test]
 fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
     let tactical = |domain: serde_json::Value| {
@@ -136,7 +136,7 @@ fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
     assert!(!without.contains("checked against the source"), "{without}");
 }
 
-/// What a job owes is told to it.
+/// The job is told its deliverables.
 #[test]
 fn the_instructions_name_what_a_job_owes() {
     let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);

@@ -1,10 +1,10 @@
-//! `configs/REFERENCE.md` is made from the schema, which is made from the types.
+//! `configs/REFERENCE.md` is generated from the schema, which is generated from the types.
 
 use plumbline_config::{ConfigRegistry, schema_json};
 use serde_json::{Map, Value};
 use std::{fmt::Write as _, fs, path::Path};
 
-/// What stands above the tables.
+/// The text before the tables.
 const HEAD: &str = "\
 # Every key of a configuration
 
@@ -67,7 +67,7 @@ fn properties(schema: &Value) -> Map<String, Value> {
     schema["properties"].as_object().cloned().unwrap_or_default()
 }
 
-/// The keys below a section, whatever their depth; one that holds keys of its own stands before them.
+/// The keys below a section, at any depth; one with keys of its own precedes them.
 fn leaves<'a>(name: &str, section: &'a Value, rows: &mut Vec<(String, &'a Value)>) {
     for (below, key) in section["properties"].as_object().into_iter().flatten() {
         let name = format!("{name}.{below}");
@@ -83,7 +83,7 @@ fn table<'a>(text: &mut String, rows: impl Iterator<Item = (String, &'a Value)>)
     }
 }
 
-/// The type in words, with its bounds; for a choice, the words to choose from.
+/// The type in words, with its bounds; for a choice, its words.
 fn kind(key: &Value) -> String {
     let choices: Vec<String> = key["enum"]
         .as_array()
@@ -121,7 +121,7 @@ fn kind(key: &Value) -> String {
     }
 }
 
-/// One of several things that a key takes: a word, an object with its keys, or a type.
+/// One alternative of a key: a word, an object with its keys, or a type.
 fn alternative(one: &Value) -> String {
     let keys: Vec<String> = properties(one).keys().map(|name| format!("`{name}`")).collect();
     match &one["const"] {
@@ -131,7 +131,7 @@ fn alternative(one: &Value) -> String {
     }
 }
 
-/// A bound as people read it: `1,000,000`.
+/// A bound formatted for people: `1,000,000`.
 fn number(bound: &Value) -> Option<String> {
     let bound = bound.as_f64()?;
     if bound.fract() != 0.0 || bound.abs() > 1e15 {
@@ -143,7 +143,7 @@ fn number(bound: &Value) -> Option<String> {
     Some(format!("{}{}", if bound < 0.0 { "-" } else { "" }, groups.join(",")))
 }
 
-/// The default in a cell; long lists are better read in `defaults.json`.
+/// The default in a cell; long lists are only in `defaults.json`.
 fn default(key: &Value) -> String {
     match &key["default"] {
         Value::Null => String::new(),

@@ -1,11 +1,12 @@
-//! What the requests of a model cost that a job's row chooses.
+//! The cost of requests to a model that a job's row chooses.
 
 use crate::{env, folder};
 use plumbline_config::{ConfigError, ConfigRegistry, Resolved};
 use plumbline_engine::Purpose;
 use serde_json::{Value, json};
 
-/// The prices of a type's own model, `large`; of `small`, which `providers.json` knows; and of `tiny`, which summaries have.
+/// The prices of a type's own model, `large`; of `small`, which is in `providers.json`; and of `tiny`, which is used
+/// for summaries.
 fn file() -> Value {
     json!({
         "$extends": "creator",
@@ -63,7 +64,7 @@ fn what_a_row_chooses_is_counted_at_its_own_prices() {
         (json!({"llm": {"model": "small"}}), &small, &tiny),
         (json!({"llm": {"model": "tiny"}}), &tiny, &tiny),
         (json!({"llm_by_purpose": {"tactical": {"model": "small-2"}}}), &small, &tiny),
-        // Without a model of its own a purpose has the type's, and no longer the prices of the one that it had.
+        // Without its own model a purpose has the type's model, and no longer the prices of its former one.
         (json!({"llm_by_purpose": {"summary": {"model": null}}}), &large, &large),
         (json!({"llm": {"model": "small"}, "llm_by_purpose": {"summary": {"model": "large"}}}), &small, &large),
     ] {

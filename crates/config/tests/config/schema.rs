@@ -1,4 +1,4 @@
-//! `configs/schema.json` is made from the types.
+//! `configs/schema.json` is generated from the types.
 
 use plumbline_config::{ConfigRegistry, schema_json};
 use std::{fs, path::Path};
@@ -28,7 +28,7 @@ fn the_schema_describes_keys_with_bounds_defaults_and_null() {
     assert!(iterations["description"].as_str().unwrap().contains("model calls"));
     assert!(schema["properties"].get("$extends").is_some());
     let mut file = schema.clone();
-    // What stands in a list is whole.
+    // Entries of lists are complete.
     file["properties"].as_object_mut().unwrap().remove("deliverables");
     file["properties"]["llm"]["properties"].as_object_mut().unwrap().remove("fallback");
     assert!(!file.to_string().contains("\"required\":["), "a file may leave anything out");

@@ -1,4 +1,4 @@
-//! `docs/tools.md` is made from the tools themselves.
+//! `docs/tools.md` is generated from the tools themselves.
 
 use crate::catalog;
 use plumbline_engine::{Handler, Phases, ToolSpec};
@@ -45,7 +45,7 @@ fn row(tool: &ToolSpec) -> String {
     format!("| `{}` | {phases} | {arguments} | {carried_out} | {what} |", tool.name)
 }
 
-/// The names of the arguments, those that must be given first.
+/// The names of the arguments, required ones first.
 fn arguments(tool: &ToolSpec) -> String {
     let required: Vec<&str> =
         tool.parameters["required"].as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();

@@ -29,9 +29,9 @@ fn names(settings: &Settings, kind: PhaseKind) -> Vec<&str> {
 fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
     let settings = settings(json!({"connections": {"web_search": WEB_SEARCH.clone()}}));
     let validates = |name: &str| VALIDATOR_TOOLS.contains(&name);
-    // Bound only where tools are deferred.
+    // Bound only if tools are deferred.
     let searches = |name: &str| name == "search_tools";
-    // Understood always, offered only where a configuration lists them.
+    // Always understood, but offered only if a configuration lists them.
     let is_second_name = |name: &str| ["complete_task", "write_requirement_to_db"].contains(&name);
     let others = |name: &str| validates(name) || searches(name) || is_second_name(name);
     for tool in catalog().into_iter().filter(|tool| !others(&tool.name)) {
@@ -79,7 +79,7 @@ fn the_order_is_that_of_the_lists_and_a_tool_is_bound_where_it_is_listed() {
     assert_eq!((phases("add_note"), phases("write_file")), (Phases::Both, Phases::Tactical));
 }
 
-/// As the design has it, word for word: a gate in one list only, and connections that are switched on and off.
+/// The example of the design, verbatim: a gate in only one list, and connections that are enabled and disabled.
 #[test]
 fn the_designs_own_configuration_works() {
     let settings = settings(json!({
@@ -125,7 +125,7 @@ fn limits_and_prices_reach_the_engine_in_its_units() {
     assert_eq!(settings.limits.deadline_s, Some(60));
     assert_eq!((settings.model.prices.input, settings.model.prices.output), (3.0, 15.0));
     assert_eq!(settings.model.model, "test-model");
-    // Lesson 46: the window and the cap are those of the model that is asked.
+    // Lesson 46: the window and the cap belong to the model that is used.
     let caps = |purpose| {
         let model = settings.model_for(purpose);
         (model.context_window, model.max_output_tokens)

@@ -1,4 +1,4 @@
-//! `untrusted`: which calls reach beyond a job, and what the operator lets them reach all the same.
+//! `untrusted`: which calls reach beyond a job, and which of them the operator allows nevertheless.
 
 use crate::{catalog, operators};
 use plumbline_config::Resolved;
