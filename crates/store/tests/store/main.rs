@@ -1,4 +1,4 @@
-//! The store against a real Postgres: a new database a test, made by `#[sqlx::test]`, which needs `DATABASE_URL` with
+//! The store against a real Postgres: a new database per test, made by `#[sqlx::test]`, which needs `DATABASE_URL` with
 //! the right to create databases. Time is not faked: rows are aged.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]

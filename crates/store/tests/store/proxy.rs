@@ -1,4 +1,4 @@
-//! A proxy between the store and the server: it breaks a connection as told, and counts what passes.
+//! A proxy between the store and the server: it breaks a connection at a given point, and counts the traffic.
 
 use plumbline_store::{ConnectOptions, Store};
 use sqlx::{ConnectOptions as _, PgPool, postgres::PgSslMode};
@@ -14,19 +14,19 @@ use tokio::{
     net::{TcpListener, TcpStream, UnixStream},
 };
 
-/// Where a connection breaks.
+/// The point at which a connection breaks.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Cut {
-    /// What the client sent never reaches the server.
+    /// The client's bytes never reach the server.
     Before,
-    /// The server has done it and its answer is lost.
+    /// The server has executed them and its answer is lost.
     After,
 }
 
-/// What the proxy does.
+/// The state of the proxy.
 #[derive(Default)]
 pub(crate) struct Proxy {
-    /// Breaks the connection that first sends this.
+    /// Breaks the connection that first sends these bytes.
     pub(crate) cut: Mutex<Option<(&'static [u8], Cut)>>,
     /// How often a client sent something: it waits for each answer, so these are round trips.
     pub(crate) sent: AtomicUsize,
@@ -66,7 +66,7 @@ impl Proxy {
         Store::connect(&url, ConnectOptions { max_connections, ..ConnectOptions::default() }).await.unwrap()
     }
 
-    /// Copies both ways.
+    /// Copies in both directions.
     async fn forward(&self, mut client: TcpStream, mut server: impl AsyncRead + AsyncWrite + Unpin) {
         let (mut from_client, mut from_server) = (vec![0; 65536], vec![0; 65536]);
         loop {
@@ -94,7 +94,7 @@ impl Proxy {
         }
     }
 
-    /// Whether this is what the connection is to break at; once.
+    /// Whether the connection must break at these bytes; only once.
     fn cut_at(&self, sent: &[u8]) -> Option<Cut> {
         let mut cut = self.cut.lock().unwrap();
         let (needle, _) = (*cut)?;

@@ -1,5 +1,5 @@
-//! A job of a few steps in which everything happens that a fork, a trace and a prune must cope with: a list written
-//! twice, a file overwritten and one deleted, a result cleared, a phase closed, a requirement found.
+//! A job of a few steps with everything that a fork, a trace and a prune must handle: a list written twice, a file
+//! overwritten and one deleted, a result cleared, a phase closed, a requirement recorded.
 
 use crate::support::{self, message};
 use chrono::{TimeZone, Utc};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The number of steps.
 pub(crate) const STEPS: i64 = 4;
 
-/// Commits the steps and returns what loading gave after each.
+/// Commits the steps and returns the loaded job after each.
 pub(crate) async fn tell(store: &Store, lease: Lease) -> Vec<LoadedJob> {
     let mut loaded = Vec::new();
     for step in 0..STEPS {
@@ -46,7 +46,7 @@ pub(crate) async fn commit(store: &Store, lease: Lease, after: i64) {
     store.commit(&commit).await.unwrap();
 }
 
-/// What all jobs have in common.
+/// Files shared by all jobs.
 pub(crate) fn documentation() -> Arc<SharedFiles> {
     let file = |path: &str, text: &str, sha256: [u8; 32]| SharedFile {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! Short ways to the situations that tests begin with.
+//! Helpers that set up tests.
 
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 
-/// The longest that a test waits.
+/// The longest wait of a test.
 pub(crate) const CEILING: std::time::Duration = include!("../../../../tests/src/wait/ceiling.rs");
 
 /// A store over the test's database.
@@ -18,7 +18,7 @@ pub(crate) fn store(pool: &PgPool) -> Store {
     Store::from_pool(pool.clone())
 }
 
-/// Empties the test's database: `make test` has new ones begin with the schema.
+/// Empties the test's database: `make test` creates new ones with the schema.
 pub(crate) async fn empty(pool: &PgPool) {
     for statement in [
         "DROP SCHEMA public CASCADE",
@@ -50,7 +50,7 @@ pub(crate) async fn pending(store: &Store) -> Uuid {
     store.enqueue(&NewJob::new("Extract the requirements")).await.unwrap()
 }
 
-/// A job that is running under a new worker, whatever else waits in the queue.
+/// A job running under a new worker, regardless of other jobs in the queue.
 pub(crate) async fn running(store: &Store) -> ClaimedJob {
     let worker = worker(store).await;
     let job_type = worker.to_string();
@@ -59,7 +59,7 @@ pub(crate) async fn running(store: &Store) -> ClaimedJob {
     store.claim(worker, 1, Some(&[job_type])).await.unwrap().remove(0)
 }
 
-/// So many new jobs, running under this worker.
+/// This many new jobs, running under this worker.
 pub(crate) async fn claimed_by(store: &Store, worker: Uuid, count: i64) -> Vec<ClaimedJob> {
     let job_type = worker.to_string();
     for _ in 0..count {
@@ -139,7 +139,7 @@ pub(crate) async fn commit(
     store.commit(&commit).await
 }
 
-/// A requirement with one citation that was found.
+/// A requirement with one verified citation.
 pub(crate) fn requirement(key: u8, text: &str) -> Requirement {
     Requirement {
         number: Some(i32::from(key)),
@@ -205,7 +205,7 @@ pub(crate) async fn execute(pool: &PgPool, sql: impl Into<String>) -> Result<u64
     Ok(sqlx::query(AssertSqlSafe(sql.into())).execute(pool).await?.rows_affected())
 }
 
-/// The database's own sentence.
+/// The database's message.
 pub(crate) fn sentence(error: sqlx::Error) -> String {
     error.into_database_error().expect("the database refused").message().to_owned()
 }
@@ -217,7 +217,7 @@ pub(crate) async fn until_blocked(pool: &PgPool) {
     until(pool, blocked).await;
 }
 
-/// Asks until the answer is true.
+/// Polls until the answer is true.
 pub(crate) async fn until(pool: &PgPool, question: &str) {
     let asked = async {
         while value(pool, question).await.as_deref() != Some("true") {

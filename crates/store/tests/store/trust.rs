@@ -6,32 +6,32 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool, 
 use std::slice;
 use uuid::Uuid;
 
-/// A login of a test's own, in a session of its own.
+/// A login for one test, with its own session.
 struct Login {
     name: String,
     session: PgConnection,
 }
 
 impl Login {
-    /// One with these rights.
+    /// A login with these rights.
     async fn with(pool: &PgPool, rights: &[&str]) -> Self {
         let name = format!("login_{}", Uuid::now_v7().simple());
         execute(pool, format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'")).await.unwrap();
         for right in rights {
             execute(pool, format!("GRANT {right} TO {name}")).await.unwrap();
         }
-        // Who a session was opened by is what the server tells of it, whatever it says that it is.
+        // The server knows which login opened a session, regardless of what the session claims.
         let own = PgConnectOptions::clone(&pool.connect_options()).username(&name).password(&name);
         let session = PgConnection::connect_with(&own).await.unwrap();
         Self { name, session }
     }
 
-    /// One that inserts jobs.
+    /// A login that inserts jobs.
     async fn enqueuer(pool: &PgPool) -> Self {
         Self::with(pool, &["SELECT, INSERT ON jobs", "SELECT, INSERT ON job_documents"]).await
     }
 
-    /// One that steers them.
+    /// A login that steers them.
     async fn steerer(pool: &PgPool) -> Self {
         Self::with(pool, &["SELECT, UPDATE (status) ON jobs", "EXECUTE ON ALL FUNCTIONS IN SCHEMA public"]).await
     }
@@ -44,7 +44,7 @@ impl Login {
         sqlx::query_scalar(AssertSqlSafe(statement.into())).fetch_one(&mut self.session).await
     }
 
-    /// Ends the session, and takes the role from the server.
+    /// Ends the session and drops the role.
     async fn leave(self, pool: &PgPool) {
         self.session.close().await.unwrap();
         execute(pool, format!("DROP OWNED BY {}", self.name)).await.unwrap();
@@ -68,7 +68,7 @@ async fn documents_are_bounded_under_any_isolation_level(pool: PgPool) {
             let job = pending(&store(&pool)).await;
             let mut fates = Vec::new();
             for login in &mut logins {
-                // The table's owner may give documents to any job, in as many sessions as it likes.
+                // The table's owner may add documents to any job, in any number of sessions.
                 login.session = PgConnection::connect_with(&pool.connect_options()).await.unwrap();
                 login.says(format!("BEGIN ISOLATION LEVEL {level}")).await.unwrap();
                 login.says("SELECT count(*) FROM job_documents").await.unwrap();
@@ -143,7 +143,7 @@ async fn whoever_commands_is_on_record_and_ends_no_running_job(pool: PgPool) {
         let refused = refusal(steerer.says(update(status)).await);
         assert!(refused.contains("only its worker ends it"), "{status}: {refused}");
     }
-    // In whatever role: who it was is the login.
+    // In any role: the recorded login is that of the session.
     steerer.says(format!("SET ROLE {role}")).await.unwrap();
     let refused = refusal(steerer.says(update("completed")).await);
     assert!(refused.contains("only its worker ends it"), "{refused}");
@@ -224,7 +224,7 @@ async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
     other.leave(&pool).await;
 }
 
-/// Pages that the walk over a worker's lanes looks at.
+/// Pages that the scan of a worker's lanes reads.
 async fn pages_of_lanes(pool: &PgPool) -> i64 {
     let mut connection = pool.acquire().await.unwrap();
     connection.execute("SET enable_seqscan = off").await.unwrap();
@@ -245,7 +245,8 @@ async fn lanes_that_nobody_serves_cost_a_claim_nothing(pool: PgPool) {
     execute(&pool, "ANALYZE jobs").await.unwrap();
     let beside = pages_of_lanes(&pool).await;
     assert!(beside <= alone + 20, "{alone} pages alone, {beside} beside the lanes of other types");
-    // Of the worker's own type there may be many, too: so many are looked at, and the one without a key always.
+    // The worker's own type may have many lanes, too: a bounded number of them is scanned, and always the one without a
+    // key.
     let keys = "INSERT INTO jobs (prompt, context, priority)
                 SELECT 'x', jsonb_build_object('concurrency_key', i), -1 FROM generate_series(1, 5000) i";
     execute(&pool, keys).await.unwrap();
@@ -316,7 +317,8 @@ async fn requirements_are_compared_within_a_login(pool: PgPool) {
     other.leave(&pool).await;
 }
 
-/// Whoever the validator is: it compares with what is of the login whose requirements it judges, by words and by meaning.
+/// Regardless of who the validator is: it compares with rows of the login whose requirements it judges, by words and by
+/// meaning.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_validator_compares_within_the_login_that_it_judges(pool: PgPool) {
     let store = store(&pool);
@@ -363,7 +365,7 @@ async fn a_validator_compares_within_the_login_that_it_judges(pool: PgPool) {
     other.leave(&pool).await;
 }
 
-/// The lock that migrations take, of this database.
+/// The lock that migrations take in this database.
 fn lock_of_migrations(database: &str) -> i64 {
     let crc = database.bytes().fold(!0_u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 })
@@ -379,7 +381,7 @@ async fn a_lock_that_anybody_may_hold_stops_no_migration_without_a_word(pool: Pg
     stranger.says(format!("SELECT pg_advisory_lock({key})")).await.unwrap();
     let Err(Error::Refused(said)) = store(&pool).migrate().await else { panic!("it is refused") };
     assert!(said.contains(&stranger.name) && said.contains("pg_terminate_backend"), "{said}");
-    // Deletions take none of them.
+    // Deletions take none of these locks.
     stranger.says("SELECT pg_advisory_lock(hashtextextended('plumbline usage of deleted jobs', 0))").await.unwrap();
     let job = running(&store(&pool)).await.id;
     execute(&pool, format!("UPDATE jobs SET total_requests = 1 WHERE id = '{job}'")).await.unwrap();

@@ -1,7 +1,7 @@
-//! Queries that hide what they do, through the tool and at a real server: none may have an effect.
+//! Queries with hidden effects, through the tool and at a real server: none may have an effect.
 //!
-//! `make evasions` tries every text up to four signs and 20,000 longer ones; the ordinary suite a sample, whose seed is
-//! `PLUMBLINE_TEST_SEED`, and whose size `PLUMBLINE_EVASIONS` may say.
+//! `make evasions` tries every text of up to four signs and 20,000 longer ones; the ordinary suite tries a sample, with
+//! the seed `PLUMBLINE_TEST_SEED` and, optionally, the size `PLUMBLINE_EVASIONS`.
 
 use crate::kit::{Engine, Server};
 use crate::validation_queue::{Rows, turn};
@@ -17,14 +17,16 @@ use std::sync::{
 use std::time::Instant;
 use tokio::net::TcpListener;
 
-/// What opens and closes strings, names, comments, escapes, lines and statements.
+/// Delimiters of strings, names, comments, escapes, lines and statements.
 const SIGNS: [&str; 10] = ["/", "*", "'", "\"", "`", "\n", "\r", "\\u", ";", " "];
-/// Longest text of which each is tried, drawn ones of the full run, and texts of the ordinary one.
+/// Maximum length of texts tried exhaustively, number of random texts in the full run, and number of texts in the
+/// ordinary one.
 const EVERY_UP_TO: usize = 4;
 const DRAWN: usize = 20_000;
 const SAMPLE: usize = 400;
 
-/// What a query must never do: fetch an address, read a file, delete, empty, run procedures, look at the server or change it.
+/// Effects that a query must never have: fetch an address, read a file, delete, clear, run procedures, inspect or
+/// change the server.
 fn harmful(address: &str) -> Vec<String> {
     [
         &format!("LOAD CSV FROM 'http://{address}/' AS l RETURN l"),
@@ -58,7 +60,7 @@ fn harmful(address: &str) -> Vec<String> {
     .into()
 }
 
-/// The ways to hide it: behind what ends a comment or a string for a server, in escapes, between quotes and blanks.
+/// Ways to hide a query: after what ends a comment or a string for a server, in escapes, between quotes and blanks.
 fn hidden(query: &str) -> Vec<String> {
     let mut found = vec![query.to_owned(), query.to_lowercase(), format!("\u{feff}{query}"), format!("/**/{query}")];
     for quote in ["'", "\"", "`", "//"] {
@@ -83,7 +85,7 @@ fn hidden(query: &str) -> Vec<String> {
     found
 }
 
-/// What the texts are put in front of and into.
+/// The queries that the texts are prepended to and inserted into.
 fn targets(address: &str) -> [String; 5] {
     [
         format!("LOAD CSV FROM \"http://{address}/\" AS l RETURN l"),
@@ -103,7 +105,7 @@ fn around(text: &str, query: &str) -> [String; 4] {
     ]
 }
 
-/// Queries of the documentation and like ones, which must go on working.
+/// Queries from the documentation and similar ones, which must keep working.
 const PLAIN: &[&str] = &[
     "MATCH (o:BusinessObject) WHERE o.name CONTAINS $part RETURN o.boid, o.name LIMIT 20",
     "MATCH (r:Requirement)-[:REFINES]->(o) WHERE o.rid = $part RETURN r.rid AS rid, r.source AS source",
@@ -127,7 +129,7 @@ const PLAIN: &[&str] = &[
     "MATCH (a:Kept) ((x)-[:TO]->(y)){1,3} (b) RETURN b.name",
 ];
 
-/// Additions that must go on working where they are allowed. Each is taken back behind the tool's back.
+/// Additions that must keep working if allowed. The test undoes each one outside of the tool.
 const ADDING: &[&str] = &[
     "CREATE (:Added {mid: 'MSG-1', name: $part})",
     "MERGE (n:Added {mid: 'MSG-2'}) ON CREATE SET n.name = 'a' ON MATCH SET n.name = 'b', n:Again",
@@ -136,7 +138,7 @@ const ADDING: &[&str] = &[
     "MATCH (n:Added {mid: 'MSG-1'}) SET n.n = 1, n:Once RETURN n",
 ];
 
-/// A listener that nobody may ask.
+/// A listener that must not receive a connection.
 async fn listener() -> (String, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -150,7 +152,7 @@ async fn listener() -> (String, Arc<AtomicU32>) {
     (address, asked)
 }
 
-/// Everything that a query could have changed.
+/// All state that a query could have changed.
 async fn state(server: &Server) -> Vec<Vec<Value>> {
     vec![
         server.ask("MATCH (n) RETURN labels(n), properties(n) ORDER BY labels(n), toString(n.v)").await,
@@ -165,7 +167,7 @@ async fn seed(server: &Server) {
     server.ask("CREATE (:Kept {v: 1, name: 'one'})-[:TO {v: 1}]->(:Other {name: 'x'})").await;
 }
 
-/// A model at a graph that it may add to, in a job that has the tool.
+/// A model with a graph that it may add to, in a job that has the tool.
 struct Seat(GraphClient);
 
 impl Seat {
@@ -174,7 +176,7 @@ impl Seat {
         Self(GraphClient::new(config).unwrap())
     }
 
-    /// Sends queries with leave to add and without, each as a call of one turn; how many were refused.
+    /// Sends queries with and without permission to add, each as a call of one turn; returns how many were refused.
     async fn send(&self, queries: &[String]) -> usize {
         let call = |query: &String, allow_write| ("execute_cypher_query", arguments(query, allow_write));
         let calls: Vec<_> = queries.iter().flat_map(|query| [call(query, true), call(query, false)]).collect();
@@ -283,7 +285,7 @@ fn texts(sample: Option<usize>) -> Vec<String> {
     match sample {
         None => every.extend((0..DRAWN).map(|_| drawn(&mut dice))),
         Some(sample) => {
-            // The finds themselves are always among them.
+            // The known evasions are always included.
             let known = ["/*/ ' */", "/*/ \" */", "/*/ ` */", "//\r", "\\u0027"].map(str::to_owned);
             let sampled: Vec<String> = (0..sample).map(|_| every[dice.below(every.len())].clone()).collect();
             every = known.into_iter().chain(sampled).chain((0..sample / 4).map(|_| drawn(&mut dice))).collect();
@@ -292,7 +294,7 @@ fn texts(sample: Option<usize>) -> Vec<String> {
     every
 }
 
-/// Numbers that repeat with their seed (SplitMix64).
+/// Reproducible random numbers by seed (SplitMix64).
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what is made of what comes back.
+//! The bytes on the wire, and how responses are decoded.
 
 use crate::kit::Server;
 use plumbline_llm::ApiKey;
@@ -55,7 +55,7 @@ async fn a_transaction_stays_at_its_address_and_at_its_member_of_the_cluster() {
     assert!([1, 2, 4].into_iter().all(|at| seen[at].headers["neo4j-cluster-affinity"] == "member-2"));
 }
 
-/// The error that an answer becomes.
+/// The error for an answer.
 async fn error(status: u16, body: &str) -> GraphError {
     let server = Server::recorded(&[(status, body)]).await;
     server.client().run(&names(), Access::Read).await.unwrap_err()
@@ -73,7 +73,7 @@ async fn errors_are_told_apart_by_the_servers_code_in_any_status() {
         (400, "Neo.ClientError.Statement.AccessMode", true),
         (500, "Neo.TransientError.Transaction.DeadlockDetected", false),
         (404, "Neo.ClientError.Transaction.TransactionNotFound", false),
-        // A transaction that took too long, by the server's own clock.
+        // A transaction that exceeded the server's own timeout.
         (404, "Neo.ClientError.Request.Invalid", false),
         (400, "Neo.ClientError.Cluster.NotALeader", false),
         (500, "Neo.DatabaseError.General.UnknownError", false),
@@ -108,7 +108,7 @@ async fn a_graph_that_is_away_or_silent_is_an_error_in_time_and_names_no_secret(
         ..GraphConfig::new(uri)
     };
     let client = GraphClient::new(config.clone()).unwrap();
-    // It accepts, by the kernel's hand, and never answers.
+    // The kernel accepts the connection, and no answer ever comes.
     let silent = client.run(&names(), Access::Read).await.unwrap_err();
     assert!(matches!(silent, GraphError::TimedOut { .. }), "{silent}");
     drop(listener);
@@ -141,7 +141,7 @@ async fn constraints_are_created_once() {
     assert!(seen.iter().all(|seen| statement(&seen.body).contains("IF NOT EXISTS")));
 }
 
-/// Two bytes on the wire may be a hundred in memory: such an answer is refused before it is read.
+/// Two bytes on the wire may become a hundred in memory: such an answer is refused before it is parsed.
 #[tokio::test]
 async fn an_answer_of_too_many_values_is_refused() {
     let many = format!(r#"{{"data": {{"fields": ["x"], "values": [[[{}0]]]}}}}"#, "{\"a\":0},".repeat(150_000));

@@ -1,4 +1,4 @@
-//! A requirement in a real graph: once, whole, numbered.
+//! A requirement in a real graph: once, complete, numbered.
 
 use crate::kit::{Engine, Server};
 use plumbline_tools::graph::{
@@ -122,7 +122,7 @@ async fn the_script_says_the_same_as_the_integration_and_can_be_run_twice() {
     assert_eq!(ask(&client, "MATCH (:Requirement)-[x:IMPACTS_OBJECT]->(o) RETURN o.boid").await, [[json!("BO-1")]]);
 }
 
-/// What the escaping of values must hold: each character of Unicode, alone and behind what begins an escape.
+/// The escaping of values: each character of Unicode, alone and after the beginning of an escape.
 #[tokio::test]
 async fn the_script_holds_every_character_as_it_is() {
     let Some(engine) = Engine::start().await else { return };

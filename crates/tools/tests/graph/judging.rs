@@ -1,4 +1,4 @@
-//! Judging many requirements at once: what was shown, what is left, what is named wrongly.
+//! Judging many requirements at once: which were shown, which are left, which are named wrongly.
 
 use crate::kit::{Engine, Moment, Server};
 use crate::validation_queue::{Rows, known, ok, refused, row, turn};
@@ -111,7 +111,7 @@ async fn what_is_named_wrongly_is_told_and_the_others_are_judged() {
     assert!(said.contains("the call names no requirement"), "{said}");
 }
 
-/// What is shown by its beginning alone may be named, but is not of the rest.
+/// A requirement shown only in part may be named, but is not included in "rest".
 #[tokio::test]
 async fn a_row_that_no_result_can_hold_is_judged_by_its_name() {
     let long = "Invoices must be kept in the archive of the house. ".repeat(1_000);
@@ -180,7 +180,8 @@ async fn a_batch_goes_into_the_graph() {
     assert_eq!(found, r#"{"n":4}"#);
 }
 
-/// What the graph has by the time it goes away is kept; the rest is named, stays held, and waits for it when it is judged again.
+/// What is in the graph when it becomes unreachable is kept; the rest is named, stays held, and waits for the graph
+/// when it is judged again.
 #[tokio::test]
 async fn a_batch_in_whose_middle_the_graph_goes_away_keeps_what_is_done() {
     let Some(engine) = Engine::start().await else { return };
@@ -190,7 +191,7 @@ async fn a_batch_in_whose_middle_the_graph_goes_away_keeps_what_is_done() {
     ok(&rows, Graph::On(&client), "next_requirement", json!({"count": 40})).await;
     turn(&rows, Graph::On(&client), &[]).await;
     let calls = [("judge_requirements", json!({"accept": "rest"}))];
-    // A requirement takes one exchange to read and one to write at least.
+    // A requirement takes at least one exchange to read and one to write.
     server.fall_silent(12, Moment::After);
     let (done, ()) = tokio::join!(turn(&rows, Graph::On(&client), &calls), async {
         server.silence().await;
@@ -212,7 +213,7 @@ async fn a_batch_in_whose_middle_the_graph_goes_away_keeps_what_is_done() {
     assert_eq!(verdicts(&rows).len(), 5, "each once");
 }
 
-/// By rule goes what has no fault, no remark and nothing like it; the rest is given back for the model.
+/// Requirements without faults, remarks and similar ones are judged by rule; the rest is released for the model.
 #[tokio::test]
 async fn rules_accept_what_the_checks_say_nothing_of() {
     let mut rows = five();

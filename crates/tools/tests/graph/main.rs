@@ -1,8 +1,8 @@
-//! The graph client and the validator's tools against a server with the shape of Neo4j's Query API.
+//! The graph client and the validator's tools against a server with the interface of Neo4j's Query API.
 //!
-//! Two kinds of server: one gives recorded answers and remembers what it was asked; the other passes every request on to a
-//! real Neo4j, so that MERGE, constraints and rollback mean what they mean there. `.ci/graph-engine` brings it from Maven
-//! Central (`tests/neo4j`); without it these tests say that they are skipped.
+//! Two kinds of server: one returns recorded answers and records its requests; the other forwards every request to a
+//! real Neo4j, so that MERGE, constraints and rollback behave as in production. `.ci/graph-engine` downloads it from
+//! Maven Central (`tests/neo4j`); without it these tests report that they are skipped.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
@@ -18,7 +18,7 @@ use kit::Server;
 use plumbline_tools::graph::{GraphClient, GraphConfig};
 
 impl Server {
-    /// A client of it.
+    /// A client of this server.
     fn client(&self) -> GraphClient {
         GraphClient::new(GraphConfig::new(self.uri.clone())).unwrap()
     }

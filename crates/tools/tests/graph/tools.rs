@@ -157,7 +157,7 @@ async fn rows_that_somebody_is_changing_are_looked_for_again_and_named() {
     assert!(said.ends_with("2 more are pending, and somebody else holds them at this moment."), "{said}");
 }
 
-/// So many different words.
+/// This many different words.
 fn words(count: usize) -> String {
     (0..count).map(|n| format!("word{} ", char::from(b'a' + u8::try_from(n).unwrap()))).collect()
 }
@@ -266,7 +266,7 @@ async fn similar_requirements_are_told_with_their_likeness() {
     assert_eq!(none.lines().count(), 3, "{none}");
 }
 
-/// What the same answer recorded before is not in the rows yet, and is compared all the same.
+/// Requirements recorded earlier in the same answer are not in the rows yet, and are compared nevertheless.
 #[tokio::test]
 async fn what_this_answer_has_recorded_is_among_the_similar() {
     let query = |text: &str| ("query_similar_requirements", json!({"text": text}));
@@ -305,11 +305,11 @@ async fn calls_wait_for_a_graph_that_is_away() {
     let unusable = Graph::Unusable("no password is set");
     let found = away(&rows, unusable, &[("next_requirement", json!({}))]).await;
     assert_eq!(found, ("no password is set".to_owned(), true), "a person has to set it");
-    // A query may have been carried out before the answer was lost: it is not made again behind the model's back.
+    // A query may have been executed before the answer was lost: it is not repeated without the model's knowledge.
     let query = json!({"query": "MATCH (n) RETURN n"});
     let done = turn(&rows, Graph::On(&client), &[("execute_cypher_query", query.clone())]).await;
     assert!(done[0].is_error && done[0].content.contains("cannot be reached"), "{done:?}");
-    // What was made before the outage is kept: here the answer to the query.
+    // Calls made before the outage are kept: here the answer to the query.
     let calls = [("execute_cypher_query", query), ("next_requirement", json!({}))];
     let Err(BatchError::Unavailable(outage)) = try_turn(&rows, Graph::On(&client), &calls).await else {
         panic!("the second call waits")
@@ -331,7 +331,7 @@ async fn what_a_graph_answers_says_whether_waiting_helps() {
         (404, no_database, "`connections.neo4j.database`", true),
         (202, deadlock, "at this moment", false),
     ] {
-        // The constraints, of a server that answers so every time.
+        // The constraints, for a server that always answers the same.
         let server = Server::recorded(&[(status, body); 4]).await;
         let client = server.client();
         let found = away(&rows(Vec::new()), Graph::On(&client), &[("next_requirement", json!({}))]).await;
@@ -454,7 +454,7 @@ async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
     assert!(said.contains("no graph is configured"), "{said}");
 }
 
-/// Keys and values of a relation come from a model: no key but those of the vocabulary is taken, with a graph and without.
+/// Keys and values of a relation come from a model: only keys of the vocabulary are accepted, with a graph and without.
 #[tokio::test]
 async fn a_relation_has_the_properties_of_the_vocabulary_alone() {
     let rows = rows(vec![row(1, INVOICES)]);

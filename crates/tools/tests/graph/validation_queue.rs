@@ -1,4 +1,4 @@
-//! A hand-over in memory, and short ways to run the validator's tools against it.
+//! A validation queue in memory, and helpers that run the validator's tools against it.
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub(crate) const POLICY: &str =
     "[page 3]\n\nThis is about paper. Invoices must be kept for ten years. Nothing is thrown away before.\n";
 
-/// The rows of one creator; what is judged is no longer held.
+/// The rows of one creator; judged rows are no longer held.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) held: Vec<HeldRequirement>,
@@ -24,14 +24,14 @@ pub(crate) struct Rows {
     pub(crate) judgements: Mutex<Vec<Judgement>>,
     pub(crate) index: Mutex<FileIndex>,
     pub(crate) script: Mutex<BTreeMap<String, String>>,
-    /// How many rows the tally says wait.
+    /// The number of waiting rows in the tally.
     pub(crate) waiting: u64,
-    /// What was given to be judged, as the engine knows it: a turn has shown what the turns before it gave.
+    /// The presented rows, as the engine knows them: a turn has shown what earlier turns presented.
     pub(crate) given: Mutex<Given>,
     pub(crate) turns: Mutex<i64>,
-    /// What was given back.
+    /// The released rows.
     pub(crate) released: Mutex<Vec<Uuid>>,
-    /// How many more claims pass over all rows, as if somebody were changing them.
+    /// How many more claims skip all rows, as if a concurrent transaction were changing them.
     pub(crate) passed_over: Mutex<u32>,
 }
 
@@ -51,13 +51,13 @@ impl Rows {
                 script.push_str(text);
                 self.index.lock().unwrap().insert(path.clone(), FileMeta::of(script.as_bytes()));
             }
-            // Of the job whose requirements they are.
+            // It belongs to the job that recorded the requirements.
             Product::AddRequirement(_) => {}
             other => panic!("a validator's tool produced {other:?}"),
         }
     }
 
-    /// A turn begins: its request has carried what the turn before it gave.
+    /// A turn begins: its request contained the results of the previous turn.
     fn begin_turn(&self) -> Given {
         let mut turns = self.turns.lock().unwrap();
         let mut given = self.given.lock().unwrap();
@@ -66,7 +66,7 @@ impl Rows {
         given.clone()
     }
 
-    /// What was written for a person to run: the parts in their order.
+    /// The script for a person to run: the parts in order.
     pub(crate) fn script(&self) -> BTreeMap<String, String> {
         self.script.lock().unwrap().clone()
     }
@@ -141,7 +141,7 @@ impl ValidationQueue for Rows {
     }
 }
 
-/// The job's own files: none but the script.
+/// The job's own files: only the script.
 struct Files(FileIndex);
 
 impl Workspace for Files {
@@ -166,7 +166,7 @@ impl Workspace for Files {
     }
 }
 
-/// A sound row.
+/// A valid row.
 pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
     HeldRequirement {
         id: Uuid::from_u128(id),
@@ -193,7 +193,7 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
     }
 }
 
-/// A requirement that is there already.
+/// An existing requirement.
 pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
     KnownRequirement {
         id: Uuid::from_u128(id),
@@ -208,7 +208,7 @@ pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
     }
 }
 
-/// Runs calls as one turn and commits what they produced.
+/// Runs calls as one turn and commits their products.
 pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
     let done = try_turn(rows, graph, calls).await.unwrap();
     let turn = *rows.turns.lock().unwrap();
@@ -218,7 +218,7 @@ pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)])
     done
 }
 
-/// Runs calls whose graph is away; the reason, and whether a person is needed.
+/// Runs calls while the graph is unavailable; returns the reason, and whether an operator is needed.
 pub(crate) async fn away(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> (String, bool) {
     match try_turn(rows, graph, calls).await {
         Err(BatchError::Unavailable(outage)) => (outage.reason, outage.needs_operator),

@@ -42,7 +42,7 @@ impl Workspace for OneText {
     }
 }
 
-/// An index that finds the same in every file it is asked about, and says how it was asked.
+/// An index that finds the same in every file, and records its queries.
 #[derive(Debug)]
 struct Fixed {
     has_embeddings: bool,

@@ -1,4 +1,4 @@
-//! What holds for every call: order, overlay, unknown names, broken arguments, lost rows, time.
+//! Rules for every call: order, overlay, unknown names, invalid arguments, unreadable rows, time.
 
 use crate::bench::{BOUND, Bench};
 use plumbline_engine::{OutsideCall, ToolCall};

@@ -1,4 +1,4 @@
-//! A workspace in memory, and short ways to run a call against it.
+//! A workspace in memory, and helpers that run a call against it.
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
@@ -154,7 +154,7 @@ impl Workspace for Memory {
     }
 }
 
-/// A job's workspace with the runner over it.
+/// A job's workspace with the runner.
 pub(crate) struct Bench {
     pub(crate) rows: Memory,
     pub(crate) runner: ToolRunner,
@@ -165,7 +165,7 @@ pub(crate) struct Bench {
     pub(crate) no_sources: Vec<String>,
     pub(crate) is_tactical: bool,
     pub(crate) records_requirements: bool,
-    /// Whether calls were refused before and are made again.
+    /// Whether calls were refused before and are repeated.
     pub(crate) again: bool,
 }
 
@@ -186,7 +186,7 @@ impl Bench {
         }
     }
 
-    /// With these text files.
+    /// A workspace with these text files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let mut bench = Self::new();
         for (path, content) in files {
@@ -195,7 +195,7 @@ impl Bench {
         bench
     }
 
-    /// With a document as intake leaves it: its bytes under `input/`, its row without a text.
+    /// Adds a document as intake leaves it: its bytes under `input/`, its row without a text.
     pub(crate) fn document(mut self, path: &str, content: &[u8]) -> Self {
         self.rows.put(path, content.to_vec());
         let size = i64::try_from(content.len()).unwrap();
@@ -203,7 +203,7 @@ impl Bench {
         self
     }
 
-    /// With a document whose page-marked text is extracted already.
+    /// Adds a document whose page-marked text is already extracted.
     pub(crate) fn extracted(mut self, path: &str, text_path: &str, text: &str) -> Self {
         self = self.document(path, b"%PDF-1.4");
         self.rows.put(text_path, text.as_bytes().to_vec());
@@ -212,7 +212,7 @@ impl Bench {
         self
     }
 
-    /// Puts a file there, as an earlier step would have.
+    /// Adds a file, as an earlier step would have.
     pub(crate) fn place(&mut self, path: &str, text: &str) {
         self.rows.put(path, text.as_bytes().to_vec());
     }
@@ -236,7 +236,7 @@ impl Bench {
         ctx.inspection = self.inspection.as_ref();
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
-        // What the engine carries out itself is only looked at here.
+        // A tool that the engine runs itself is only checked here.
         let looked = Check::Deliverables { requirements: true, sentences: false };
         let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
         let calls: Vec<OutsideCall<'_>> =
@@ -244,7 +244,7 @@ impl Bench {
         self.runner.run(&calls, &self.rows, &ctx).await
     }
 
-    /// Runs one call and commits what it produced.
+    /// Runs one call and commits its products.
     pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> ToolReturn {
         let done = self.turn(&[(name, arguments)]).await.remove(0);
         for product in done.products.clone() {
@@ -253,7 +253,7 @@ impl Bench {
         done
     }
 
-    /// Commits what a call has produced.
+    /// Commits a call's product.
     pub(crate) fn commit(&mut self, product: Product) {
         self.rows.commit(product);
     }
@@ -292,7 +292,7 @@ impl Bench {
     }
 }
 
-/// The crate's example that stands in for `plumbline __extract`; cargo builds it beside the tests.
+/// The crate's example that replaces `plumbline __extract`; cargo builds it beside the tests.
 pub(crate) fn document_child() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).expect("tests run from target/<profile>/deps");

@@ -93,7 +93,8 @@ async fn what_cannot_be_cut_is_refused_with_what_to_do() {
     assert!(refusal.contains("chunks/manifest.json is not the list of chunks any more"), "{refusal}");
 }
 
-/// Citations count by the sentences of a passage's file, and passages by the numbers in the list: neither is the model's.
+/// Citations refer to the sentences of a passage's file, and passages to the numbers in the list: the model may change
+/// neither.
 #[tokio::test]
 async fn a_passages_file_and_the_list_are_read_only() {
     let mut bench = Bench::new().extracted("input/p.pdf", "chunks/p.md", &paged(1..=2));
@@ -110,7 +111,8 @@ async fn a_passages_file_and_the_list_are_read_only() {
 async fn only_words_that_are_repeated_count_where_they_first_begin() {
     let same = "Visitors must sign in and say whom they visit.\n\n".repeat(40);
     let distinct: String = (1..=40).map(|n| format!("Visitor {n} must sign in and say whom he visits.\n\n")).collect();
-    // An overlap of five tokens holds no sentence; one of forty holds some, which are told apart only where they differ.
+    // An overlap of five tokens contains no sentence; one of forty contains some, which are distinguishable only if
+    // they differ.
     for (text, overlap) in [(&same, 0), (&same, 5), (&distinct, 0), (&distinct, 40)] {
         let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", text);
         bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100, "overlap": overlap})).await;

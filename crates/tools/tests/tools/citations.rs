@@ -1,4 +1,4 @@
-//! `cite`: a citation stands only if its quote does.
+//! `cite`: a citation is recorded only if its quote occurs.
 
 use crate::bench::Bench;
 use plumbline_engine::Product;
@@ -16,7 +16,7 @@ async fn a_quote_that_occurs_is_recorded_with_its_page() {
         ("input/policy.pdf", Some(2), "Invoices must be kept for ten years.", 2),
         ("policy.pdf", None, "Invoices must be kept for ten years.", 2),
         ("Policy.PDF", None, "all companies of the group", 1),
-        // As the source has it, not as it was typed.
+        // In the source's form, not as typed.
         ("chunks/policy.md", None, "They “shall” be complete.", 2),
         ("/workspace/input/policy.pdf", None, "Delivery notes may be destroyed.", 3),
     ] {
@@ -177,7 +177,7 @@ async fn sentences_are_quoted_by_their_numbers_as_the_source_has_them() {
     assert!(refused.contains("there is no passage 2"), "{refused}");
 }
 
-/// A list's items may be a word; a sentence that stands twice is quoted where it was pointed at.
+/// A list item may be a single word; for a sentence that occurs twice, the quoted place is the one pointed at.
 #[tokio::test]
 async fn a_pointer_takes_the_sentence_it_names_however_short_and_wherever_it_stands() {
     let text = "[page 1]\n\nThe archive must keep:\n\n- Logs\n- Keys\n\nVisitors must sign in.\n\n[page 2]\n\nVisitors must sign in.\n";

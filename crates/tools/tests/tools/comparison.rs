@@ -28,7 +28,7 @@ fn id(bench: &Bench, row: usize) -> String {
 
 async fn record(bench: &mut Bench, text: &str, citations: Value) {
     let call = json!({"text": text, "citations": citations, "tags": ["mine", "needs_look"]});
-    // One without a quote was refused before.
+    // A record without a quote was refused before.
     bench.again = citations == json!([]);
     bench.ok("add_requirement", call).await;
 }

@@ -83,7 +83,7 @@ async fn what_is_no_document_is_refused() {
     }
 }
 
-/// A PDF with these lines of text a page.
+/// A PDF with these lines of text per page.
 fn pdf(lines: &[&str]) -> Vec<u8> {
     let pages = lines.len();
     let kids: Vec<String> = (0..pages).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
@@ -168,7 +168,7 @@ async fn a_word_that_a_line_end_parts_is_stored_as_the_document_has_it_and_quote
         assert!(said.ends_with("input/p.pdf, page 1"), "{quote}: {said}");
         assert_eq!(bench.rows.citations.last().unwrap().quote, recorded);
     }
-    // No line ends in these.
+    // In these, no line ends within the word.
     for quote in ["Each wellknown rule applies.", "The right is nonexclusive", "and royaltyfree."] {
         let refusal = bench.refused("cite", json!({"source": "p.pdf", "quote": quote})).await;
         assert!(refusal.contains("does not occur"), "{quote}: {refusal}");

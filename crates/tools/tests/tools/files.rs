@@ -152,7 +152,7 @@ async fn files_have_their_writers() {
     for path in ["output/requirements_part_1.md", "output/requirements/a.md", "requirements.md"] {
         bench.ok("write_file", json!({"path": path, "content": "x"})).await;
     }
-    // A type that records none may call its own files so.
+    // A job type that records no requirements may use these names for its own files.
     bench.records_requirements = false;
     bench.ok("write_file", json!({"path": "output/requirements.md", "content": "x"})).await;
 }

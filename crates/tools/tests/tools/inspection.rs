@@ -1,4 +1,4 @@
-//! What `job_complete` is refused with.
+//! The refusals of `job_complete`.
 
 use crate::bench::Bench;
 use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
@@ -17,7 +17,7 @@ async fn refusal(mut bench: Bench) -> String {
     bench.refused("job_complete", json!({})).await
 }
 
-/// A quote is not called wrong where nothing was there to look it up in.
+/// A quote is not called wrong if there was no text to look it up in.
 #[tokio::test]
 async fn documents_without_a_text_are_the_reason_that_is_said() {
     let none = refusal(quoting(Bench::new().document("input/x.md", b"Invoices must be kept for ten years."))).await;
@@ -42,7 +42,7 @@ async fn documents_without_a_text_are_the_reason_that_is_said() {
     }
 }
 
-/// Where all texts are there, or the quote is found, nothing is said of them.
+/// If all texts exist, or the quote is found, missing texts are not mentioned.
 #[tokio::test]
 async fn a_quote_that_every_text_lacks_is_wrong_and_one_that_is_found_is_not() {
     let all = Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nDelivery notes may be destroyed.\n");
@@ -58,7 +58,7 @@ async fn a_quote_that_every_text_lacks_is_wrong_and_one_that_is_found_is_not() {
     assert_eq!(counts, json!({"quotes_checked": 1, "documents": 2, "documents_extracted": 1}));
 }
 
-/// A file whose quotes must be found has some; how they are written is said.
+/// A file whose quotes must be found must contain some; the refusal says how to write them.
 #[tokio::test]
 async fn a_file_without_a_quote_is_refused() {
     let text = "[page 1]\n\nInvoices must be kept for ten years.\n";
@@ -79,7 +79,7 @@ async fn a_file_without_a_quote_is_refused() {
     );
 }
 
-/// A long file against a schema that tries many alternatives for each of its items, in vain.
+/// A long file with a schema that tries many alternatives for each of its items, without a match.
 fn costly() -> Bench {
     let alternatives: Vec<Value> = (0..40).map(|n| json!({"pattern": format!("^[a-z]+{n}$")})).collect();
     let schema = json!({"items": {"anyOf": alternatives}});
@@ -123,7 +123,7 @@ async fn a_look_into_files_has_the_time_of_a_call() {
     );
 }
 
-/// The model reads at once where a file that it writes misses its schema, and mends it.
+/// The result of a write says at once where the file violates its schema, so that the model can fix it.
 #[tokio::test]
 async fn what_is_written_is_held_against_its_schema_at_once() {
     let schema = json!({"type": "object", "required": ["answers"]});
@@ -142,7 +142,7 @@ async fn what_is_written_is_held_against_its_schema_at_once() {
     assert!(!other.contains("Not yet"), "{other}");
 }
 
-/// A document that is no source proves nothing, wherever it is quoted.
+/// A document that is not a source proves nothing, wherever it is quoted.
 #[tokio::test]
 async fn nothing_is_quoted_from_what_is_no_source() {
     let text = "[page 1]\n\nInvoices must be kept for ten years.\n";
@@ -166,7 +166,7 @@ async fn nothing_is_quoted_from_what_is_no_source() {
     assert!(!refused.contains("questions-2.md"), "no text of it is asked for: {refused}");
 }
 
-/// A heading repeats a question with its quotation marks; elsewhere the same words are a quote.
+/// A heading repeats a question with its quotation marks; elsewhere the same text is a quote.
 #[tokio::test]
 async fn a_heading_may_repeat_what_is_no_source() {
     let question = br#"{"questions": ["Who is the \"sole and final owner\" of a package?"]}"#;
@@ -192,7 +192,7 @@ async fn a_heading_may_repeat_what_is_no_source() {
     }
 }
 
-/// What is not delivered is not looked into, though it is there.
+/// A file that is not delivered is not checked, although it exists.
 #[tokio::test]
 async fn a_file_that_is_given_up_need_not_be_as_it_must() {
     let file =

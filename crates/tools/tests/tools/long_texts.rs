@@ -1,11 +1,11 @@
-//! Long documents: their text comes in parts, which are put aside as they are made, and every tool finds its way in them.
+//! Long documents: their text is in parts, which are staged as they are produced, and every tool handles them.
 
 use crate::bench::Bench;
 use plumbline_documents::from_text_file;
 use plumbline_engine::{Product, ToolReturn};
 use serde_json::json;
 
-/// The most that is put aside in one.
+/// Maximum size of one staged part.
 const PART: usize = 1 << 20;
 
 fn paragraph(number: usize) -> String {
@@ -24,7 +24,7 @@ fn manual(paragraphs: usize) -> String {
     (0..paragraphs).map(line).collect()
 }
 
-/// What of a return is content rather than its place.
+/// The bytes of content in a return, as opposed to references.
 fn held(done: &ToolReturn) -> usize {
     let size = |product: &Product| if let Product::WriteFile(file) = product { file.content.len() } else { 0 };
     done.products.iter().map(size).sum()
@@ -75,7 +75,7 @@ async fn a_long_text_comes_in_parts_and_is_cut_and_cited_all_the_same() {
         let file = bench.text(chunk["file"].as_str().unwrap()).unwrap();
         let (head, body) = file.split_once("\n\n").unwrap();
         assert!(head.starts_with("<!-- source: input/m.md | section: Chapter "), "{head}");
-        // The chapter is that of the rule the chunk begins with, in whichever part it stands.
+        // The chapter is that of the rule at the chunk's beginning, in whichever part it is.
         let first = body.split("Rule ").nth(1).and_then(|rest| rest.split('.').next()).unwrap();
         let chapter = first.parse::<usize>().unwrap() / 1000;
         assert_eq!(chunk["headings"], json!([format!("Chapter {chapter}")]), "chunk {index}");

@@ -1,4 +1,4 @@
-//! The tools over a workspace in memory, documents read by the real parser in its child process.
+//! The tools with a workspace in memory; the real parser reads documents in its child process.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 

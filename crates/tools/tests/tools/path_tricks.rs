@@ -1,16 +1,16 @@
-//! Ways to name a file outside of the workspace: more than two hundred, against every tool that takes a path. A tool may
-//! refuse or take it for an odd name inside; a product that leads out there is not.
+//! More than two hundred ways to name a file outside of the workspace, tried on every tool that takes a path. A tool
+//! may refuse one or treat it as an odd name inside the workspace; no product may lead outside.
 
 use crate::bench::Bench;
 use plumbline_engine::Product;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What is to be reached.
+/// The targets.
 const TARGETS: [&str; 6] =
     ["etc/passwd", "secret.txt", "proc/self/environ", "../secret.txt", "input/../../secret.txt", ".ssh/id_ed25519"];
 
-/// Ways to get out, to be put before a target.
+/// Prefixes that lead outside, to be put before a target.
 const WAYS: [&str; 46] = [
     "../",
     "../../",
@@ -60,10 +60,10 @@ const WAYS: [&str; 46] = [
     "..\u{ff0f}",
 ];
 
-/// Characters that some program somewhere drops or stops at.
+/// Characters that some programs drop or stop at.
 const NOISE: [&str; 8] = ["\0", "\n", "\r", "\t", " ", "\u{feff}", "\u{202e}", "\u{200b}"];
 
-/// All forms: each way with each target, and with noise before, in and behind it.
+/// All forms: each prefix with each target, and with noise before, in and after it.
 fn forms() -> BTreeSet<String> {
     let plain = WAYS.iter().flat_map(|way| TARGETS.iter().map(move |target| format!("{way}{target}")));
     let noisy = NOISE.iter().flat_map(|noise| {
@@ -75,7 +75,7 @@ fn forms() -> BTreeSet<String> {
     plain.chain(noisy).collect()
 }
 
-/// Whether a path stays within, whatever reads it: plain names only, and none that the mirror could trip over.
+/// Whether a path stays within, for any reader: only plain names that the mirror can represent.
 fn stays_within(path: &str) -> bool {
     let plain = |part: &str| !matches!(part, "" | "." | "..");
     !path.contains(['\\', '\0']) && !path.chars().any(char::is_control) && path.split('/').all(plain)
@@ -122,7 +122,7 @@ async fn no_form_of_a_path_leads_out_of_the_workspace() {
         }
     }
     println!("{} forms: {refused} refusals, {} odd names inside the workspace", forms.len(), inside.len());
-    // Forms that mean nothing to us, such as `%2e%2e`, are ordinary names; whatever climbs or is absolute is refused.
+    // Forms without special meaning, such as `%2e%2e`, are ordinary names; climbing and absolute ones are refused.
     for climbing in ["../", "/etc", "/proc", "..\\", "\0"] {
         assert!(inside.iter().all(|path| !path.starts_with(climbing)), "{inside:?}");
     }

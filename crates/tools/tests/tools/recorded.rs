@@ -1,4 +1,4 @@
-//! What a job does with its own records: it lists them, puts them right and takes them back.
+//! A job's operations on its own records: list, correct and withdraw.
 
 use crate::bench::Bench;
 use plumbline_engine::{Product, RecordedRequirement};
@@ -190,7 +190,7 @@ async fn calls_of_one_answer_see_what_those_before_them_did() {
     assert_eq!(changes.filter(|product| matches!(product, Product::ChangeRequirement(_))).count(), 2);
 }
 
-/// `job_complete` is the engine's; here is only looked at what its deliverables name.
+/// `job_complete` belongs to the engine; only the names in its deliverables are checked here.
 #[tokio::test]
 async fn a_deliverable_names_no_requirement_that_is_not_there() {
     let (mut bench, [first, second]) = bench().await;

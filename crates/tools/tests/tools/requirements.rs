@@ -98,7 +98,7 @@ async fn the_same_text_is_recorded_once() {
         );
         assert_eq!(done.products, []);
     }
-    // A row without a quote gets its first.
+    // A row without a quote gets its first one.
     let said = bench.ok("add_requirement", json!({"text": SENTENCE, "citations": [evidence(SENTENCE)]})).await;
     assert_eq!(said, format!("already recorded as {id}; 1 quote was added to it"));
     let row = &bench.rows.recorded[0].requirement;

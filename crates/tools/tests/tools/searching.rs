@@ -61,7 +61,7 @@ async fn unusable_searches_are_refused() {
     }
 }
 
-/// The worst that an expression can do to the text it is looked for in: each character begins a match that fails late.
+/// The worst case of an expression and its text: each character begins a match that fails late.
 #[tokio::test]
 async fn a_costly_expression_is_given_up_and_the_event_loop_goes_on() {
     let text: String = (0u32..4 * 1024 * 1024)
@@ -87,7 +87,7 @@ async fn a_costly_expression_is_given_up_and_the_event_loop_goes_on() {
     assert!(ticks > 100, "the one thread of this test's event loop was free meanwhile: {ticks}");
 }
 
-/// A line without an end is gone through in pieces; what is found lies where it does, across their borders too.
+/// A very long line is scanned in pieces; matches are found at their positions, even across borders.
 #[tokio::test]
 async fn a_long_line_is_searched_whole() {
     for before in [0, 8_000, 8_190, 15_300, 100_000] {

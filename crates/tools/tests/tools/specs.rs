@@ -1,4 +1,4 @@
-//! What the model is told of the tools.
+//! The tools' descriptions for the model.
 use plumbline_engine::{Handler, Replay, ToolSpec};
 use plumbline_tools::catalog;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ fn every_spec_is_complete_and_short() {
 
 #[test]
 fn every_argument_has_its_row_in_the_documentation() {
-    // The second name of a tool points at the first.
+    // The second name of a tool refers to the first.
     let others = |spec: &ToolSpec| spec.name != "write_requirement_to_db";
     for spec in catalog().into_iter().chain(plumbline_engine::tools::specs()).filter(others) {
         for argument in spec.parameters["properties"].as_object().unwrap().keys() {
@@ -51,8 +51,8 @@ fn every_argument_has_its_row_in_the_documentation() {
     }
 }
 
-/// llama.cpp's grammars know no `\\d` and no formats, Google's schemas no integer enums, no `required` without its property,
-/// no array without items and no `allOf`, Moonshot's no `$ref` beside others and no items by place.
+/// llama.cpp's grammars support no `\\d` and no formats, Google's schemas no integer enums, no `required` without its
+/// property, no array without items and no `allOf`, Moonshot's no `$ref` beside others and no items by position.
 #[test]
 fn q40_q41_q42_schemas_are_within_what_every_provider_takes() {
     let tools = catalog().into_iter().chain(plumbline_engine::tools::specs());
@@ -85,7 +85,7 @@ fn lesson_19_the_definitions_stay_small() {
         plumbline_tokens::count(&texts.collect::<String>())
     };
     let all = catalog();
-    // No job type has both: those before are the creator's, those from here on the validator's.
+    // No job type has both: the tools before this index are the creator's, those from it on the validator's.
     let at = all.iter().position(|spec| spec.name == "next_requirement").unwrap();
     let (creator, validator) = (size(&all[..at]), size(&all[at..]));
     assert!(creator < 2750 && validator < 900, "{creator} and {validator} tokens");

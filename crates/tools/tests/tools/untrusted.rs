@@ -1,13 +1,13 @@
-//! Which results may hold words of others: of documents, pages, foreign tools, and rows made of such. A tool that is not named here
-//! as one that shows none, shows some.
+//! Which results may contain untrusted text: of documents, pages, foreign tools, and rows derived from such text. A
+//! tool that is not listed here as safe counts as untrusted.
 
 use crate::bench::Bench;
 use plumbline_tools::{catalog, reaches_out};
 use serde_json::{Value, json};
 
-/// Tools whose results hold no words of others, whatever they are called with.
+/// Tools whose results never contain untrusted text.
 const OWN_WORDS: [&str; 4] = ["write_file", "list_files", "delete_file", "create_folder"];
-/// Tools of which it depends on the files.
+/// Tools for which it depends on the files.
 const BY_FILE: [&str; 3] = ["read_file", "edit_file", "search_files"];
 
 #[tokio::test]

@@ -33,7 +33,7 @@ impl Workspace for Empty {
     }
 }
 
-/// A parser over the stand-in for `plumbline __extract`, which `cargo test` builds beside this test.
+/// A parser with the replacement for `plumbline __extract`, which `cargo test` builds beside this test.
 pub(crate) fn parser() -> Parser {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).expect("tests lie in target/<profile>/deps");

@@ -1,4 +1,4 @@
-//! Tools of an operator's own, over HTTP, with a real server: what is sent, and what becomes of each answer.
+//! An operator's own tools over HTTP, with a real server: what is sent, and how each response is handled.
 
 use crate::bench::Empty;
 use axum::{
@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 const SECRET: &str = "secret-of-the-test";
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone)]
 struct Arrived {
     method: Method,
@@ -96,7 +96,7 @@ fn tool(url: String) -> HttpTool {
     }
 }
 
-/// Makes one call, as the engine gives it.
+/// Makes one call, as the engine passes it.
 async fn call(tool: HttpTool, arguments: &str) -> ToolReturn {
     let secret_of = |name: &str, _: &str| (name == "PAY_KEY").then(|| ApiKey::new(SECRET)).flatten();
     let caller = HttpCaller::new(Arc::new(secret_of)).unwrap();

@@ -1,4 +1,4 @@
-//! Web research against real servers on loopback, the only address excepted from the guard.
+//! Web research against real servers on loopback, the only address that the guard allows as an exception.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 

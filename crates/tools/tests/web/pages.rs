@@ -1,4 +1,4 @@
-//! `fetch_page` and what it rests on.
+//! `fetch_page` and the fetcher.
 
 use crate::bench::{parser, turn};
 use crate::server::Server;
@@ -7,12 +7,12 @@ use plumbline_tools::web::{FetchError, Fetcher, FetcherOptions};
 use serde_json::json;
 use std::time::Duration;
 
-/// A fetcher that may go to these servers besides the public internet, and takes in little.
+/// A fetcher that may reach these servers besides the public internet, with a small size limit.
 fn fetcher(servers: &[&Server]) -> Fetcher {
     fetcher_within(Duration::from_secs(60), servers)
 }
 
-/// The same with so much time for a page.
+/// The same with this time limit per page.
 fn fetcher_within(total: Duration, servers: &[&Server]) -> Fetcher {
     let also_allowed = servers.iter().map(|server| server.address).collect();
     Fetcher::new(FetcherOptions { total, max_bytes: 100 << 10, max_redirects: 3, also_allowed }).unwrap()
@@ -89,7 +89,7 @@ async fn f67_nothing_leads_to_a_machine_that_is_not_public() {
     for address in ["http://localhost:8080/", "http://localhost.:8080/", "https://ip6-localhost/", "http://localhost/"]
     {
         let error = ordinary.fetch(address).await.expect_err(address);
-        // A machine without that name cannot resolve it, which is as good.
+        // A machine that cannot resolve the name does not reach it either.
         assert!(matches!(error, FetchError::Forbidden { .. } | FetchError::Network { .. }), "{address}: {error}");
     }
     assert_eq!(

@@ -17,7 +17,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves on a free port; redirects that lead elsewhere lead to `elsewhere`.
+    /// Serves on a free port; redirects to another host lead to `elsewhere`.
     pub(crate) async fn start(elsewhere: Option<SocketAddr>) -> Self {
         let hits = Arc::new(AtomicUsize::new(0));
         let counter = hits.clone();
@@ -74,18 +74,18 @@ async fn page() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html)
 }
 
-/// More than the test's limit, its length not stated.
+/// More than the test's limit, without a content length.
 async fn large() -> impl IntoResponse {
     let pieces = futures_util::stream::iter((0..64).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 16 << 10])));
     ([(header::CONTENT_TYPE, "text/plain")], Body::from_stream(pieces))
 }
 
-/// To wherever the query says, as it says it.
+/// Redirects to the address in the query, verbatim.
 async fn redirect(query: Query) -> impl IntoResponse {
     (StatusCode::FOUND, [(header::LOCATION, query["address"].clone())])
 }
 
-/// What the query asks the service to do.
+/// Performs the service behaviour that the query requests.
 fn act(query: &str, key: &str, good: Value, none: Value) -> Response {
     match query {
         _ if key == "wrong" => (StatusCode::UNAUTHORIZED, "bad key").into_response(),

@@ -1,5 +1,5 @@
-//! Ways to write the address of a machine that is not public, more than a hundred: asked for directly, and as the place
-//! that a public server redirects to.
+//! More than a hundred ways to write the address of a machine that is not public: fetched directly, and as the target
+//! of a public server's redirect.
 
 use crate::server::Server;
 use plumbline_tools::web::{FetchError, Fetcher, FetcherOptions};
@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-/// Machines not to be reached: loopback, private networks, carrier's, link-local and the clouds' metadata services.
+/// Machines that must not be reached: loopback, private networks, carrier-grade NAT, link-local and the clouds'
+/// metadata services.
 const HIDDEN: [Ipv4Addr; 9] = [
     Ipv4Addr::new(127, 0, 0, 1),
     Ipv4Addr::new(127, 8, 8, 8),
@@ -20,7 +21,7 @@ const HIDDEN: [Ipv4Addr; 9] = [
     Ipv4Addr::new(0, 0, 0, 0),
 ];
 
-/// The ways in which programs write one address.
+/// The notations of one address in programs.
 fn hosts(address: Ipv4Addr) -> Vec<String> {
     let [a, b, c, d] = address.octets();
     let number = u32::from(address);
@@ -46,8 +47,8 @@ fn hosts(address: Ipv4Addr) -> Vec<String> {
     ]
 }
 
-/// Other hidden addresses, and such as are refused for something else than their host. Names of this machine are asked of
-/// a fetcher without exceptions, in `pages.rs`: here they would lead to the excepted server.
+/// Other hidden addresses, and some that are refused for a reason other than their host. Names of this machine are
+/// fetched without exceptions in `pages.rs`: here they would lead to the excepted server.
 const OTHERS: [&str; 20] = [
     "http://[::1]/",
     "http://[::]/",
@@ -103,7 +104,7 @@ async fn no_form_of_an_address_leads_to_a_hidden_machine() {
 async fn no_redirect_leads_to_a_hidden_machine() {
     let server = Server::start(None).await;
     let (fetcher, forms) = (fetcher(&server), forms());
-    // What no header can hold cannot be redirected to.
+    // A value that no header can contain cannot be a redirect's target.
     let headers: Vec<&String> = forms.iter().filter(|form| form.is_ascii()).collect();
     for form in &headers {
         let from = reqwest::Url::parse_with_params(&server.url("/to"), [("address", form.as_str())]).unwrap();

@@ -1,4 +1,4 @@
-//! The SQL functions, through the store and as a user calls them.
+//! The SQL functions, through the store and as called by a user.
 
 use crate::support::{column, commit, execute, pending, running, sentence, store, value, worker};
 use plumbline_engine::{Change, JobError, JobExit};

@@ -1,17 +1,17 @@
-//! Databases of other people: what they lack is said in one sentence, before anything is made or missed.
+//! Unsuitable databases: one sentence says what they lack, before anything is created or missed.
 
 use crate::support::{empty, execute, store, value};
 use plumbline_store::{ConnectOptions, Error, Store};
 use sqlx::{ConnectOptions as _, PgPool};
 use uuid::Uuid;
 
-/// The server's other role, made for one test.
+/// A second role of the server, for one test.
 struct Login {
     name: String,
     url: String,
 }
 
-/// Makes a login with these words of CREATE ROLE behind its name.
+/// Creates a login with these options of CREATE ROLE.
 async fn login(pool: &PgPool, words: &str) -> Login {
     let name = format!("login_{}", Uuid::new_v4().simple());
     execute(pool, &format!("CREATE ROLE {name} LOGIN PASSWORD 'secret' {words}")).await.unwrap();
@@ -92,7 +92,7 @@ async fn too_few_connections_are_counted(pool: PgPool) {
     execute(&pool, &format!("DROP ROLE {}", login.name)).await.unwrap();
 }
 
-/// After a switchover by replication sequences begin anew, and their next values are taken.
+/// After a switchover by replication, sequences start again, and their next values are already taken.
 #[sqlx::test(migrations = "../../migrations")]
 async fn no_key_comes_from_a_sequence(pool: PgPool) {
     let found =

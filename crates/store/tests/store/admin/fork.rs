@@ -1,4 +1,4 @@
-//! Forks: the rows as they stood.
+//! Forks: the rows as of a step.
 
 use crate::{
     story::{self, STEPS},
@@ -86,7 +86,7 @@ async fn a_fork_goes_its_own_way_and_can_be_forked_again(pool: PgPool) {
     let id = store.fork(source.id, 2).await.unwrap();
     let fork = take(&store, &source.job_type).await;
     let before = value(&pool, "SELECT count(*) FROM requirement_cache").await;
-    // Another step 3 than the source's: the todos are as at step 2, so the list of step 2 is replaced here as well.
+    // A step 3 other than the source's: the todos are as of step 2, so the list of step 2 is replaced here as well.
     commit(&store, fork.lease(), 2, &[]).await.unwrap();
     assert_eq!(column(&pool, id, "step").await.as_deref(), Some("3"));
     assert_eq!(value(&pool, "SELECT count(*) FROM requirement_cache").await, before);

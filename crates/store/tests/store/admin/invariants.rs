@@ -1,4 +1,4 @@
-//! The checker finds what it is there for, and nothing else.
+//! The checker finds exactly the violations.
 
 use crate::{
     story,
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const GRACE: Duration = Duration::from_secs(60);
 
-/// A way to break a job's rows, and the rule that notices.
+/// A statement that breaks a job's rows, and the invariant that detects it.
 const BREAKS: [(&str, &str); 26] = [
     ("ALTER TABLE jobs DROP CONSTRAINT jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
     ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
@@ -65,7 +65,7 @@ async fn each_broken_rule_is_found(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     story::tell(&store, job.lease()).await;
-    // Long enough ago for a worker's silence to count.
+    // Long enough ago to count as silence of a worker.
     execute(&pool, "ALTER TABLE jobs DISABLE TRIGGER jobs_touch").await.unwrap();
     execute(&pool, "UPDATE jobs SET updated_at = now() - interval '1 hour'").await.unwrap();
     for (sql, rule) in BREAKS {

@@ -13,7 +13,7 @@ fn days(days: u64) -> Retention {
     Retention { older_than: Duration::from_secs(days * 86_400), statuses: Vec::new(), also_pending: false }
 }
 
-/// A job that ended like this, so many days ago.
+/// A job that ended with this status, `days` ago.
 async fn ended(pool: &PgPool, status: &str, days: u32) -> Uuid {
     let sql = format!(
         "INSERT INTO jobs (prompt, status, completed_at) VALUES ('x', '{status}', now() - interval '{days} days')
@@ -95,7 +95,7 @@ async fn nothing_stays_when_all_jobs_are_truncated(pool: PgPool) {
     assert!(rows_by_table(&pool, job.id).await.values().all(|rows| *rows == 0));
 }
 
-/// Tables with a job's rows that only the trigger on `jobs` empties.
+/// Tables with a job's rows that only the trigger on `jobs` deletes.
 async fn without_foreign_key(pool: &PgPool) -> Vec<String> {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT c.table_name::text FROM information_schema.columns c JOIN information_schema.tables t USING (table_name)
@@ -109,7 +109,7 @@ async fn without_foreign_key(pool: &PgPool) -> Vec<String> {
     tables
 }
 
-/// How many rows of each table belong to the job.
+/// The number of the job's rows by table.
 async fn rows_by_table(pool: &PgPool, job: Uuid) -> BTreeMap<String, i64> {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT c.table_name::text FROM information_schema.columns c JOIN information_schema.tables t USING (table_name)
@@ -163,7 +163,7 @@ async fn a_job_stays_while_others_need_it(pool: PgPool) {
     assert_eq!(prune_all(&store, &days(1)).await.concat().len(), 3);
 }
 
-/// The days' usage of all jobs, deleted or not.
+/// The daily usage of all jobs, deleted or not.
 async fn usage(pool: &PgPool) -> Option<String> {
     value(
         pool,
@@ -222,7 +222,7 @@ async fn workers_are_told_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
     assert_eq!(value(&pool, "SELECT count(*) FROM deleted_jobs").await.as_deref(), Some("0"));
 }
 
-/// Without a graph a requirement that passed is pending for ever: it is judged, and keeps its job no longer.
+/// Without a graph a requirement that passed is pending forever: it is judged, and no longer keeps its job.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_job_whose_requirements_are_judged_goes_and_what_stays_says_why(pool: PgPool) {
     let store = store(&pool);

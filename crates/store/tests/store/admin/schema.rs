@@ -1,4 +1,4 @@
-//! Migrations and what the tables refuse.
+//! Migrations, and what the tables reject.
 
 use crate::support::{empty, execute, pending, sentence, store, value};
 use chrono::Utc;
@@ -131,19 +131,19 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
     }
 }
 
-/// The columns that a step writes, by its statement.
+/// The columns that a step writes, from its statement.
 fn written_by_a_step() -> Vec<&'static str> {
     let (_, set) = include_str!("../../../queries/commit/commit_steps.sql").split_once("SET ").unwrap();
     let (set, _) = set.split_once("FROM").unwrap();
     set.lines().filter_map(|line| line.trim().split_once(" = ")).map(|(column, _)| column).collect()
 }
 
-/// Of the triggers on changes of a job, only the one that moves updated_at looks at a step.
+/// Of the update triggers on jobs, only the one that sets updated_at runs for a step.
 #[sqlx::test(migrations = "../../migrations")]
 async fn no_trigger_but_that_of_updated_at_looks_at_what_a_step_writes(pool: PgPool) {
     let steps = written_by_a_step();
     assert!(steps.contains(&"crash_count") && steps.contains(&"updated_at"), "{steps:?}");
-    // 16: on UPDATE (pg_trigger.h). One without a list of columns looks at all of them.
+    // 16: on UPDATE (pg_trigger.h). A trigger without a column list runs for all columns.
     let looks = "SELECT tgname::text, CASE WHEN tgattr = '' THEN NULL ELSE ARRAY(
                      SELECT attname::text FROM pg_attribute WHERE attrelid = tgrelid AND attnum = ANY (tgattr)) END
                  FROM pg_trigger WHERE tgrelid = 'jobs'::regclass AND tgtype & 16 <> 0 AND NOT tgisinternal";

@@ -1,4 +1,4 @@
-//! Getting from one schema to the next: interrupted, in competition, half done, too early, too late, from before all releases.
+//! Schema upgrades: interrupted, concurrent, half done, too early, too late, from before all releases.
 
 use crate::support::{empty, execute, store, until, value};
 use plumbline_store::{Error, MIGRATOR};
@@ -18,12 +18,12 @@ fn versions() -> Vec<i64> {
 #[sqlx::test(migrations = false)]
 async fn a_migration_that_is_killed_leaves_nothing_and_is_done_again(pool: PgPool) {
     empty(&pool).await;
-    // Makes the table of applied migrations.
+    // Creates the table of applied migrations.
     first(0).run(&pool).await.unwrap();
     for done in 0..versions().len() {
         first(done).run(&pool).await.unwrap();
         let before = value(&pool, TABLES).await;
-        // The next one runs its statements and then waits for this lock to say that it has.
+        // The next migration runs its statements and then waits for this lock to record itself.
         let mut lock = pool.begin().await.unwrap();
         sqlx::query("LOCK TABLE _sqlx_migrations IN SHARE MODE").execute(&mut *lock).await.unwrap();
         let migrating = tokio::spawn({
@@ -66,7 +66,7 @@ async fn an_older_schema_works_or_is_refused_with_what_to_do(pool: PgPool) {
     }
 }
 
-/// A job goes through the schema as it is.
+/// A job runs to its end with the current schema.
 async fn works(pool: &PgPool) {
     let store = store(pool);
     let job = crate::support::running(&store).await;
@@ -84,7 +84,7 @@ async fn a_schema_whose_chapter_was_edited_since_is_left_as_it_is(pool: PgPool) 
     assert!(error.to_string().contains("make a new database"), "{error}");
 }
 
-/// What a database looked like before the first release, as far as `migrate` looks at it.
+/// A database from before the first release, as far as `migrate` checks it.
 const UNRELEASED: [&str; 5] = [
     "CREATE TABLE _sqlx_migrations (version bigint PRIMARY KEY, description text NOT NULL,
          installed_on timestamptz NOT NULL DEFAULT now(), success boolean NOT NULL, checksum bytea NOT NULL,

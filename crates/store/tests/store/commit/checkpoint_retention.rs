@@ -1,4 +1,4 @@
-//! Old checkpoints give up their states.
+//! Old checkpoints lose their states.
 
 use crate::support::{commit, execute, running, store, value};
 use sqlx::PgPool;

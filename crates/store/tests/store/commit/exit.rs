@@ -1,4 +1,4 @@
-//! How a job leaves its worker with its last step.
+//! A job's exit from its worker with its last step.
 
 use crate::support::{column, commit, execute, outcomes, progress, running, state, store, value, worker};
 use chrono::{TimeZone, Utc};
@@ -20,7 +20,7 @@ async fn completed_with_its_result(pool: PgPool) {
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!((detail.status.as_str(), detail.step, detail.attempt), ("completed", 1, 1));
     let mut expected = result;
-    // What the rows say, beside what was given.
+    // Derived from the rows, in addition to what was given.
     expected["counts"] = json!({"files": 0, "requirements": 0, "citations_verified": 0, "pages": 0, "steps": 1,
                                 "phases_planned": 0, "phases_done": 0});
     expected["unevidenced_todos"] = json!(0);

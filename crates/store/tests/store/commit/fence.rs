@@ -1,4 +1,4 @@
-//! Who may no longer write.
+//! Steps that the fence refuses.
 
 use crate::support::{column, commit, execute, message, running, store, until, until_blocked, value, worker};
 use plumbline_engine::{Change, MessageKind, Role};
@@ -82,7 +82,7 @@ async fn a_commit_waits_for_the_row_and_then_sees_the_cancel(pool: PgPool) {
     assert_nothing_written(&pool).await;
 }
 
-/// How many statements of this database wait for a lock.
+/// The number of this database's statements that wait for a lock.
 fn waiting(count: u32) -> String {
     format!(
         "SELECT count(*) = {count} FROM pg_stat_activity
@@ -105,7 +105,7 @@ async fn a_step_behind_a_delete_writes_nothing_and_one_before_it_leaves_nothing(
             let (pool, sql) = (pool.clone(), format!("DELETE FROM jobs WHERE id = '{}'", job.id));
             tokio::spawn(async move { execute(&pool, sql).await })
         };
-        // Whoever waits first for the row has it first.
+        // The first to wait for the row lock gets it first.
         let (step, delete) = if step_first {
             let step = step();
             until(&pool, &waiting(1)).await;

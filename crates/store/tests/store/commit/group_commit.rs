@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 type Outcome = Result<Committed, Error>;
 
-/// A step of everything that a statement can hold.
+/// A step with everything that its statement supports.
 fn turn(seq: i64) -> Vec<Change> {
     let call = ToolCall {
         id: format!("call_{seq}"),
@@ -63,7 +63,7 @@ fn turn(seq: i64) -> Vec<Change> {
     ]
 }
 
-/// The same and what a job writes now and then: a phase ends, the next one begins, a list takes another's place.
+/// The same with rare rows: a phase ends, the next one begins, a list replaces another.
 fn turn_of_phases(seq: i64) -> Vec<Change> {
     let mut changes = turn(seq);
     changes.extend([
@@ -114,8 +114,8 @@ async fn jobs<const N: usize>(store: &Store) -> [ClaimedJob; N] {
     jobs.try_into().unwrap_or_else(|_| unreachable!("so many were made"))
 }
 
-/// A step whose batch is in flight, and keeps others waiting, until somebody lets go of its job's todos; for a while at
-/// least.
+/// A step whose batch is in flight, and makes others wait, until the lock on its job's todos is released; at least for
+/// a while.
 struct Busy {
     lock: sqlx::Transaction<'static, sqlx::Postgres>,
     step: JoinHandle<Outcome>,
@@ -137,21 +137,21 @@ impl Busy {
     }
 }
 
-/// A user's transaction that holds what this locks.
+/// A user's transaction that holds the locks of this statement.
 async fn locked(pool: &PgPool, sql: String) -> sqlx::Transaction<'static, sqlx::Postgres> {
     let mut lock = pool.begin().await.unwrap();
     sqlx::query(AssertSqlSafe(sql)).execute(&mut *lock).await.unwrap();
     lock
 }
 
-/// Lets a step come as far as it gets by itself.
+/// Polls a step until it blocks.
 async fn start(step: Pin<&mut impl Future<Output = Outcome>>) {
     let mut step = step;
     let pending = poll_fn(|context| Poll::Ready(step.as_mut().poll(context).is_pending())).await;
     assert!(pending, "the step waits for its batch");
 }
 
-/// A step of each job, one after the other, as far as it gets by itself.
+/// A step of each job, each polled until it blocks.
 async fn started<'a>(store: &'a Store, jobs: &[ClaimedJob]) -> Vec<Pin<Box<impl Future<Output = Outcome> + use<'a>>>> {
     let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(store, job.lease(), turn(1)))).collect();
     for step in &mut steps {
@@ -160,7 +160,7 @@ async fn started<'a>(store: &'a Store, jobs: &[ClaimedJob]) -> Vec<Pin<Box<impl 
     steps
 }
 
-/// What the database holds of a job, but for what is by chance.
+/// The database's rows of a job, without nondeterministic values.
 async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
     let mut rows = Vec::new();
     for (table, left_out) in [
@@ -188,7 +188,7 @@ async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
     rows
 }
 
-/// How many transactions have last written the rows of these jobs.
+/// How many transactions last wrote the rows of these jobs.
 async fn transactions(pool: &PgPool, jobs: &[&ClaimedJob]) -> Option<String> {
     let ids: Vec<String> = jobs.iter().map(|job| format!("'{}'", job.id)).collect();
     value(pool, format!("SELECT count(DISTINCT xmin::text) FROM jobs WHERE id IN ({})", ids.join(","))).await
@@ -331,14 +331,14 @@ async fn a_lost_lease_and_a_refused_step_concern_nobody_else(pool: PgPool) {
 async fn a_job_that_somebody_holds_locked_keeps_no_other_waiting(pool: PgPool) {
     let store = store(&pool);
     let [held, a, b] = jobs(&store).await;
-    // Among others, which are written without it.
+    // In a batch with others, which are written without it.
     let busy = Busy::new(&pool, &store).await;
     let lock = locked(&pool, format!("SELECT FROM jobs WHERE id = '{}' FOR UPDATE", held.id)).await;
     let mut of_held = pin!(commit(&store, held.lease(), turn(1)));
     let mut of_a = pin!(commit(&store, a.lease(), turn(1)));
     start(of_held.as_mut()).await;
     start(of_a.as_mut()).await;
-    // Behind it, when its batch is overdue.
+    // After it, when its batch is overdue.
     assert_eq!(of_a.await.unwrap().step, 2);
     assert_eq!(commit(&store, b.lease(), turn(1)).await.unwrap().step, 2);
     start(of_held.as_mut()).await;

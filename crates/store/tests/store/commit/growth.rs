@@ -1,5 +1,5 @@
-//! What a step and a claim cost does not depend on what is there already: neither on the job's age nor on other jobs.
-//! What is counted, bytes of the journal and blocks touched, is the same on a busy machine.
+//! The cost of a step and a claim does not depend on existing rows: neither on the job's age nor on other jobs. The
+//! measures, WAL bytes and blocks touched, are the same on a busy machine.
 
 use crate::support::{commit, execute, message, pending, running, store, until, worker};
 use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
@@ -7,14 +7,14 @@ use plumbline_store::{ClaimedJob, Store};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
 
-/// What a statement has cost.
+/// The cost of a statement.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     journal: i64,
     blocks: i64,
 }
 
-/// Executes a statement with these arguments and says what it has cost.
+/// Executes a statement with these arguments and returns its cost.
 async fn cost(connection: &mut PgConnection, statement: &str, arguments: &str) -> Cost {
     let script = format!(
         "DEALLOCATE ALL; PREPARE counted AS {statement};
@@ -24,7 +24,7 @@ async fn cost(connection: &mut PgConnection, statement: &str, arguments: &str) -
     let plan: Value = rows.last().unwrap().get(0);
     let plan = &plan[0]["Plan"];
     let mut cost = Cost::of(plan);
-    // Writing parts that the statement's end does not ask for run after it, and are counted apart.
+    // Writing parts whose result the statement does not use run after it, and are counted separately.
     for part in plan["Plans"].as_array().into_iter().flatten().filter(|part| part["Node Type"] == "ModifyTable") {
         if part["Subplan Name"] != "CTE fence" && part["Subplan Name"] != "CTE claimed" {
             cost = cost + Cost::of(part);
@@ -48,7 +48,7 @@ impl std::ops::Add for Cost {
     }
 }
 
-/// A connection that plans as the store's do.
+/// A connection with the planner settings of the store's.
 async fn planning(pool: &PgPool) -> PgConnection {
     let mut connection = pool.acquire().await.unwrap().detach();
     sqlx::raw_sql("SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan")
@@ -58,8 +58,9 @@ async fn planning(pool: &PgPool) -> PgConnection {
     connection
 }
 
-/// Waits until all that ran when it was called has ended, in other databases too: a backend's snapshot is as old as the oldest
-/// transaction of the cluster that writes, and row versions that it may see cannot be pruned.
+/// Waits until all transactions running at the time of the call have ended, in other databases too: a backend's
+/// snapshot is as old as the oldest writing transaction of the cluster, and row versions visible to it cannot be
+/// pruned.
 async fn what_runs_has_ended(pool: &PgPool) {
     let now: String = sqlx::query_scalar("SELECT pg_current_xact_id()::text").fetch_one(pool).await.unwrap();
     let ended = format!(
@@ -105,7 +106,7 @@ fn arguments(job: &ClaimedJob, step: i64) -> String {
     format!("ARRAY['{document}'], '{{1}}', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}'")
 }
 
-/// The least cost among the 20 steps that follow one: what else happens in the database adds to a step, and takes nothing away.
+/// The minimum cost among the 20 steps after one: other activity in the database only adds to a step's cost.
 async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -> Cost {
     what_runs_has_ended(pool).await;
     let mut connection = planning(pool).await;
@@ -117,7 +118,7 @@ async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -
         journal.push(cost.journal);
         blocks.push(cost.blocks);
     }
-    // The statement tried here is the one that the store commits with.
+    // The statement measured here is the one that the store uses to commit.
     commit(store, job.lease(), from + 20, &turn(2 * (from + 20) + 1)).await.unwrap();
     Cost { journal: journal.into_iter().min().unwrap(), blocks: blocks.into_iter().min().unwrap() }
 }
@@ -153,8 +154,8 @@ async fn a_step_costs_the_same_however_long_the_job_has_run(pool: PgPool) {
     let late = steps_from(&store, &pool, &job, 400).await;
     println!("step 20: {early:?}, step 400: {late:?}");
     assert!(late.journal * 10 <= early.journal * 11, "the journal of a step grows: {early:?}, {late:?}");
-    // Indexes have become a level higher, and old versions of the job's row and of its todo may have to be passed over, at most
-    // a page of each: the steps that are tried here are rolled back and leave theirs.
+    // Indexes have grown by a level, and old versions of the job's row and of its todo may have to be skipped, at most
+    // a page of each: the steps measured here are rolled back and leave theirs.
     assert!(late.blocks <= early.blocks + 64, "a step touches more and more: {early:?}, {late:?}");
 }
 
@@ -170,7 +171,7 @@ async fn claim(store: &Store, pool: &PgPool) -> Cost {
     .await
 }
 
-/// Other jobs, made as they would be found.
+/// Other jobs, as found in practice.
 async fn fill(pool: &PgPool, pending: u32, ended: u32) {
     let mut tx = pool.begin().await.unwrap();
     for sql in [
@@ -193,7 +194,7 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
     fill(&pool, 1_000, 0).await;
     let few = claim(&store, &pool).await;
     fill(&pool, 50_000, 100_000).await;
-    // The front is where it was; the next claim also passes over what the one before has left behind.
+    // The front of the lanes is unchanged; the next claim also skips the dead rows of the previous one.
     let many = claim(&store, &pool).await;
     println!("1,000 pending: {few:?}; 51,000 pending and 100,000 ended: {many:?}");
     assert!(many.blocks <= few.blocks + 100, "a claim reads more: {few:?}, {many:?}");
@@ -202,7 +203,7 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_new_connections_step_reads_no_table_that_was_small_when_it_was_planned(pool: PgPool) {
-    // No statistics yet: a plan for a table of a few pages would read the whole of it, and would be kept.
+    // No statistics yet: a plan for a table of a few pages would use a sequential scan, and would be kept.
     let url = sqlx::ConnectOptions::to_url_lossy(pool.connect_options().as_ref()).to_string();
     let shop = Store::connect(&url, plumbline_store::ConnectOptions::default()).await.unwrap();
     let job = running(&store(&pool)).await;
@@ -213,7 +214,7 @@ async fn a_new_connections_step_reads_no_table_that_was_small_when_it_was_planne
         commit(&shop, job.lease(), step, &turn(2 * step + 1)).await.unwrap();
     }
     shop.close().await;
-    // A session reports what it has counted when it ends at the latest.
+    // A session reports its statistics when it ends at the latest.
     until(&pool, "SELECT sum(n_tup_ins) >= 79 FROM pg_stat_user_tables WHERE relname IN ('messages', 'checkpoints')")
         .await;
     let scanned: Vec<(String, i64)> = sqlx::query_as(
@@ -226,7 +227,8 @@ async fn a_new_connections_step_reads_no_table_that_was_small_when_it_was_planne
     assert_eq!(scanned, [], "rows read in whole tables");
 }
 
-/// Requirements of other jobs that wait for a validator, which the planner knows of, or took none for all there are.
+/// Pending requirements of other jobs; either the planner has statistics of them, or it assumes that the table is
+/// empty.
 async fn requirements(pool: &PgPool, known: bool) -> uuid::Uuid {
     let mut statements = vec![
         "INSERT INTO jobs (prompt, job_type, status, completed_at)
@@ -244,7 +246,7 @@ async fn requirements(pool: &PgPool, known: bool) -> uuid::Uuid {
     sqlx::query_scalar("SELECT id FROM jobs WHERE prompt = '100'").fetch_one(pool).await.unwrap()
 }
 
-/// What a validator's claims of 20 requirements, and of as many more, cost, and its count of what it has judged.
+/// The cost of a validator's claims of 20 requirements, of 20 more, and of its tally.
 async fn validation(pool: &PgPool, of: Option<uuid::Uuid>) -> [Cost; 3] {
     let store = store(pool);
     let worker = worker(&store).await;
@@ -274,8 +276,8 @@ async fn a_validator_reads_no_more_than_it_takes(pool: &PgPool, known: bool) {
     assert!(tally.blocks < 400, "the job's 160 waiting rows are counted, and no others: {tally:?}");
     let [first, next, _] = validation(pool, None).await;
     println!("of all jobs: {first:?}, {next:?}");
-    // The first look at who may judge for others reads the catalog, of whose blocks a session reads more or fewer; who reads
-    // all 20,000 rows that wait reads far more.
+    // The first check of who may judge for others reads the catalog, with a varying number of blocks per session;
+    // reading all 20,000 pending rows would cost far more.
     assert!(first.blocks < 4_000 && next.blocks < 1_000, "{first:?}, {next:?}");
 }
 

@@ -1,4 +1,4 @@
-//! A commit whose answer never arrives: the connection breaks in between.
+//! A commit whose answer never arrives: the connection breaks before it.
 
 use crate::{
     proxy::{Cut, Proxy},
@@ -10,21 +10,21 @@ use serde_json::json;
 use sqlx::PgPool;
 use std::sync::{Arc, Mutex};
 
-/// How a step is committed.
+/// The way in which a step is committed.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// By its one statement.
+    /// By its single statement.
     Statement,
     /// By COMMIT, because it has rare rows.
     Transaction,
 }
 
-/// What the step that is cut says.
+/// The text of the interrupted step.
 const SAID: &str = "the connection breaks here";
 
 impl Kind {
-    /// What the client sends when it commits: COMMIT as a simple query (type, length, text, NUL), or the values of the
-    /// statement, which are a message's text among others.
+    /// The bytes that the client sends to commit: COMMIT as a simple query (type, length, text, NUL), or the values of
+    /// the statement, which include a message's text.
     fn sent(self) -> &'static [u8] {
         match self {
             Self::Statement => SAID.as_bytes(),
@@ -98,7 +98,7 @@ async fn a_refused_statement_is_no_doubt_and_writes_nothing(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     Kind::Statement.step(&store, job.lease(), 0).await.unwrap();
-    // The message's place is taken.
+    // The message's sequence number is taken.
     let twice = [message(1, Role::User, MessageKind::Opening, "again")].map(Change::Message);
     let error = commit(&store, job.lease(), 1, &twice).await.unwrap_err();
     assert!(matches!(error, Error::Database { .. }) && !error.is_transient(), "{error}");

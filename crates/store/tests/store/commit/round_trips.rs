@@ -1,4 +1,4 @@
-//! What a step costs in round trips and connections, counted between the store and the server.
+//! The round trips and connections of a step, counted between the store and the server.
 
 use crate::{
     proxy::Proxy,
@@ -9,10 +9,10 @@ use plumbline_store::Commit;
 use sqlx::PgPool;
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
-/// Steps that prepare statements first.
+/// Steps that first prepare statements.
 const WARM: i64 = 3;
 
-/// What a turn with a file tool leaves: messages, a file, a todo that moves.
+/// The changes of a turn with a file tool: messages, a file, a todo with a new status.
 fn turn(seq: i64) -> Vec<Change> {
     vec![
         Change::Message(message(seq, Role::Assistant, MessageKind::Reply, "I write the file")),
@@ -26,7 +26,7 @@ fn turn(seq: i64) -> Vec<Change> {
 async fn an_ordinary_step_is_one_statement_and_its_connection_shows_that_it_is_alive(pool: PgPool) {
     let job = running(&store(&pool)).await;
     let proxy = Arc::new(Proxy::default());
-    // Of one connection, so that whatever is sent for a step is sent before the next one begins.
+    // With one connection, so that everything sent for a step is sent before the next one begins.
     let shop = proxy.store(&pool, 1).await;
     let list = [Change::TodosPut { phase_number: 1, todos: vec![Todo::pending(1, "write notes")] }];
     commit(&shop, job.lease(), 0, &list).await.unwrap();
@@ -37,7 +37,7 @@ async fn an_ordinary_step_is_one_statement_and_its_connection_shows_that_it_is_a
     for step in WARM + 1..=WARM + 20 {
         assert_eq!(commit(&shop, job.lease(), step, &turn(2 * step)).await.unwrap().step, step + 1);
     }
-    // What follows the last one may have been counted or not, as what follows the one before the first.
+    // Traffic after the last step may be counted or not, like that before the first.
     let a_step = (proxy.sent.load(SeqCst) - sent) as f64 / 20.0;
     assert!((2.8..=3.2).contains(&a_step), "a statement and two signs of life a step, not {a_step} round trips");
     assert_eq!(proxy.opened.load(SeqCst), opened, "steps that follow one another use one connection");
@@ -71,7 +71,7 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
     while let Some(done) = steps.join_next().await {
         done.unwrap();
     }
-    // One more was opened and closed to see whether the server can be reached.
+    // One more was opened and closed to test whether the server is reachable.
     assert!(proxy.opened.load(SeqCst) <= 5, "the limit holds");
     shop.close().await;
 }

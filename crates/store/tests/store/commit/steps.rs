@@ -68,7 +68,7 @@ async fn messages_come_back_byte_for_byte(pool: PgPool) {
     [&mut reply, &mut result].into_iter().for_each(|message| message.step = 1);
     let system = Message { step: 1, ..system };
 
-    // NUL is the one character that Postgres cannot keep.
+    // NUL is the only character that Postgres cannot store.
     result.content = "Error: a \u{FFFD} character".into();
     assert_eq!(store.load(&job.lease()).await.unwrap().messages, [system, reply, result]);
 }
@@ -247,7 +247,7 @@ async fn feedback_is_announced_loaded_and_taken_once(pool: PgPool) {
     assert_eq!(waiting.iter().map(|feedback| feedback.text.as_str()).collect::<Vec<_>>(), ["Look at chapter 3"]);
     assert_eq!(store.load(&job.lease()).await.unwrap().feedback, waiting);
 
-    // A second word arrives while the first is being taken in: it stays announced.
+    // A second feedback arrives while the first is being taken in: it remains pending.
     store.send_feedback(job.id, "And at the annex").await.unwrap();
     assert!(
         commit(&store, job.lease(), 1, &[Change::FeedbackTaken(vec![waiting[0].id])]).await.unwrap().feedback_pending

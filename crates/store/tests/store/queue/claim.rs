@@ -1,4 +1,4 @@
-//! Claims: order, races, what they return.
+//! Claims: order, races, results.
 
 use crate::support::{CEILING, column, execute, outcomes, pending, store, value, worker};
 use plumbline_store::{ClaimedJob, NewJob, ReleaseReason, Store};
@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// What the users of these jobs wrote.
+/// The prompts of these jobs.
 async fn prompts(store: &Store, jobs: Vec<ClaimedJob>) -> Vec<String> {
     let mut prompts = Vec::new();
     for job in jobs {
@@ -102,18 +102,19 @@ async fn rivals_never_get_the_same_job(pool: PgPool) {
     for rival in rivals {
         all.extend(rival.await.unwrap());
     }
-    // A claim may come back empty while rivals hold the rest locked, but nothing is claimed twice or forgotten.
+    // A claim may return no jobs while rivals hold the rest locked, but no job is claimed twice or lost.
     let last = worker(&store).await;
     all.extend(store.claim(last, 40, None).await.unwrap().into_iter().map(|job| job.id));
     assert_eq!(all.len(), 40);
     assert_eq!(all.into_iter().collect::<HashSet<_>>().len(), 40);
 }
 
-/// Leaves the table as its housekeeping would, claims, and says how many pages of the database that took to read and write.
-/// Twice on one connection, and the second one counts: the first has to read the definitions of what it uses.
+/// Vacuums the table, claims, and returns how many pages of the database the claim read and wrote.
+/// Twice on one connection, and the second one counts: the first must read the catalog.
 async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
     let mut connection = pool.acquire().await.unwrap();
-    // VACUUM marks only rows whose commit has reached the disk, and a background analyze would hold a snapshot meanwhile.
+    // VACUUM marks only rows whose commit has reached the disk, and a background analyze would hold a snapshot
+    // meanwhile.
     for statement in
         ["SET synchronous_commit = on", "ALTER TABLE jobs SET (autovacuum_enabled = off)", "VACUUM ANALYZE jobs"]
     {
@@ -151,7 +152,7 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
     for others in [
         "SELECT 'x', -1, now(), 'pending', NULL FROM generate_series(1, 10000) n",
         "SELECT 'x', 0, now(), 'completed', now() FROM generate_series(1, 10000) n",
-        // More urgent, but not yet.
+        // More urgent, but not due.
         "SELECT 'x', 9, now() + interval '1 year', 'pending', NULL FROM generate_series(1, 50000) n",
     ] {
         let sql = format!("INSERT INTO jobs (prompt, priority, run_at, status, completed_at) {others}");
@@ -173,7 +174,7 @@ async fn lanes_of_jobs_for_later_cost_a_claim_nothing(pool: PgPool) {
     execute(&pool, later).await.unwrap();
     let many = pages_of_a_claim(&pool, 5).await;
     assert!(many < few + 60, "{few} pages without, {many} with keys of their own");
-    // They are visited when their time has come, wherever they were written to.
+    // They are claimed when they are due, regardless of how they were rescheduled.
     for time in ["run_at = now()", "priority = 9", "run_at = '2099-01-01'", "run_at = now() - interval '1 s'"] {
         execute(&pool, format!("UPDATE jobs SET {time} WHERE context ->> 'concurrency_key' = '7'")).await.unwrap();
     }
@@ -192,7 +193,7 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
     let counts = store.queue_counts(None).await.unwrap();
     assert_eq!((counts.runnable, counts.later), (0, 1));
-    // The hour passes: nobody touches the job, so no trigger sees it.
+    // The hour passes: the job's row is not updated, so no trigger runs.
     execute(&pool, "ALTER TABLE jobs DISABLE TRIGGER jobs_schedule").await.unwrap();
     execute(&pool, "UPDATE jobs SET run_at = now() - interval '1 hour'").await.unwrap();
     execute(&pool, "ALTER TABLE jobs ENABLE TRIGGER jobs_schedule").await.unwrap();
@@ -201,7 +202,7 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty(), "this claim takes it into the queue");
     let claimed = store.claim(worker, 9, None).await.unwrap();
     assert_eq!(claimed.len(), 1);
-    // Parked anew, it waits anew.
+    // Parked again, it waits again.
     execute(&pool, "UPDATE jobs SET status = 'pending', run_at = now() + interval '1 hour'").await.unwrap();
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
 }
@@ -276,7 +277,7 @@ async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool
     execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('now', 1)").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt, job_type) VALUES ('now', 'validator')").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('now', '-infinity')").await.unwrap();
-    // The marks lead to 200 jobs; the rest of the claim is found in the same call.
+    // The marks lead to 200 jobs; the same call finds the rest of the claim.
     let rest = store.claim(worker, 300, None).await.unwrap();
     let rest = prompts(&store, rest).await;
     assert_eq!((rest.len(), rest.iter().filter(|prompt| *prompt == "now").count()), (203, 3));
@@ -316,7 +317,7 @@ async fn give_back(store: &Store, jobs: impl Iterator<Item = &ClaimedJob>) {
     }
 }
 
-/// In one INSERT, so that all may run from the same time on; with ids of the user's own, which say nothing about an order.
+/// In one INSERT, so that all are runnable since the same time; with user-defined ids, which imply no order.
 async fn insert_many(pool: &PgPool, count: usize) {
     let insert = format!(
         "INSERT INTO jobs (id, prompt) SELECT gen_random_uuid(), 'x' || n FROM generate_series(1, {count}) AS n"
@@ -324,7 +325,7 @@ async fn insert_many(pool: &PgPool, count: usize) {
     execute(pool, insert).await.unwrap();
 }
 
-/// Of all priorities, times, types and keys, as a hash deals them out.
+/// With mixed priorities, times, types and keys, distributed by a hash.
 async fn insert_mixed(pool: &PgPool, count: usize) {
     let insert = format!(
         "INSERT INTO jobs (prompt, priority, run_at, job_type, context)
@@ -347,7 +348,7 @@ async fn a_heartbeat_says_whether_the_worker_still_counts(pool: PgPool) {
     assert!(!store.heartbeat(worker).await.unwrap());
 }
 
-/// The planner knows of no waiting job: the table was last analyzed when there was none.
+/// The planner assumes that no job waits: the table was last analyzed when there was none.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_burst_into_an_empty_queue_is_claimed_from_its_front(pool: PgPool) {
     let rows =
@@ -356,14 +357,14 @@ async fn a_burst_into_an_empty_queue_is_claimed_from_its_front(pool: PgPool) {
     execute(&pool, "ANALYZE jobs").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt) SELECT n FROM generate_series(1, 20000) n").await.unwrap();
     let mut connection = pool.acquire().await.unwrap();
-    // As the worker's sessions plan.
+    // With the planner settings of the worker's sessions.
     sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await.unwrap();
     for asked in [
         "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT *
          FROM front_of_lane('creator', '', 0, '-infinity'::timestamptz, '-infinity'::timestamptz, 100)",
         "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM waiting_lanes('{creator}')",
     ] {
-        // A session's first look reads the catalog too.
+        // The first statement of a session also reads the catalog.
         sqlx::query(asked).execute(&mut *connection).await.unwrap();
         let plan: serde_json::Value = sqlx::query_scalar(asked).fetch_one(&mut *connection).await.unwrap();
         let read = plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap();
@@ -371,7 +372,7 @@ async fn a_burst_into_an_empty_queue_is_claimed_from_its_front(pool: PgPool) {
     }
 }
 
-/// A text of so many bytes, written by the server.
+/// A text of this many bytes, written by the server.
 fn text_of(bytes: u32) -> String {
     format!("repeat('x', {bytes})")
 }
@@ -416,7 +417,7 @@ async fn what_was_too_large_before_there_were_bounds_stays_where_it_is(pool: PgP
     let job = store.claim(worker(&store).await, 9, None).await.unwrap().remove(0);
     let oversized = store.job_input(job.id).await.unwrap().unwrap().unwrap_err();
     assert_eq!((oversized.column, oversized.bytes), ("prompt", 3_000_000));
-    // Its status is no column that has a bound.
+    // Its status is not among the bounded columns.
     store.reject(&job.lease(), &plumbline_engine::JobError::new("input", "too large")).await.unwrap();
     assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("failed"));
 }

@@ -1,4 +1,4 @@
-//! Documents beside a job's row.
+//! Documents outside a job's row.
 
 use crate::support::{execute, running, store, value};
 use plumbline_store::{NewDocument, NewJob};

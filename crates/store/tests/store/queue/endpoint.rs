@@ -1,4 +1,4 @@
-//! Limits of models' endpoints: what workers draw by GCRA, what they learn, and the slots that they share.
+//! Limits of models' endpoints: workers' draws by GCRA, learnt limits, and shared slots.
 
 use crate::support::{claimed_by, execute, store, until_blocked, value, worker};
 use plumbline_store::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots, Store};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 const LEASE: Duration = Duration::from_secs(60);
-/// Seconds that a test itself may take between two of its statements: all rates are so slow that they do not count.
+/// Seconds that a test may take between two of its statements: all rates are so slow that this has no effect.
 const SLACK: f64 = 120.0;
 
 fn key() -> EndpointKey {
@@ -31,7 +31,7 @@ async fn need(store: &Store, amount: f64) -> Drawn {
     draw(store, tokens(amount), 0.0).await
 }
 
-/// Lets so much time pass for the limits.
+/// Advances the limits' time.
 async fn pass(pool: &PgPool, seconds: u32) {
     let columns = ["requests_tat", "tokens_tat", "refused_at", "blocked_until", "updated_at"];
     let earlier = columns.map(|column| format!("{column} = {column} - interval '{seconds} s'")).join(", ");
@@ -68,7 +68,7 @@ async fn a_draw_moves_the_tat_by_its_cost_and_a_pause_moves_it_no_further_than_n
     let store = store(&pool);
     store.set_endpoint_limits(&key(), limits(None, 60), true).await.unwrap();
     let first = need(&store, 1_000.0).await;
-    // 60 a minute, ten seconds of them at once: fifty seconds of each minute are left for the rate.
+    // 60 a minute with a burst of ten seconds: fifty seconds of each minute are left for the rate.
     assert!((first.period_s.tokens - 1.2).abs() < 1e-9 && first.burst_s == 10.0, "{first:?}");
     assert!(close(first.tat_s.tokens, 0.0), "nothing was drawn before: {first:?}");
     let second = need(&store, 5_000.0).await;
@@ -139,7 +139,7 @@ async fn a_provider_that_refuses_without_a_word_allows_less_than_was_thought(poo
     assert_eq!((rules(&pool).await.as_str(), burst(&pool).await.as_str()), ("- 42000 - learnt", "5"));
     store.block_endpoint(&key(), &refusal(3_000)).await.unwrap();
     assert_eq!(rules(&pool).await, "- 42000 - learnt", "a request that was under way says nothing new");
-    // It rises by a twentieth a minute while requests have to wait, up to what was set.
+    // It rises by a twentieth per minute while requests have to wait, up to the set limit.
     pass(&pool, 61).await;
     need(&store, 10_000_000.0).await;
     assert_eq!(rules(&pool).await, "- 42000 - learnt", "nothing had to wait in this minute");
@@ -163,7 +163,7 @@ async fn refusals_in_a_row_are_waited_for_twice_as_long_each(pool: PgPool) {
         store.block_endpoint(&key(), &refusal).await.unwrap();
         let wait = "SELECT round(extract(epoch FROM blocked_until - refused_at)) FROM endpoint_limits";
         waits.push(value(&pool, wait).await.unwrap());
-        // The next request is sent as the block has just ended.
+        // The next request is sent when the block has just ended.
         let over = "UPDATE endpoint_limits SET (refused_at, blocked_until) = \
                     (refused_at - blocked_until + now() - interval '1 ms', now() - interval '1 ms')";
         execute(&pool, over).await.unwrap();
@@ -197,13 +197,13 @@ async fn what_is_set_is_a_ceiling_and_what_is_learnt_below_it_rules(pool: PgPool
     }
     store.set_endpoint_limits(&key(), set(10, 10), false).await.unwrap();
     assert_eq!(rules(&pool).await, "450 70000 4 set", "a job that began earlier changes nothing");
-    // By hand.
+    // An operator's change.
     execute(&pool, "UPDATE endpoint_limits SET tokens_per_minute = 20000").await.unwrap();
     store.learn_endpoint_limits(&key(), None, Some(30_000)).await.unwrap();
     assert_eq!(rules(&pool).await, "450 20000 4 set");
 }
 
-/// Asks for slots for so many requests, after so many have ended.
+/// Requests slots for this many requests, after some have ended.
 async fn slots(store: &Store, worker: Uuid, wanted: i32, ended: i32) -> (i32, bool) {
     let held = store.hold_endpoint_slots(&key(), worker, LEASE, wanted, ended).await.unwrap();
     let Slots { granted, contested } = held.expect("there is a limit");
@@ -269,8 +269,8 @@ async fn rivals_together_never_have_more_slots_than_there_are(pool: PgPool) {
     for rival in rivals {
         assert!(rival.await.unwrap() >= 20, "each has its turns");
     }
-    // A request that came later never has a slot before one that came earlier and waits: so it is enough that what all were
-    // granted at one time fits, which the rows say.
+    // A later request never gets a slot before an earlier one that waits: so it is enough that the slots granted at any
+    // one time are within the limit, which the rows show.
     let store = &store;
     let mut granted = 0;
     for _ in 0..4 {

@@ -10,7 +10,7 @@ async fn limit(pool: &PgPool, job_type: &str, key: &str, most: i32) {
     execute(pool, sql).await.unwrap();
 }
 
-/// So many waiting jobs of a type, with a key unless it is empty.
+/// This many waiting jobs of a type, with a key unless it is empty.
 async fn waiting(pool: &PgPool, count: u32, job_type: &str, key: &str) {
     let context = if key.is_empty() { "{}".into() } else { format!(r#"{{"concurrency_key": "{key}"}}"#) };
     let sql = format!(
@@ -19,7 +19,7 @@ async fn waiting(pool: &PgPool, count: u32, job_type: &str, key: &str) {
     execute(pool, sql).await.unwrap();
 }
 
-/// Claims and says how many jobs of each type and key that gave.
+/// Claims and returns the number of claimed jobs by type and key.
 async fn claim(store: &Store, pool: &PgPool, most: i64) -> Vec<String> {
     let worker = worker(store).await;
     let mut claimed = Vec::new();
@@ -38,7 +38,7 @@ async fn a_type_has_its_limit_and_gets_slots_back(pool: PgPool) {
     waiting(&pool, 1, "validator", "").await;
     assert_eq!(claim(&store, &pool, 9).await, ["creator", "creator", "validator"]);
     assert!(claim(&store, &pool, 9).await.is_empty());
-    // Whichever way a job leaves, its slot is free.
+    // However a job exits, its slot becomes free.
     execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE status = 'running'").await.unwrap();
     assert_eq!(claim(&store, &pool, 9).await.len(), 2);
     execute(&pool, "UPDATE concurrency_limits SET max_running = 3").await.unwrap();
@@ -81,7 +81,7 @@ async fn keys_have_limits_of_their_own_within_that_of_the_type(pool: PgPool) {
     );
     assert!(claim(&store, &pool, 99).await.is_empty());
 
-    // The type's own limit holds over all its keys together.
+    // The type's own limit applies to all its keys together.
     execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE status = 'running'").await.unwrap();
     limit(&pool, "creator", "", 2).await;
     assert_eq!(claim(&store, &pool, 99).await.len(), 2);
@@ -121,7 +121,7 @@ async fn rivals_together_never_exceed_a_limit(pool: PgPool) {
     assert_eq!(value(&pool, "SELECT count(*) FROM jobs WHERE status = 'pending'").await.as_deref(), Some("0"));
 }
 
-/// Claims, counts what runs, ends what it got, until nothing waits. Returns the most it saw running.
+/// Claims, counts running jobs and ends its own, until none waits. Returns the maximum of running jobs.
 async fn rival(store: Store, pool: PgPool) -> (i64, i64) {
     let worker: Uuid = worker(&store).await;
     let mut most = (0, 0);

@@ -32,7 +32,7 @@ async fn a_broken_connection_is_told_and_mended(pool: PgPool) {
     assert_eq!(value(&pool, format!("SELECT pg_terminate_backend({broken})")).await.as_deref(), Some("true"));
     assert_eq!(listener.next().await.unwrap(), None, "notices may be lost: time to poll");
     let next = tokio::spawn(async move { listener.next().await.unwrap() });
-    // The session that was ended may be seen for a moment longer.
+    // The ended session may be visible for a moment longer.
     until(&pool, &format!("SELECT count(*) = 1 {listening} AND pid <> {broken}")).await;
     let job = running(&store).await;
     assert_eq!(next.await.unwrap(), Some(JobNotice { id: job.id, status: Some("pending".into()) }));

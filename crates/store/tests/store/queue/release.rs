@@ -1,4 +1,4 @@
-//! Giving jobs back outside a step.
+//! Releasing jobs outside a step.
 
 use crate::support::{column, outcomes, pending, running, store, worker};
 use plumbline_engine::JobError;
@@ -48,14 +48,14 @@ async fn a_job_that_cannot_run_fails_with_the_reason(pool: PgPool) {
     assert!(matches!(store.reject(&job.lease(), &error).await.unwrap_err(), Error::LeaseLost(_)));
 }
 
-/// The trouble as the server says it, by its SQLSTATE.
+/// The server's error with this SQLSTATE.
 async fn raised(pool: &PgPool, code: &str) -> Error {
     let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'trouble' USING ERRCODE = '{code}'; END $$");
     let source = sqlx::query(sqlx::AssertSqlSafe(raise)).execute(pool).await.unwrap_err();
     Error::Database { doing: "try", source }
 }
 
-/// A code of each class of the manual's appendix A.
+/// One code of each class in the PostgreSQL manual's appendix A.
 #[sqlx::test(migrations = "../../migrations")]
 async fn of_all_classes_of_errors_four_are_the_jobs_fault(pool: PgPool) {
     for code in ["22021", "23505", "54000", "P0001"] {
@@ -102,7 +102,7 @@ async fn trouble_that_is_not_the_jobs_gives_it_back_with_a_growing_wait_and_fail
                  ((error_details ->> 'first_error_at')::timestamptz < (error_details ->> 'last_error_at')::timestamptz)";
     assert!(!give_back("once more", "58P01").await);
     assert_eq!(column(&pool, id, times).await.as_deref(), Some("other once more true"));
-    // A job that got further begins anew.
+    // A job that made progress starts again.
     say("step = step + 1").await;
     assert!(!give_back("later", "58P01").await);
     assert_eq!(column(&pool, id, waits).await.as_deref(), Some("pending 1"));

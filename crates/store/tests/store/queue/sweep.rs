@@ -11,7 +11,7 @@ async fn age(pool: &PgPool) {
     execute(pool, "UPDATE workers SET heartbeat_at = now() - interval '1 minute'").await.unwrap();
 }
 
-/// Another worker takes the job up.
+/// Another worker claims the job.
 async fn claim(store: &Store) -> ClaimedJob {
     let worker = worker(store).await;
     store.claim(worker, 1, None).await.unwrap().remove(0)

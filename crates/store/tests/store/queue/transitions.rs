@@ -1,4 +1,4 @@
-//! What a plain UPDATE of `jobs.status` may do.
+//! Which changes a plain UPDATE of `jobs.status` may make.
 
 use crate::support::{column, execute, outcomes, pending, running, sentence, store, worker};
 use plumbline_store::Store;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 const STATUSES: [&str; 7] = ["pending", "running", "paused", "review", "completed", "failed", "cancelled"];
 
-/// A job in a status, by the ways that lead there.
+/// A job brought into a status by regular transitions.
 async fn in_status(store: &Store, pool: &PgPool, status: &str) -> Uuid {
     match status {
         "pending" => pending(store).await,

@@ -60,7 +60,7 @@ async fn a_job_of_an_unknown_type_is_told_so_until_somebody_knows_it(pool: PgPoo
     assert_eq!(reason(&pool, unknown).await, None);
     assert_eq!(value(&pool, "SELECT count(*) FROM unknown_job_types").await.as_deref(), Some("0"));
 
-    // Its heartbeat stops: the wait begins anew.
+    // Its heartbeat stops: the wait starts again.
     execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{newer}'"))
         .await
         .unwrap();
@@ -94,7 +94,7 @@ async fn what_has_waited_long_enough_can_be_failed_and_nothing_else(pool: PgPool
         assert_eq!(column(&pool, waiting, "status").await.as_deref(), Some("pending"));
     }
 
-    // Retried, it waits as long again.
+    // After a retry, it waits as long again.
     sqlx::query("SELECT retry_job($1)").bind(old).execute(&pool).await.unwrap();
     assert_eq!(take().await, []);
     comparing_worker(&store).await;
@@ -104,7 +104,7 @@ async fn what_has_waited_long_enough_can_be_failed_and_nothing_else(pool: PgPool
     assert_eq!(take().await, [], "somebody knows the type");
 }
 
-/// A mistake in a type's files is told to its jobs as it is, and the time after which unknown types fail does not run.
+/// An error in a type's files is shown to its jobs verbatim, and the timeout of unknown types does not run.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: PgPool) {
     const MISTAKE: &str = "comparison/config.json:2: unknown key `autonomie`";
@@ -125,7 +125,7 @@ async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: 
     let knowing = store.who_knows("comparison", LEASE_SECS).await.unwrap();
     assert_eq!(knowing, Knowing { live: 2, knowing: 0, broken: Some(MISTAKE.to_owned()) });
 
-    // It goes away: nobody has the files, and the time begins to run.
+    // Its worker exits: no live worker has the files, and the timeout starts.
     execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{having}'"))
         .await
         .unwrap();

@@ -37,7 +37,7 @@ async fn a_requirement_arrives_complete_for_the_validator(pool: PgPool) {
     assert_eq!(row.reasoning.as_deref(), Some("says \"must\" \u{FFFD} twice"));
     assert_eq!(*row.tags, json!(["retention", "tax"]));
     assert_eq!(row.id.get_version_num(), 7);
-    // Lesson 96: arrays and objects, never strings that hold them.
+    // Lesson 96: arrays and objects, never strings that contain them.
     let types = "SELECT concat_ws(' ', jsonb_typeof(citations), jsonb_typeof(mentioned_objects),
                  jsonb_typeof(mentioned_messages), jsonb_typeof(tags), jsonb_typeof(source_location))
                  FROM requirement_cache";
@@ -61,7 +61,7 @@ async fn the_same_text_twice_in_a_job_is_one_row(pool: PgPool) {
 
     assert_eq!(store.requirement_known(job.id, &[7; 32]).await.unwrap().as_deref(), Some("req_000000000007"));
     assert_eq!(store.requirement_known(other.id, &[8; 32]).await.unwrap(), None);
-    // An outside writer has no key and is not held to it.
+    // Rows of an outside producer have no key, so duplicates are allowed.
     for _ in 0..2 {
         let sql = format!("INSERT INTO requirement_cache (job_id, text) VALUES ('{}', '{text}')", job.id);
         execute(&pool, sql).await.unwrap();

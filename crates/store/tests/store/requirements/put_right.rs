@@ -1,4 +1,4 @@
-//! Requirements that their own job puts right or withdraws, and what they said before.
+//! Requirements that their own job corrects or withdraws, and their previous content.
 
 use crate::support::{self, commit, execute, progress, running, state, store, value};
 use plumbline_engine::{Change, Product, Requirement, RequirementChange, candidate_id_of};
@@ -65,7 +65,7 @@ async fn what_a_row_said_before_is_kept_and_a_fork_has_it_as_it_stood(pool: PgPo
     ] {
         let fork = store.fork(job.id, step).await.unwrap();
         assert_eq!(texts(&store, fork).await, expected, "step {step}");
-        // The others look at what these jobs have no rows for: phases, todos and requests.
+        // The other invariants concern rows that these jobs lack: phases, todos and requests.
         let mut broken = store.invariants(Duration::from_secs(60)).await.unwrap();
         broken.retain(|violation| violation.rule.starts_with("I4"));
         assert_eq!(broken, []);

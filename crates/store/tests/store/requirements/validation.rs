@@ -1,4 +1,4 @@
-//! The hand-over's other side: claiming, judging, giving back.
+//! The validator's side: claiming, judging, releasing.
 
 use crate::support::{self, column, commit, execute, running, store, value, worker};
 use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
@@ -23,7 +23,7 @@ fn requirement(text: &str, key: u8) -> Requirement {
     }
 }
 
-/// A creator with the requirements of [`TEXTS`]; of the first, the quote is verified by the job itself.
+/// A creator with the requirements of [`TEXTS`]; the job itself has verified the quote of the first.
 async fn creator(store: &Store) -> ClaimedJob {
     let job = running(store).await;
     let mut changes: Vec<Change> = TEXTS
@@ -46,7 +46,7 @@ async fn creator(store: &Store) -> ClaimedJob {
     job
 }
 
-/// A running validator of a job, or of everybody's requirements.
+/// A running validator of one job, or of all jobs.
 async fn validator(store: &Store, of: Option<Uuid>) -> ClaimedJob {
     let worker = worker(store).await;
     let job_type = worker.to_string();
@@ -89,13 +89,13 @@ async fn a_claim_gives_the_oldest_rows_and_asking_again_gives_the_same(pool: PgP
     assert_eq!(claim(&store, &mine, 2).await, TEXTS[..2]);
     assert_eq!(statuses(&pool).await, "validating validating pending");
 
-    // What this turn has judged is not given again, though its judgement is not written yet.
+    // A row judged in this turn is not claimed again, although its judgement is not written yet.
     let next = store.claim_requirements(&mine.lease(), 2, false, &[held.id]).await.unwrap();
     assert_eq!(next.iter().map(|row| row.text.as_str()).collect::<Vec<_>>(), TEXTS[1..]);
     assert_eq!((next[0].citations_given, next[0].citations_confirmed), (1, 0), "a row's own word is not enough");
 }
 
-/// The database takes numbers that a worker cannot hold, and another program may have written them.
+/// The database accepts numbers that a worker cannot represent, and another program may have written them.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_row_whose_json_cannot_be_held_keeps_no_other_from_its_validator(pool: PgPool) {
     let store = store(&pool);
@@ -196,7 +196,7 @@ async fn a_judgement_is_written_with_the_step_and_only_by_the_holder(pool: PgPoo
     let tally = store.validation_tally(mine.id, false).await.unwrap();
     assert_eq!((tally.integrated, tally.rejected, tally.failed, tally.waiting), (1, 1, 1, 0));
     assert_eq!(tally.reasons, [("a reason".to_owned(), 1), ("a reason".to_owned(), 1)]);
-    // A late word of a job that no longer holds the row changes nothing.
+    // A late judgement by a job that no longer holds the row changes nothing.
     commit(&store, mine.lease(), 1, &[judged(held[0].id, Verdict::Rejected)]).await.unwrap();
     assert_eq!(statuses(&pool).await, "integrated rejected failed");
 }
@@ -252,7 +252,7 @@ async fn a_job_that_ends_gives_back_what_it_holds_and_a_dead_worker_does_not(poo
     store.sweep(45).await.unwrap();
     assert_eq!(column(&pool, mine.id, "status").await.as_deref(), Some("pending"));
     assert_eq!(statuses(&pool).await, "validating validating pending", "the job goes on elsewhere");
-    // An outside validator's row is nobody's to give back.
+    // A row held by an outside validator is not released.
     execute(&pool, "UPDATE requirement_cache SET status = 'validating' WHERE status = 'pending'").await.unwrap();
     execute(&pool, format!("SELECT cancel_job('{}')", mine.id)).await.unwrap();
     assert_eq!(statuses(&pool).await, "pending pending validating");
@@ -339,7 +339,7 @@ async fn approving_a_job_enqueues_what_its_settings_name_once(pool: PgPool) {
     }
 }
 
-/// The validator of `docs/sql.md`, word for word.
+/// The validator in `docs/sql.md`, verbatim.
 #[sqlx::test(migrations = "../../migrations")]
 async fn an_outside_validator_needs_twenty_lines_of_sql(pool: PgPool) {
     let store = store(&pool);

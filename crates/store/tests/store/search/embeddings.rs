@@ -1,11 +1,11 @@
-//! Finding requirements by meaning, with pgvector where the server has it and without.
+//! Finding requirements by meaning, with pgvector if the server has it, and without.
 
 use crate::support::{execute, running, sentence, store, value};
 use plumbline_store::{NearRequirement, Store};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-/// Ways a text can point: the stand-in for an embeddings model.
+/// The direction of a text's embedding: replaces an embeddings model.
 fn towards(text: &str) -> Vec<f32> {
     let directions: [(&str, [f32; 3]); 4] = [
         ("north-east", [1.0, 1.0, 0.0]),
@@ -17,7 +17,7 @@ fn towards(text: &str) -> Vec<f32> {
     known.unwrap_or_else(|| panic!("{text} has no direction")).1.to_vec()
 }
 
-/// Embeds what is missing; returns how many requirements that were.
+/// Embeds missing requirements; returns their number.
 async fn embed(store: &Store, job: Uuid) -> usize {
     let missing = store.unembedded_requirements(job, "compass", 100).await.unwrap();
     let embeddings: Vec<Vec<f32>> = missing.iter().map(|requirement| towards(&requirement.text)).collect();
@@ -91,7 +91,7 @@ async fn other_words_need_another_embedding(pool: PgPool) {
     assert_eq!(embed(&store, job).await, 0, "another status is not another meaning");
 }
 
-/// Integrated requirements in a circle, of which number `n` points to `n` of 3,000 parts of it.
+/// Integrated requirements in a circle: number `n` points to the `n`-th of its 3,000 parts.
 const CIRCLE: &str = "
     WITH rows AS (
         INSERT INTO requirement_cache (job_id, text, status)

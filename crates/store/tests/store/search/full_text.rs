@@ -14,7 +14,7 @@ fn paths(paths: &[&str]) -> Vec<String> {
     paths.iter().map(|path| (*path).to_owned()).collect()
 }
 
-/// Indexes what is missing, a line a passage; returns how many contents that were.
+/// Indexes missing contents, one segment per line; returns the number of contents.
 async fn index(store: &Store, job: Uuid, paths: &[String]) -> usize {
     let contents = store.unindexed(job, paths, 1 << 20).await.unwrap();
     let passages: Vec<NewSegment> = contents
@@ -81,7 +81,7 @@ async fn what_was_deleted_or_overwritten_is_forgotten(pool: PgPool) {
     index(&store, job.id, &all).await;
     let gone = Change::Product(Product::DeleteFile { path: "b.md".into() });
     commit(&store, job.lease(), 1, &[write("a.md", "new words"), gone]).await.unwrap();
-    // Even before the index is put right, nothing is found that is not there.
+    // Even before the index is updated, deleted content is not found.
     assert_eq!(store.search_segments(job.id, "words", &all, 10).await.unwrap(), []);
     assert_eq!(index(&store, job.id, &all).await, 1);
     assert_eq!(store.forget_segments(job.id).await.unwrap(), 2);

@@ -1,4 +1,4 @@
-//! What the dashboard reads, with as many rows as a busy year leaves.
+//! The dashboard's queries, with as many rows as after a busy year.
 
 use crate::support::{execute, store};
 use plumbline_store::JobFilter;
@@ -10,13 +10,13 @@ const MANY: &str = "INSERT INTO jobs (prompt, job_type, status, created_at, run_
            CASE WHEN g % 500 = 0 THEN 'paused' ELSE 'pending' END, now() - g * interval '1 minute', now()
     FROM generate_series(1, 20000) AS g";
 
-/// Rows that a statement reads from `jobs` to give its answer, however it reads them.
+/// Rows that a statement reads from `jobs` for its answer, by any access path.
 async fn rows_read(pool: &PgPool, status: Option<&str>, job_type: Option<&str>) -> i64 {
     let literal = |text: Option<&str>| text.map_or("NULL".to_owned(), |text| format!("'{text}'"));
     let statement = include_str!("../../../queries/views/dashboard/jobs.sql").replace("\"!\"", "").replace("!\"", "\"");
     let prepared = format!("PREPARE page (bigint, timestamptz, uuid, text, text, timestamptz) AS {statement}");
     let mut connection = pool.acquire().await.unwrap();
-    // The plan for any values, which is what a long-lived connection may come to use.
+    // The generic plan, which a long-lived connection may come to use.
     for sql in ["DEALLOCATE ALL".to_owned(), "SET plan_cache_mode = force_generic_plan".to_owned(), prepared] {
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await.unwrap();
     }

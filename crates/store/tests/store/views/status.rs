@@ -1,4 +1,4 @@
-//! What people see.
+//! The views for people.
 
 use crate::support::{commit, execute, pending, running, store, value};
 use plumbline_engine::{Change, FileWrite, Product};

@@ -1,4 +1,4 @@
-//! Traces: a job's steps with what belongs to each, a page at a time.
+//! Traces: a job's steps with their contents, a page at a time.
 
 use crate::{
     story,

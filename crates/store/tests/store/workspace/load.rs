@@ -1,4 +1,4 @@
-//! What a run is rebuilt from.
+//! The inputs from which a run is rebuilt.
 
 use crate::support::{running, store};
 use plumbline_store::{ClaimedJob, LoadedJob};

@@ -1,4 +1,4 @@
-//! Files that jobs have in common: once in the database, in every job's workspace.
+//! Files that jobs share: stored once in the database, present in every job's workspace.
 
 use crate::{
     story::{self, documentation},
@@ -60,7 +60,7 @@ async fn whoever_reads_a_workspace_finds_them_in_it(pool: PgPool) {
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn they_are_in_the_database_once_however_many_jobs_have_them(pool: PgPool) {
-    // Two workers, of which neither knows what the other has written.
+    // Two workers, neither of which knows what the other has written.
     let (store, other) = (store(&pool), store(&pool));
     let first = begun(&store).await;
     for store in [&store, &other] {

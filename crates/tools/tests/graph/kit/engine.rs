@@ -1,4 +1,5 @@
-//! Neo4j as a process of the test program: one for all its tests, which have it one after another, each empty.
+//! Neo4j as a child of the test program: one for all its tests, which use it one after another, each with an empty
+//! graph.
 
 use serde_json::{Value, json};
 use std::env;
@@ -12,17 +13,17 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// What it may take: its graphs have a few hundred nodes, and starting is most of its work.
+/// Its resource limits: its graphs have a few hundred nodes, and starting is most of its work.
 const JVM: [&str; 3] = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
-/// A running Neo4j with an empty graph; the next test has it when this is dropped.
+/// A running Neo4j with an empty graph; dropping it passes it to the next test.
 pub(crate) struct Engine {
     pub(crate) address: SocketAddr,
     _turn: OwnedMutexGuard<()>,
 }
 
 impl Engine {
-    /// Waits for its turn and empties the graph; none, said aloud, where there is no Neo4j.
+    /// Waits for its turn and empties the graph; none, with a message, if there is no Neo4j.
     pub(crate) async fn start() -> Option<Self> {
         static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
         let turn = Arc::clone(&TURN).lock_owned().await;
@@ -45,7 +46,7 @@ impl Engine {
     }
 }
 
-/// Runs a statement and gives its rows.
+/// Runs a statement and returns its rows.
 pub(crate) async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
     let body = json!({"statement": statement}).to_string();
     let (status, answer) = exchange(engine, "POST", "/db/neo4j/query/v2", body.as_bytes()).await;
@@ -54,7 +55,7 @@ pub(crate) async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
     answer["data"]["values"].as_array().unwrap().clone()
 }
 
-/// One request and its answer, by HTTP 1.0: the answer's body ends with the connection.
+/// One request and its response, by HTTP 1.0: the response's body ends with the connection.
 pub(crate) async fn exchange(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
     let mut stream = TcpStream::connect(to).await.unwrap();
     let head = format!(
@@ -70,9 +71,9 @@ pub(crate) async fn exchange(to: SocketAddr, method: &str, path: &str, body: &[u
     (status, answer.split_off(end + 4))
 }
 
-/// The address of this program's Neo4j, which is started when it is first asked for.
+/// The address of this program's Neo4j, which is started on first use.
 fn running() -> Option<SocketAddr> {
-    // It ends with its input, which the system closes when this program ends, however it ends.
+    // It exits when its stdin closes, which happens when this program ends for any reason.
     static RUNNING: OnceLock<Option<(SocketAddr, Child)>> = OnceLock::new();
     RUNNING.get_or_init(|| classpath().map(spawned)).as_ref().map(|(address, _)| *address)
 }
@@ -93,8 +94,8 @@ fn spawned(classpath: String) -> (SocketAddr, Child) {
     (SocketAddr::from(([127, 0, 0, 1], port)), process)
 }
 
-/// A port of loopback that nobody listens at, another one each time: below those that the kernel gives out by itself, so
-/// that nobody is given it between the look and the start of whoever is to have it.
+/// An unused loopback port, a different one each time: below the kernel's ephemeral range, so that no other socket gets
+/// it between the check and its use.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let begin = std::process::id().wrapping_mul(89);
@@ -103,16 +104,16 @@ pub(crate) fn free_port() -> u16 {
     ports.find_map(free).unwrap()
 }
 
-/// Where `.ci/graph-engine` has put Neo4j; a test is target/PROFILE/deps/NAME.
+/// The path where `.ci/graph-engine` has put Neo4j; a test is target/PROFILE/deps/NAME.
 fn classpath() -> Option<String> {
     let test = env::current_exe().unwrap();
     let target = test.ancestors().nth(3).map(PathBuf::from)?;
     std::fs::read_to_string(target.join("tools/neo4j/classpath")).ok()
 }
 
-/// Past the capture of a passed test's output: what was not tested must be seen.
+/// Bypasses the capture of a passed test's output: a skipped test must be visible.
 fn say_skipped() {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    // A closed stderr is no reason to fail.
+    // A closed stderr is not a failure.
     let _ = writeln!(std::io::stderr(), "skipped: {test}: no Neo4j; enable with: .ci/graph-engine");
 }

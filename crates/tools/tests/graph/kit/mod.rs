@@ -1,4 +1,4 @@
-//! A graph server for tests: the shape of Neo4j's Query API over recorded answers or before a real Neo4j.
+//! A graph server for tests: the interface of Neo4j's Query API with recorded answers or in front of a real Neo4j.
 //!
 //! Used by the tests of the graph client and, by its path, by the system tests.
 

@@ -1,5 +1,5 @@
-//! A server with the shape of the Query API (`POST /db/{db}/query/v2`, `/tx`, `/tx/{id}`, `/tx/{id}/commit`,
-//! `DELETE /tx/{id}`), over recorded answers or before a Neo4j.
+//! A server with the interface of the Query API (`POST /db/{db}/query/v2`, `/tx`, `/tx/{id}`, `/tx/{id}/commit`,
+//! `DELETE /tx/{id}`), with recorded answers or in front of a Neo4j.
 
 use super::engine::{Engine, ask, exchange, free_port};
 use axum::body::Bytes;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// One request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     /// `POST /db/neo4j/query/v2`
@@ -22,12 +22,12 @@ pub(crate) struct Seen {
     pub(crate) body: Value,
 }
 
-/// Where a request stands when the server falls silent.
+/// The state of a request when the server falls silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// It arrived, and nothing was done.
+    /// It was received, and not executed.
     Before,
-    /// It was carried out, and its answer does not arrive.
+    /// It was executed, and its answer is lost.
     After,
 }
 
@@ -51,13 +51,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Gives these answers, one a request.
+    /// Returns these answers, one per request.
     pub(crate) async fn recorded(answers: &[(u16, &str)]) -> Self {
         let recorded = answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
         Self::start(Inner { recorded: Mutex::new(recorded), ..Inner::default() }).await
     }
 
-    /// Passes everything on to Neo4j.
+    /// Forwards everything to Neo4j.
     pub(crate) async fn over(engine: &Engine) -> Self {
         Self::start(Inner { engine: Some(engine.address), ..Inner::default() }).await
     }
@@ -68,17 +68,17 @@ impl Server {
         Self { uri: format!("http://{address}"), address, inner, task }
     }
 
-    /// Goes away until [`Server::open`]: connections are refused, and those that are open get the answer of a proxy whose
-    /// server is gone.
+    /// Becomes unavailable until [`Server::open`]: connections are refused, and open ones get the answer of a proxy
+    /// whose server is down.
     pub(crate) fn close(&self) {
         self.task.abort();
         self.inner.closed.send_replace(true);
     }
 
-    /// Comes back at the same address.
+    /// Becomes available again at the same address.
     pub(crate) async fn open(&mut self) {
         self.inner.closed.send_replace(false);
-        // Its port is free when it has ended, which an aborted task does a moment later.
+        // Its port is free when the task has ended, a moment after it is aborted.
         let _ = (&mut self.task).await;
         (_, self.task) = serve(self.address, Arc::clone(&self.inner)).await;
     }
@@ -87,19 +87,19 @@ impl Server {
         self.inner.seen.lock().unwrap().clone()
     }
 
-    /// The request that comes `after` so many more, from 0, is not answered; all others are.
+    /// Does not answer the request after `after` further ones, counted from 0; answers all others.
     pub(crate) fn fall_silent(&self, after: usize, moment: Moment) {
         self.inner.fell_silent.send_replace(false);
         let at = self.inner.seen.lock().unwrap().len() + 1 + after;
         *self.inner.silent_at.lock().unwrap() = Some((at, moment));
     }
 
-    /// Waits until the request has come that is not answered.
+    /// Waits until the unanswered request has arrived.
     pub(crate) async fn silence(&self) {
         self.inner.fell_silent.subscribe().wait_for(|silent| *silent).await.unwrap();
     }
 
-    /// Runs a statement in the engine, past the server.
+    /// Runs a statement in the engine, bypassing the server.
     pub(crate) async fn ask(&self, statement: &str) -> Vec<Value> {
         ask(self.inner.engine.expect("an engine is behind this server"), statement).await
     }

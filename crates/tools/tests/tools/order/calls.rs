@@ -1,11 +1,11 @@
-//! The calls that are drawn: few paths and few words, so that calls of one answer meet.
+//! The random calls: few paths and few words, so that calls of one answer interact.
 
 use super::job::Call;
 use plumbline_engine::PhaseKind;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
-/// Sentences of the document, and one that is not in it.
+/// Sentences of the document, and one that does not occur in it.
 pub(super) const SENTENCES: [&str; 5] = [
     "Invoices must be kept for ten years.",
     "each payment shall be approved by two persons before it is made",
@@ -14,7 +14,7 @@ pub(super) const SENTENCES: [&str; 5] = [
     "Visitors must not enter the archive alone.",
 ];
 
-/// From 1 to 12 calls of a phase.
+/// From 1 to 12 calls for a phase.
 pub(super) fn answer(kind: PhaseKind) -> impl Strategy<Value = Vec<Call>> {
     vec(call(kind), 1..=12)
 }
@@ -27,7 +27,7 @@ fn call(kind: PhaseKind) -> BoxedStrategy<Call> {
     prop_oneof![
         12 => file_call(),
         6 => memory_call(),
-        // Of the other phase too: these are refused.
+        // Also of the other phase: these are refused.
         planning => planning_call(),
         working + 1 => document_call(),
         working + 1 => record_call(),
@@ -151,12 +151,12 @@ fn sentence() -> impl Strategy<Value = &'static str> {
     select(SENTENCES.to_vec())
 }
 
-/// The id of a requirement of one of the sentences.
+/// The id of a requirement with one of the sentences.
 fn id() -> impl Strategy<Value = String> {
     sentence().prop_map(|text| plumbline_engine::candidate_id_of(&plumbline_tools::content_key(text)))
 }
 
-/// With one more argument, if it is given.
+/// Adds an argument if there is a value.
 fn with(mut arguments: Value, key: &str, value: Option<impl Into<Value>>) -> Value {
     if let Some(value) = value {
         arguments[key] = value.into();

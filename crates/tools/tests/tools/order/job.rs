@@ -1,4 +1,4 @@
-//! A job on rows in memory, driven as the worker drives it: *next → perform → apply → commit*.
+//! A job on rows in memory, driven like a worker does: *next → perform → apply → commit*.
 
 use super::{
     calls::{self, SENTENCES},
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
-/// Tools that act on rows or services that are not the job's own.
+/// Tools that use rows or services outside the job.
 const OF_OTHERS: [&str; 8] = [
     "web_search",
     "fetch_page",
@@ -37,23 +37,23 @@ const POLICY: &str = include_str!("policy.md");
 /// A call as the model makes it.
 pub(super) type Call = (&'static str, Value);
 
-/// What happens once a call has been made.
+/// An event after a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Interruption {
-    /// The worker dies before what the call did is committed.
+    /// The worker dies before the call's effects are committed.
     Death,
-    /// The call's service turns out to be away, and the worker dies once what was made before it is committed.
+    /// The call's service is unavailable, and the worker dies after the earlier calls are committed.
     Outage,
 }
 
-/// A job, its rows, and the run over them.
+/// A job, its rows, and its run.
 pub(super) struct Job {
     pub(super) rows: JobRows,
     settings: Arc<Settings>,
     run: Run,
     /// Decided, not yet committed.
     changes: Vec<Change>,
-    /// What is still to happen behind calls of the answer, by their places.
+    /// Pending events after calls of the answer, by position.
     interruptions: BTreeMap<usize, Interruption>,
     runner: Arc<ToolRunner>,
     now: DateTime<Utc>,
@@ -101,7 +101,7 @@ impl Job {
         job
     }
 
-    /// Another job of the same rows, with other settings.
+    /// Another job with the same rows and other settings.
     pub(super) fn again(&self, settings: Settings) -> Self {
         let (rows, settings) = (self.rows.clone(), Arc::new(settings));
         let run = Run::load(rows.snapshot(settings.clone(), Vec::new(), true)).unwrap();
@@ -109,17 +109,17 @@ impl Job {
         Self { rows, settings, run, changes, interruptions, runner: self.runner.clone(), now: self.now, deaths: 0 }
     }
 
-    /// One answer with these calls, interrupted at these places; the results.
+    /// One answer with these calls, interrupted at these positions; returns the results.
     pub(super) async fn interrupted(&mut self, calls: &[Call], at: BTreeMap<usize, Interruption>) -> Vec<String> {
         self.interruptions = at;
         self.interruptions.retain(|at, _| *at < calls.len());
         self.answered(calls).await
     }
 
-    /// One answer with these calls; the results.
+    /// One answer with these calls; returns the results.
     pub(super) async fn answered(&mut self, calls: &[Call]) -> Vec<String> {
         let before = self.rows.messages.len();
-        // The model answers the same request alike, however often it is asked.
+        // The model's answer to the same request is always the same.
         while self.rows.messages.len() == before {
             assert!(matches!(self.run.next(), Effect::CallModel(_)), "{:?}", self.run.next());
             self.apply(Outcome::ModelReplied(reply(calls)));
@@ -129,7 +129,7 @@ impl Job {
         results.map(|message| message.content.clone()).collect()
     }
 
-    /// Goes on until the model is to be asked and all is committed.
+    /// Continues until the next request to the model is due and all changes are committed.
     async fn go_on(&mut self) {
         loop {
             if self.made().is_some_and(|made| self.interruptions.keys().any(|at| *at < made)) {
@@ -152,7 +152,7 @@ impl Job {
         }
     }
 
-    /// How many calls of the answer at hand are made, in memory at least; all of them once none is at hand.
+    /// How many calls of the current answer are done, at least in memory; all of them if there is no current answer.
     fn made(&self) -> Option<usize> {
         match &self.run.state().stage {
             _ if self.changes.is_empty() => None,
@@ -179,7 +179,7 @@ impl Job {
                         let reason = "the service is away".into();
                         Outcome::ToolsUnavailable(Outage { returns, reason, needs_operator: false, jitter: 0.5 })
                     }
-                    // What it gave is lost with what the calls before it did.
+                    // Its result is lost together with the effects of the calls before it.
                     Some((_, Interruption::Death)) => Outcome::ToolsReturned(self.run_tools(&calls).await),
                 }
             }
@@ -258,8 +258,8 @@ fn reply(calls: &[Call]) -> Reply {
     Reply { content: String::new(), tool_calls, finish: FinishReason::Done, extra: Map::new(), record }
 }
 
-/// Settings under which nothing is counted or cut, with all tools of the property; those of `external` touch the outside, as
-/// far as the engine is told.
+/// Settings without budgets and truncation, with all tools of the property; for the engine, those in `external` are
+/// external tools.
 pub(super) fn settings(external: &[&str]) -> Settings {
     let own = tools::specs().into_iter().filter(|tool| tool.name != "search_tools");
     let others = plumbline_tools::catalog().into_iter().filter(|tool| !OF_OTHERS.contains(&tool.name.as_str()));
@@ -296,7 +296,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
             max_output_tokens: 10_000,
             context_window: 20_000_000,
             todo_list_position: TodoListPosition::Last,
-            // The answers of these tests report a round number.
+            // These tests' answers report a round number.
             reports_whole_prompt: false,
             prefix_cache: true,
             prices: Prices::default(),

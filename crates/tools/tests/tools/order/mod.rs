@@ -1,15 +1,15 @@
-//! The calls of one answer leave the same files, rows and results as the same calls made one an answer, wherever the job is
-//! interrupted between them. The real engine and the real tools, on rows in memory; the binary and a real Postgres are those of
-//! the system tests.
+//! The calls of one answer produce the same files, rows and results as the same calls made one per answer, wherever the
+//! job is interrupted between them. The real engine and the real tools, on rows in memory; the system tests cover the
+//! binary and a real Postgres.
 //!
-//! - [`calls`]: the calls that are drawn.
-//! - [`job`]: a job that is driven as the worker drives it, and its interruptions.
-//! - [`rows`]: what tools see of it.
+//! - [`calls`]: the random calls.
+//! - [`job`]: a job driven like a worker does, and its interruptions.
+//! - [`rows`]: the tools' view of it.
 //! - [`property`]: the comparison.
 //!
-//! Left out are the gates, whose rules are those of an answer (the engine's tests hold them against a model), `search_tools`,
-//! whose tools are bound from the next turn on, and tools whose rows or services are another's: the web, the graph, the queue of
-//! validation.
+//! Excluded are the gates, whose rules apply to an answer (the engine's tests compare them with a model),
+//! `search_tools`, whose tools are bound from the next turn on, and tools that use rows or services of others: the web,
+//! the graph, the validation queue.
 
 mod calls;
 mod job;

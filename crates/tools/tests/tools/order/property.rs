@@ -33,7 +33,7 @@ proptest! {
     }
 }
 
-/// One behind each fourth call.
+/// One after every fourth call.
 fn interruptions() -> impl Strategy<Value = BTreeMap<usize, Interruption>> {
     let drawn = prop_oneof![
         6 => Just(None),
@@ -63,22 +63,23 @@ fn leaves_what_the_same_calls_leave(start: &Job, calls: &[Call], at: BTreeMap<us
         for ((call, together), alone) in calls.iter().zip(&results).zip(&alone) {
             assert_eq!(but_counts(together), but_counts(alone), "the result of {call:?}");
         }
-        // What results show is read with the answer behind them.
+        // Passages shown in results count as read after the answer.
         for job in [&mut together, &mut apart] {
             job.answered(&[("get_progress", json!({}))]).await;
         }
-        // What was read of a document before it is cut anew is to be read again, and what one answer shows is read behind it.
+        // After a document is cut again, its passages must be read again, and those shown in the same answer count as
+        // read after it.
         let is_read = !calls.iter().any(|(tool, _)| *tool == "chunk_document");
         assert_same(&together.rows, &apart.rows, is_read);
     });
 }
 
-/// A result without the line that says how long it took to come here, and how many requests.
+/// A result without the line with its duration and number of requests.
 fn but_counts(result: &str) -> String {
     result.lines().filter(|line| !line.contains(" model request")).collect::<Vec<_>>().join("\n")
 }
 
-/// Files but `tool_results/`, and rows but times.
+/// Files except `tool_results/`, and rows except times.
 fn assert_same(one: &JobRows, other: &JobRows, is_read: bool) {
     let files = |rows: &JobRows| -> BTreeMap<String, String> {
         let files = rows.files.iter().filter(|(path, _)| !path.starts_with("tool_results/"));
@@ -98,7 +99,7 @@ fn assert_same(one: &JobRows, other: &JobRows, is_read: bool) {
     assert_eq!(one.recorded, other.recorded, "requirements");
 }
 
-/// A passage with no more of its steps than whether they were: they are times.
+/// A passage with only whether it has its steps, not their numbers: those differ in time.
 fn but_times(mut passage: Passage) -> Passage {
     let Passage { read_step, answered_step, decided_step, asked_step, .. } = &mut passage;
     for step in [read_step, answered_step, decided_step, asked_step].into_iter().flatten() {
@@ -110,7 +111,7 @@ fn but_times(mut passage: Passage) -> Passage {
     passage
 }
 
-/// A passage as if nothing of it had been shown.
+/// A passage as if none of it had been shown.
 fn unread(passage: Passage) -> Passage {
     let state = if passage.state == PassageState::Read { PassageState::Unread } else { passage.state };
     Passage { state, read_step: None, unseen: Vec::new(), ..passage }

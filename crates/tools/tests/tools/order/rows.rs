@@ -1,4 +1,4 @@
-//! What tools see of a job: what is committed, and the lists of the run, as the worker shows them.
+//! The tools' view of a job: the committed rows and the run's lists, as provided by the worker.
 
 use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source};
 use plumbline_tools::{
@@ -65,7 +65,7 @@ impl Workspace for LiveRows<'_> {
     }
 }
 
-/// The requirements that are committed, as far as they are compared with.
+/// The committed requirements, as far as they are compared.
 #[derive(Debug)]
 pub(super) struct Recorded<'a>(pub(super) &'a JobRows);
 
@@ -84,7 +84,7 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A row, whose id is another one than that of the short id.
+/// A row with an id different from that of the candidate id.
 fn known(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
     let digits = requirement.candidate_id.trim_start_matches("req_");
     KnownRequirement {
