@@ -12,19 +12,19 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | what is a tool, which are there, how is one run | `tool`, `registry`, `runner` |
+//! | what is a tool, which are there, how does one run | `tool`, `registry`, `runner` |
 //! | how does a job read and write its files | `workspace` |
 //! | how do documents become text, chunks and citations | `documents` |
 //! | how is a requirement recorded, and later checked and integrated | `requirements` |
-//! | how is the graph reached, and what may be asked of it | [`graph`] |
-//! | what of an operator's own can be called, and how | [`http`] |
-//! | how is the web searched and read, and which addresses are refused | [`web`] |
-//! | how are texts found by their words and their meaning | [`search`] |
-//! | what does an earlier job's work save this one | `carry` |
-//! | what do people decide on of a call | [`approval`] |
-//! | are the files that a job owes as they must be | `inspection` |
-//! | what is rendered of a job's rows when it ends | [`deliverables`] |
-//! | how much of what is known to be there was found | [`evaluation`] |
+//! | how does a tool reach the graph, and which queries are allowed | [`graph`] |
+//! | which tools of an operator can be called, and how | [`http`] |
+//! | how are web searches and fetches done, and which addresses are refused | [`web`] |
+//! | how are texts found by words and by meaning | [`search`] |
+//! | which results of an earlier job does this one reuse | `carry` |
+//! | which digests identify a call for a person's approval | [`approval`] |
+//! | do the files that a job owes meet their requirements | `inspection` |
+//! | which files are rendered from a job's rows when it ends | [`deliverables`] |
+//! | how much of a gold list did a run find | [`evaluation`] |
 //!
 //! Each common rule is in one place: `workspace/path.rs` for paths and writable files, `arguments.rs` for schemas,
 //! `documents/citation_check.rs` for the check that every citation's quote occurs in its source.

@@ -5,8 +5,7 @@
 //!
 //! 1. `commit_steps.sql`
 //! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), and once more for
-//! each further two
-//!    hundred passages of a document that was cut
+//!    each further two hundred passages of a document that was cut
 //! 3. changes of recorded requirements, one by one: each must see what the step recorded and changed before it
 //! 4. `count_requirements_of_passages.sql`, if a step has recorded or changed requirements
 //! 5. approvals of calls ([`super::approvals`]): if one is no longer approved, its step is refused

@@ -129,7 +129,7 @@ impl<'a> RareRows<'a> {
         self.judgements.insert(judgement.id, judgement);
     }
 
-    /// The last change of a passage wins: one step may drop it and add it again when its document is cut anew.
+    /// The last change of a passage wins: one step may drop it and add it again when its document is cut again.
     pub(super) fn put_passages(&mut self, passages: &'a [Passage]) {
         for passage in passages {
             self.dropped_passages.remove(&passage.number);

@@ -3,11 +3,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `output/requirements.json` | an array of objects, the columns that say what was found |
-//! | `output/requirements.csv` | the same, a line each (`csv`) |
+//! | `output/requirements.json` | an array of objects, the columns of the findings |
+//! | `output/requirements.csv` | the same, one line each (`csv`) |
 //! | `output/requirements.md` | by document and section (`markdown`) |
-//! | `requirements/<id>.md` | a page each |
-//! | `candidates/candidates.md` | every candidate sentence, with what it led to (`candidates`) |
+//! | `requirements/<id>.md` | one page each |
+//! | `candidates/candidates.md` | every candidate sentence with its outcome (`candidates`) |
 //! | `output/summary_report.md` | the model's judgement; its figures are filled in (`figures`) |
 
 mod candidates;

@@ -11,13 +11,13 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how is the server spoken to, what can go wrong | `client`, `transaction`, `http`, `address`, `error` |
+//! | how does the client reach the server, what can go wrong | `client`, `transaction`, `http`, `address`, `error` |
 //! | which labels, relations and constraints are there | `schema` |
 //! | how does a requirement become a node, once | `integration` |
-//! | which object does a name mean | `entity_matching` |
+//! | which object does a name refer to | `entity_matching` |
 //! | what may a query of the model do | `query_policy`, by the server's own `plan` of it |
 //! | what may the configured user do | `rights` |
-//! | what is written where no graph is configured | `cypher_export` |
+//! | what is written if no graph is configured | `cypher_export` |
 //!
 //! All values from a document or a model are sent as parameters; only names from `schema` are put into statements. The
 //! only exception is `cypher_export`, a file for people, with values as literals.

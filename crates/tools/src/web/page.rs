@@ -7,7 +7,7 @@ use plumbline_documents::{DocumentError, Extracted, Kind, Page, Parser, push_pag
 /// A page as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadPage {
-    /// Its title, where it states one.
+    /// Its title, if it states one.
     pub title: Option<String>,
     /// Markdown, including page marks if the document has pages.
     pub text: String,

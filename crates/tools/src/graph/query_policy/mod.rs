@@ -10,7 +10,7 @@
 //! | what may the text not contain | `text`, `tokens` |
 //! | which operators may be in the plan | `operators` |
 //! | which functions and procedures | `functions` |
-//! | may an assignment take something away | `assignments` |
+//! | may an assignment remove something | `assignments` |
 
 mod assignments;
 mod functions;

@@ -2,16 +2,16 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which rows are there to judge, with their checks | `claimed_rows` |
-//! | which of them is a call about | `of_call` |
-//! | is the row well formed, and has it evidence | `form` |
-//! | which words of its document does it rest on | `evidence` |
-//! | is it there already | `duplicates` |
-//! | which things of the graph does it mention, does it concern them | `name_cache`, `relevance` |
+//! | which rows wait for judging, with their checks | `claimed_rows` |
+//! | which of them does a call concern | `of_call` |
+//! | is the row well formed, and does it have evidence | `form` |
+//! | which text of its document is its evidence | `evidence` |
+//! | does it already exist | `duplicates` |
+//! | which nodes of the graph does it mention, is it relevant to the graph | `name_cache`, `relevance` |
 //! | are the relations allowed, is anything missing | `relations` |
-//! | is it met | `fulfilment` |
-//! | what is kept of it all with the row | `result` |
-//! | what does the node look like | `node` |
+//! | is it fulfilled | `fulfilment` |
+//! | which results are stored with the row | `result` |
+//! | which properties does the node have | `node` |
 
 pub(crate) mod claimed_rows;
 pub(crate) mod duplicates;
