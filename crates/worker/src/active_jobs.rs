@@ -1,26 +1,26 @@
-//! The jobs this process runs, reconciled with the leases that the database holds for it.
+//! The jobs that this process runs, reconciled with the leases that the database counts for it.
 //!
-//! Both are compared periodically, and may differ legitimately while a step commits or a claim is being answered. So a
-//! difference counts only if two consecutive comparisons find it.
+//! Both are compared periodically, and may differ legitimately during the commit of a step or the answer to a claim. So
+//! a difference counts only if two consecutive comparisons find it.
 
 use crate::run::cancellation::{JobHandle, StopLevel};
 use plumbline_store::Lease;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
-/// Looks in a row at which a job was not among those the database counts as ours before its run is dropped.
+/// Consecutive comparisons in which a job was missing from our leases in the database before its run is dropped.
 const MISSES: u32 = 2;
 
-/// A lease as a key. A job can be here twice: the run that lost it, on its way out, and the one that claimed it anew.
+/// A lease as a key. A job can occur twice: the ending run that lost it, and the run that claimed it again.
 type Key = (Uuid, i64);
 
 /// The runs of this worker.
 #[derive(Default)]
 pub(crate) struct ActiveJobs {
     runs: HashMap<Key, ActiveJob>,
-    /// Leases without a run at the last look.
+    /// Leases without a run at the last comparison.
     orphaned_leases: HashSet<Key>,
-    /// Whether a claim may have succeeded whose answer never came.
+    /// Whether a claim whose answer never arrived may have succeeded.
     unanswered: bool,
 }
 
@@ -38,12 +38,12 @@ impl ActiveJobs {
         self.runs.is_empty()
     }
 
-    /// The database was asked and did not answer: what it counts as ours is to be looked at soon, whatever is known here.
+    /// A request to the database got no answer: our leases are to be compared soon, regardless of what is known here.
     pub(crate) fn mark_unsynced(&mut self) {
         self.unanswered = true;
     }
 
-    /// Whether there is something that the next look has to find or to confirm.
+    /// Whether the next comparison has something to find or to confirm.
     pub(crate) fn needs_reconcile(&self) -> bool {
         self.unanswered || !self.orphaned_leases.is_empty() || self.runs.values().any(|run| run.missed > 0)
     }
@@ -57,20 +57,20 @@ impl ActiveJobs {
         self.runs.remove(&key(lease));
     }
 
-    /// Whether a run has committed a step; none for one that is not here any more.
+    /// Whether a run has committed a step; none if it has ended.
     pub(crate) fn has_committed(&self, lease: Lease) -> Option<bool> {
         self.runs.get(&key(lease)).map(|run| run.handle.has_committed())
     }
 
-    /// Tells all runs.
+    /// Raises the signal for all runs.
     pub(crate) fn raise(&self, signal: StopLevel) {
         for run in self.runs.values() {
             run.handle.raise(signal);
         }
     }
 
-    /// Compares with what the database counts as ours. Runs whose job was taken away are told so; leases that no run
-    /// knows, because the answer to a claim or to a last step was lost, come back to be released.
+    /// Compares the runs with our leases in the database. Runs whose job was taken away are stopped; leases without a
+    /// run, because the answer to a claim or to a last step was lost, are returned for release.
     pub(crate) fn reconcile(&mut self, leases: &[Lease]) -> Vec<Lease> {
         self.unanswered = false;
         let ours: HashSet<Key> = leases.iter().copied().map(key).collect();

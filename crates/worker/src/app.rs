@@ -17,11 +17,11 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{OnceCell, Semaphore};
 use uuid::Uuid;
 
-/// Jobs that are taken in at once: each has its first files, a document of its own among them, and its first step in
-/// memory until it is written, which is several times what it needs afterwards.
+/// Maximum concurrent intakes: each has the job's first files, possibly a document, and its first step in memory until
+/// it is written, which is several times what the job needs afterwards.
 pub(crate) const STARTS: usize = 256;
 
-/// Built once at start.
+/// Built once at startup.
 pub(crate) struct App {
     pub(crate) worker_id: Uuid,
     pub(crate) store: Store,
@@ -30,7 +30,7 @@ pub(crate) struct App {
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) config_cache: ConfigCache,
     pub(crate) models: Models,
-    /// Of models' endpoints.
+    /// Limits of models' endpoints.
     pub(crate) limits: Arc<Limits>,
     pub(crate) refused_keys: RefusedKeys,
     pub(crate) graphs: Graphs,
@@ -40,19 +40,19 @@ pub(crate) struct App {
     pub(crate) token_tables: OnceCell<()>,
     pub(crate) mirror: MirrorSync,
     pub(crate) import_root: PathBuf,
-    /// For the documents of jobs that are being taken in.
+    /// Budget for the documents of jobs in intake.
     pub(crate) memory: Memory,
-    /// For jobs that are being taken in.
+    /// Permits for jobs in intake.
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,
     pub(crate) health: Arc<Health>,
 }
 
 impl App {
-    /// Loads the tables that tokens are counted by, once, beside the async threads: it takes a tenth of a second.
+    /// Loads the tokenizer tables, once, off the async threads: it takes a tenth of a second.
     pub(crate) async fn load_token_tables(&self) {
         let load = async || {
-            // An error would mean that loading panicked; the first count then says so.
+            // An error would mean that loading panicked; the first count then reports it.
             let _ = plumbline_bounds::blocking::unbounded(plumbline_tokens::load).await;
         };
         self.token_tables.get_or_init(load).await;

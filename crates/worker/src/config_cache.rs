@@ -1,4 +1,4 @@
-//! Data shared by jobs with one configuration: resolved once, and once in memory.
+//! Data shared by jobs with the same configuration: resolved once, and once in memory.
 //!
 //! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many
 //! conversations. So the first job with a configuration creates its [`ResolvedConfig`], and the others share it.
@@ -16,24 +16,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Configurations that no job uses any more are kept up to here, for the jobs that come next.
+/// Maximum unused configurations that are kept for later jobs.
 const KEPT: usize = 16;
 
 /// A configuration, ready for use.
 pub(crate) struct ResolvedConfig {
     pub(crate) resolved: Resolved,
     pub(crate) settings: Arc<Settings>,
-    /// What a job that starts with it stores.
+    /// The settings that a job stores when it starts with it.
     pub(crate) stored: StoredSettings,
-    /// The files that jobs which start with it have in common.
+    /// The files shared by jobs that start with it.
     pub(crate) shared: Arc<SharedFiles>,
-    /// What is looked up in a job's files before it completes.
+    /// The checks of a job's files before it completes.
     pub(crate) inspection: Inspection,
     /// Finds the candidates in its documents.
     pub(crate) scan: Scan,
-    /// What its records say where a call leaves it out.
+    /// Values of its records that a call omits.
     pub(crate) record_defaults: RecordDefaults,
-    /// Its tools that are known only at run time.
+    /// Its tools known only at run time.
     pub(crate) tools: Registry,
     strategic: Llm,
     tactical: Llm,
@@ -87,18 +87,18 @@ impl ResolvedConfig {
 pub(crate) struct Unusable {
     /// The sentence for the user.
     pub(crate) sentence: String,
-    /// Set where the row sets what it may not.
+    /// Set if the row sets something that it must not.
     pub(crate) forbidden: Option<Forbidden>,
-    /// Whether it is a limit given to `resume_job` alone: the job waits for another one, with its work kept.
+    /// Whether the only cause is a limit given to `resume_job`: the job waits for another one, with its work kept.
     pub(crate) is_raised_limit: bool,
-    /// Whether nothing but a model is missing, which another worker may have.
+    /// Whether only a model is missing, which another worker may have.
     pub(crate) lacks_model: bool,
 }
 
-/// The `limits` given to `resume_job` for one job, and how far its type lets them go.
+/// The `limits` given to `resume_job` for one job, and the ceiling of its type.
 #[derive(Debug, Default)]
 pub(crate) struct Raised {
-    /// Null where none were given.
+    /// Null if none were given.
     pub(crate) limits: Value,
     pub(crate) ceiling: Value,
 }
@@ -127,7 +127,7 @@ impl From<String> for Unusable {
     }
 }
 
-/// Digest of everything a configuration is made from.
+/// Digest of all inputs of a configuration.
 type Key = [u8; 32];
 
 /// The configurations resolved so far.
@@ -137,11 +137,12 @@ pub(crate) struct ConfigCache {
 }
 
 impl ConfigCache {
-    /// The configuration of a job that starts: `resolve` gives the configuration of its type under its own `overrides`, by the
-    /// files of this version. What is stored of it knows nothing of `raised`, which is for this job alone and no fork of it.
+    /// The configuration of a job that starts: `resolve` returns the configuration of its type with its own
+    /// `overrides`, from the files of this version. The stored configuration does not contain `raised`, which applies
+    /// only to this job and not to its forks.
     ///
     /// # Errors
-    /// A sentence for the user: the configuration cannot be used.
+    /// A sentence for the user, if the configuration cannot be used.
     pub(crate) fn resolve(
         &self,
         (version, job_type): (u64, &str),
@@ -159,11 +160,11 @@ impl ConfigCache {
         })
     }
 
-    /// The configuration of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
-    /// its row has now, with `raised` over them, and with what the files say now of the calls that it may make, where they say anything.
+    /// The configuration of a job that continues: the stored one, with the endpoint of this process, the current limits
+    /// of its row, `raised` over them, and the current rules of the files for calls, if there are any.
     ///
     /// # Errors
-    /// As [`Self::resolve`].
+    /// Like [`Self::resolve`].
     pub(crate) fn restore(
         &self,
         stored: Value,
@@ -187,7 +188,7 @@ impl ConfigCache {
         })
     }
 
-    /// Made under the lock: of a hundred jobs that start at once, the first does the work for all.
+    /// Created under the lock: of a hundred jobs that start at once, the first does the work for all.
     fn of(
         &self,
         key: Key,

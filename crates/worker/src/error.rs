@@ -1,17 +1,17 @@
-//! Why a worker process ends early.
+//! Why a worker process ends prematurely.
 
 use plumbline_dashboard::HttpError;
 
-/// A reason to stop the whole process; what concerns one job never gets here.
+/// A reason to stop the whole process; errors of one job are not among these.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database cannot be used at all: not reachable at the start, or its schema does not fit.
+    /// The database cannot be used at all: not reachable at startup, or its schema does not match.
     #[error(transparent)]
     Store(#[from] plumbline_store::Error),
     /// The options contradict each other.
     #[error("{0}")]
     Options(String),
-    /// A loop that everything depends on ended; a process without it would only look alive.
+    /// An essential loop ended; without it the process would only appear to be alive.
     #[error("the worker's {0} stopped unexpectedly; the process ends so that its supervisor starts it anew")]
     LoopEnded(&'static str),
 }

@@ -14,48 +14,48 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A turn waits for one answer of the database at most (10 s to get a connection) and one wait; this is far more.
+/// A turn waits for at most one answer of the database (10 s to get a connection) and one wait; this is far more.
 const STALLED_AFTER: Duration = Duration::from_secs(60);
-/// A task that is due runs within milliseconds; after this, whatever holds the loops holds them for good.
+/// A due task runs within milliseconds; after this time the loops are considered blocked forever.
 const STILL: Duration = Duration::from_secs(10);
 
 /// Signs of life of the process's loops.
 #[derive(Debug)]
 pub(crate) struct Health {
     started: Instant,
-    /// By how much a test has put the clock on.
+    /// The time by which a test has advanced the clock.
     #[cfg(test)]
     later: Duration,
-    /// When the claim loop last turned, in milliseconds since the start.
+    /// When the claim loop last completed a turn, in milliseconds since the start.
     turned_ms: AtomicU64,
     leases_are_valid: AtomicBool,
     listening: AtomicBool,
     draining: AtomicBool,
     /// Whether the claim loop's last turn failed.
     stumbled: AtomicBool,
-    /// Steps whose commit the database does not take now.
+    /// Steps whose commit the database currently does not accept.
     delayed: AtomicUsize,
     stall: Duration,
-    /// Of the event loop.
+    /// The pulse of the event loop.
     pub(crate) pulse: Arc<Pulse>,
-    /// Folders that do not show everything.
+    /// Folders that are not up to date.
     pub(crate) behind: Arc<MirrorLag>,
     files: Mutex<Files>,
 }
 
-/// What is wrong with the configuration files.
+/// Errors in the configuration files.
 #[derive(Debug, Default)]
 struct Files {
-    /// Why changed ones are not in use.
+    /// Why changed files are not in use.
     refused: Option<String>,
-    /// Of the job types that this worker does not claim for that.
+    /// The job types that this worker does not claim because of errors.
     broken: Option<String>,
-    /// Whether there is none that it claims.
+    /// Whether it claims no job type at all.
     serves_none: bool,
 }
 
 impl Health {
-    /// For a worker with this clockwork, whose folders lack what `behind` says.
+    /// For a worker with this timing, whose folders lag as counted in `behind`.
     pub(crate) fn new(timing: &Timing, behind: Arc<MirrorLag>) -> Self {
         Self {
             started: Instant::now(),
@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// The claim loop has come round, and looked at the lease keeper and the listener.
+    /// The claim loop completed a turn, with the state of heartbeat and listener.
     pub(crate) fn record_tick(&self, leases_are_valid: bool, listening: bool) {
         let since = u64::try_from(self.since_start().as_millis()).unwrap_or(u64::MAX);
         self.turned_ms.store(since, Ordering::Relaxed);
@@ -82,18 +82,18 @@ impl Health {
         self.listening.store(listening, Ordering::Relaxed);
     }
 
-    /// How the claim loop's last turn went.
+    /// Records whether the claim loop's last turn failed.
     pub(crate) fn record_poll_result(&self, failed: bool) {
         self.stumbled.store(failed, Ordering::Relaxed);
     }
 
-    /// A commit waits for the database, for as long as what comes back lives.
+    /// A commit waits for the database, for as long as the returned value lives.
     pub(crate) fn commit_stalled(&self) -> StalledCommit<'_> {
         self.delayed.fetch_add(1, Ordering::Relaxed);
         StalledCommit(self)
     }
 
-    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    /// Why the database prevents this worker from working, as a sentence without text from the driver.
     pub(crate) fn not_ready_reason(&self) -> Option<String> {
         let delayed = self.delayed.load(Ordering::Relaxed);
         if delayed > 0 {
@@ -109,7 +109,7 @@ impl Health {
         (!self.leases_are_valid()).then(|| "the worker's heartbeat does not reach the database".to_owned())
     }
 
-    /// Changed configuration files are refused for this reason, or none are; whether that is news.
+    /// Changed configuration files are refused for this reason, or none are; returns whether that is new.
     pub(crate) fn refuses_files(&self, reason: Option<String>) -> bool {
         let mut files = self.files();
         let is_news = files.refused != reason;
@@ -117,7 +117,7 @@ impl Health {
         is_news
     }
 
-    /// The worker serves the job types of its files, but for what is wrong with them; or none at all.
+    /// The job types that the worker serves: those of its files except the broken ones; or none at all.
     pub(crate) fn serves(&self, none: bool, broken: Option<String>) {
         let mut files = self.files();
         files.broken = broken;
@@ -137,7 +137,7 @@ impl Health {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No more jobs are claimed; from now on the claim loop does not turn.
+    /// No more jobs are claimed; from now on the claim loop does not run.
     pub(crate) fn set_draining(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
@@ -147,7 +147,7 @@ impl Health {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Time since the claim loop last turned.
+    /// Time since the last turn of the claim loop.
     pub(crate) fn since_tick(&self) -> Duration {
         self.since_start().saturating_sub(Duration::from_millis(self.turned_ms.load(Ordering::Relaxed)))
     }
@@ -159,12 +159,12 @@ impl Health {
         since
     }
 
-    /// Whether the claim loop moves, or need not any more.
+    /// Whether the claim loop makes progress, or is no longer needed.
     pub(crate) fn turns(&self) -> bool {
         self.is_draining() || self.since_tick() < self.stall
     }
 
-    /// Whether everything moves that must: the claim loop, and the event loop below all of them.
+    /// Whether the claim loop, and the event loop below all loops, make progress.
     pub(crate) fn is_alive(&self) -> bool {
         self.turns() && self.pulse.delay() < STILL
     }

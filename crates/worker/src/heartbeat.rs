@@ -1,10 +1,10 @@
-//! The heartbeat of this worker, on its own thread, runtime and connection, so that no busy tool and no exhausted pool
-//! can starve it.
+//! The heartbeat of this worker, on a separate thread, runtime and connection, so that neither a busy tool nor an
+//! exhausted pool can starve it.
 //!
 //! # When leases are lost
 //!
-//! All leases of a worker depend on one row, `workers.heartbeat_at`. Others take this worker's jobs when that row is
-//! older than the lease by the database's clock. This thread declares the leases lost *earlier* by its own monotonic
+//! All leases of a worker depend on one row, `workers.heartbeat_at`. Others take this worker's jobs if that row is
+//! older than the lease by the database's clock. This thread declares the leases lost *earlier*, by its own monotonic
 //! clock: measured from the time at which it *sent* the last successful heartbeat, so that the database's time of it is
 //! always later than ours.
 //!
@@ -31,7 +31,7 @@ use tokio::{sync::Notify, time::error::Elapsed};
 use tracing::{info, warn};
 use uuid::Uuid;
 
-/// The running keeper.
+/// The running heartbeat.
 pub(crate) struct Heartbeat {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -40,13 +40,13 @@ pub(crate) struct Heartbeat {
 struct Shared {
     /// When the last successful heartbeat was sent.
     sent: Mutex<Instant>,
-    /// The worker's row was gone at a heartbeat.
+    /// The worker's row was missing at a heartbeat.
     unregistered: AtomicBool,
     stop: Notify,
     timing: Timing,
-    /// Of the event loop that runs the jobs.
+    /// The pulse of the event loop that runs the jobs.
     pulse: Arc<Pulse>,
-    /// No heartbeat is sent because the event loop stands still.
+    /// No heartbeat is sent because the event loop is stalled.
     pausing: AtomicBool,
 }
 
@@ -54,7 +54,7 @@ impl Heartbeat {
     /// Starts the heartbeat of a worker that has just been registered.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub(crate) fn start(
         database_url: String,
         worker_id: Uuid,
@@ -84,18 +84,18 @@ impl Heartbeat {
         sent.elapsed() < self.shared.timing.lease - margin(self.shared.timing.lease) && !self.is_unregistered()
     }
 
-    /// Whether the worker's row is gone, e.g. swept while this process was frozen.
+    /// Whether the worker's row is missing, e.g. swept while this process was frozen.
     pub(crate) fn is_unregistered(&self) -> bool {
         self.shared.unregistered.load(Ordering::Acquire)
     }
 
-    /// The worker was registered anew.
+    /// The worker was registered again.
     pub(crate) fn registered_anew(&self) {
         *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.shared.unregistered.store(false, Ordering::Release);
     }
 
-    /// Whether the thread runs; without it this process only looks alive.
+    /// Whether the thread runs; without it this process only appears to be alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
@@ -105,27 +105,28 @@ impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.shared.stop.notify_one();
         if let Some(thread) = self.thread.take() {
-            // The thread ends within one query's time-out; a panic in it was logged by the panic hook.
+            // The thread ends within one query's time-out; the panic hook has logged a panic in it.
             let _ = thread.join();
         }
     }
 }
 
-/// How long before the database would, the leases are given up: a tenth, at least a second where the lease allows it.
+/// How much earlier than in the database the leases are given up: a tenth of the lease, at least a second if the lease
+/// allows it.
 fn margin(lease: Duration) -> Duration {
     (lease / 10).max(Duration::from_secs(1)).min(lease / 3)
 }
 
-/// For how long the event loop may stand still before the leases are no longer renewed: longer than anything that goes
-/// well takes, and short against the lease, which ends only so much later.
+/// How long the event loop may be stalled before the heartbeat pauses: longer than any normal operation takes, and
+/// short compared to the lease, which is extended by at most this time.
 fn stillness(lease: Duration) -> Duration {
     (lease / 3).min(Duration::from_secs(5))
 }
 
-/// How often the event loop is looked at while it stands still.
+/// How often the event loop is checked while it is stalled.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
 
-/// Whether the leases are not to be renewed now; says when that begins and when it ends.
+/// Whether the heartbeat must pause now; logs the beginning and end of a pause.
 fn pauses(shared: &Shared) -> bool {
     let delay = shared.pulse.delay();
     let pauses = delay > stillness(shared.timing.lease);
@@ -155,7 +156,7 @@ async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
         tokio::select! {
             beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
                 failing = log_change(&beaten, failing);
-                // After a failure, sooner than the interval: the lease is running out.
+                // After a failure sooner than the interval, because the lease is running out.
                 let pause = if matches!(beaten, Ok(Ok(()))) { shared.timing.heartbeat } else { shared.timing.heartbeat / 4 };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}
@@ -167,7 +168,7 @@ async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
     }
 }
 
-/// Says when heartbeats begin to fail and when they arrive again, not each time; whether they fail.
+/// Logs when heartbeats begin to fail and when they succeed again, not each time; returns whether they fail.
 fn log_change(beaten: &Result<Result<(), plumbline_store::Error>, Elapsed>, failing: bool) -> bool {
     match beaten {
         Ok(Ok(())) if failing => info!("heartbeats arrive again"),

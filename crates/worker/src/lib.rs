@@ -3,8 +3,8 @@
 //! ```text
 //! worker ──claim──▶ job ──▶ step: next → perform → apply → commit ──▶ mirror
 //!   │                          ▲
-//!   ├── heartbeat: the heartbeat, on its own thread and connection
-//!   └── sweep: jobs of dead workers are taken back
+//!   ├── heartbeat: on its own thread and connection
+//!   └── sweep: rescues jobs of dead workers
 //! ```
 //!
 //! | question | file |

@@ -1,7 +1,8 @@
 //! Notifications, and the ends of this worker's jobs, as debounced wake-ups of the claim loop. They are only an
 //! optimization: their content is ignored, and the rows are read.
 //!
-//! Many at once are one wake-up. Most are irrelevant: another worker's claim or end of a job changes nothing here.
+//! Simultaneous ones cause one wake-up. Most are irrelevant: another worker's claim or end of a job changes nothing
+//! here.
 
 use plumbline_store::backoff::Backoff;
 use plumbline_store::{JobNotice, Store};
@@ -17,10 +18,10 @@ use tracing::debug;
 
 /// Debounce interval: a burst of notifications becomes one claim.
 const DEBOUNCE: Duration = Duration::from_millis(20);
-/// Wake-ups that pass at once after a quiet time.
+/// Wake-ups that are delivered at once after a quiet time.
 const BURST: u32 = 4;
 
-/// What a notification wakes the claim loop for.
+/// The reason to wake the claim loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wakeup {
     /// Claim: a job may have become runnable.
@@ -29,7 +30,7 @@ pub(crate) enum Wakeup {
     Reconcile,
 }
 
-/// Wake-ups that have not been acted on.
+/// Pending wake-ups.
 #[derive(Debug)]
 pub(crate) struct Notifier {
     claim: Notify,
@@ -40,11 +41,11 @@ pub(crate) struct Notifier {
     listening: AtomicBool,
 }
 
-/// Keeps wake-ups of one kind apart.
+/// Rate-limits wake-ups of one kind.
 #[derive(Debug)]
 struct Debounce {
     interval: Duration,
-    /// When the reasons given so far would have been, had each waited for the one before.
+    /// The time of the last wake-up if each had waited the interval after the previous one.
     given: Mutex<Option<Instant>>,
 }
 
@@ -53,7 +54,7 @@ impl Debounce {
         Self { interval, given: Mutex::new(None) }
     }
 
-    /// Waits until another reason may be given.
+    /// Waits until another wake-up may be delivered.
     async fn ready(&self) {
         let early = self.interval * (BURST - 1);
         let given = *self.given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +70,7 @@ impl Debounce {
 }
 
 impl Notifier {
-    /// Starts to listen. Losing the connection costs latency only, so it is tried again for ever, unhurried.
+    /// Starts listening. Losing the connection only costs latency, so it retries forever with a backoff.
     pub(crate) fn listen(store: Store) -> Arc<Self> {
         let notifier = Arc::new(Self::debounced_by(DEBOUNCE));
         tokio::spawn(listen(store, notifier.clone()));
@@ -87,8 +88,8 @@ impl Notifier {
         }
     }
 
-    /// Waits for a reason. The first few after a quiet time are given at once, those that follow them gather. Dropped
-    /// while it waits, it has taken none.
+    /// Waits for a wake-up. The first few after a quiet time are delivered at once, later ones are merged. If dropped
+    /// while it waits, it has consumed none.
     pub(crate) async fn next(&self) -> Wakeup {
         tokio::select! {
             wakeup = self.next_notice() => wakeup,
@@ -112,7 +113,7 @@ impl Notifier {
         self.ends.record();
     }
 
-    /// One of our jobs has ended, and another may have its place.
+    /// One of our jobs has ended, and another one may be claimed.
     pub(crate) fn job_ended(&self) {
         self.ended.notify_one();
     }
@@ -127,7 +128,7 @@ impl Notifier {
             Some("pending") => self.claim.notify_one(),
             Some("paused" | "cancelled" | "failed") => self.look.notify_one(),
             Some(_) => {}
-            // Nobody listened for a time, and what was said meanwhile is lost.
+            // The connection was down for a time, and its notifications are lost.
             None => {
                 self.claim.notify_one();
                 self.look.notify_one();
@@ -143,7 +144,7 @@ async fn listen(store: Store, notifier: Arc<Notifier>) {
             Ok(mut listener) => {
                 backoff.reset();
                 notifier.listening.store(true, Ordering::Relaxed);
-                // What was said before is not heard: a job may have come since the queue was read.
+                // Earlier notifications are not delivered: a job may have arrived since the queue was read.
                 notifier.on_notice(None);
                 while let Ok(notice) = listener.next().await {
                     notifier.listening.store(notice.is_some(), Ordering::Relaxed);
@@ -171,7 +172,7 @@ mod tests {
         JobNotice { id: uuid::Uuid::nil(), status: Some(status.into()) }
     }
 
-    /// What is there without any waiting.
+    /// A wake-up that is available without waiting.
     fn at_once(notifier: &Notifier) -> Option<Wakeup> {
         match pin!(notifier.next()).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(wakeup) => Some(wakeup),
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(at_once(&notifier), None, "it gathers");
         notifier.job_ended();
         assert_eq!(at_once(&notifier), Some(Wakeup::Claim), "an end does not gather with notices");
-        // The time is up; the reason that came meanwhile was not lost to the one who gave up waiting for it.
+        // The time has passed; the wake-up that arrived meanwhile was not lost with the cancelled wait.
         *notifier.notices.given.lock().unwrap() = None;
         assert_eq!(at_once(&notifier), Some(Wakeup::Claim));
     }

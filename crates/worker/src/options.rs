@@ -4,24 +4,24 @@ use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use std::{path::PathBuf, time::Duration};
 
-/// How a worker runs.
+/// The options of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
     /// Postgres.
     pub database_url: String,
-    /// Most jobs at once.
+    /// Maximum concurrent jobs.
     pub concurrency: usize,
-    /// Only these job types; all of them when none is named.
+    /// Only these job types; all if none is named.
     pub job_types: Option<Vec<String>>,
-    /// Ends by itself when nothing is running and nothing can run now.
+    /// Ends by itself when nothing is running and no job is runnable.
     pub until_idle: bool,
-    /// The mirror's root; documents are imported from `import/` beneath it.
+    /// The mirror's root; documents are imported from its subfolder `import/`.
     pub workspace_dir: PathBuf,
     /// Job types and prompts.
     pub configs: ConfigRegistry,
-    /// The environment's word on models.
+    /// The model settings of the environment.
     pub model_env: ModelEnv,
-    /// The program that parses documents when called with `__extract`: this very binary.
+    /// The program that parses documents when called with `__extract`: this binary itself.
     pub program: PathBuf,
     /// Intervals and bounds.
     pub timing: Timing,
@@ -29,20 +29,20 @@ pub struct WorkerOptions {
     pub http: HttpOptions,
 }
 
-/// The worker's clockwork.
+/// The worker's intervals and timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// A job's lease holds while its worker's heartbeat is younger than this, by the database's clock.
+    /// A job's lease is valid while its worker's heartbeat is younger than this, by the database's clock.
     pub lease: Duration,
     /// Time between heartbeats, and between sweeps.
     pub heartbeat: Duration,
-    /// Time between looks at the queue when no notification comes.
+    /// Time between reads of the queue without a notification.
     pub poll: Duration,
-    /// Grace for the effect in flight when the worker is asked to stop.
+    /// Grace period for the effect in flight when the worker is asked to stop.
     pub drain: Duration,
-    /// How long a job waits for a worker that knows its type before it fails; zero: for ever.
+    /// How long a job waits for a worker that knows its type before it fails; zero: forever.
     pub unknown_type: Duration,
-    /// How long the same trouble of the infrastructure may meet a job before it fails; zero: for ever.
+    /// How long the same infrastructure failure may affect a job before it fails; zero: forever.
     pub give_up: Duration,
 }
 
@@ -60,10 +60,10 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// Whether the numbers fit together.
+    /// Whether the values are consistent.
     ///
     /// # Errors
-    /// A sentence naming the variables.
+    /// A sentence that names the variables.
     pub fn validate(&self) -> Result<(), String> {
         if self.lease < self.heartbeat * 2 {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! Detects a stalled event loop: measures the delay of an empty task.
+//! Detects a stalled event loop by the delay of an empty task.
 //!
 //! A worker with stalled loops commits nothing, receives no command and enforces no timeout, while its heartbeat would
 //! continue forever from its own thread. So the heartbeat and the probes check this.
@@ -25,12 +25,12 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// As if it had just beaten.
+    /// A pulse that has just beaten.
     pub(crate) fn new() -> Self {
         Self { started: Instant::now(), beat_ms: AtomicU64::new(0) }
     }
 
-    /// Begins to beat on this runtime, for as long as what comes back lives.
+    /// Starts to beat on this runtime, for as long as the returned value lives.
     pub(crate) fn start(self: &Arc<Self>) -> Beating {
         let pulse = Arc::clone(self);
         Beating(tokio::spawn(async move {
@@ -74,7 +74,7 @@ pub(crate) mod tests {
 
     const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
 
-    /// A runtime as the worker has it, and its pulse.
+    /// A runtime like the worker's, and its pulse.
     pub(crate) struct Loops {
         runtime: Runtime,
         pub(crate) pulse: Arc<Pulse>,
@@ -91,7 +91,7 @@ pub(crate) mod tests {
             Self { runtime, pulse, _beating }
         }
 
-        /// Holds every thread, as computing without an end does, until what comes back is dropped.
+        /// Blocks every thread, like an endless computation, until the returned value is dropped.
         pub(crate) fn block(&self) -> Vec<mpsc::Sender<()>> {
             let (said, hears) = mpsc::channel();
             let block = |_| {
@@ -99,7 +99,7 @@ pub(crate) mod tests {
                 let said = said.clone();
                 self.runtime.spawn(async move {
                     said.send(()).unwrap();
-                    // It ends with an error, when the sender is dropped.
+                    // It ends with an error when the sender is dropped.
                     let _ = ends.recv();
                 });
                 end

@@ -11,28 +11,28 @@ use std::{
 };
 use tracing::{info, warn};
 
-/// Files that change are looked at once more after this, so that none is taken half written.
+/// Changed files are read again after this time, so that a partially written file is not used.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// The configurations of now.
+/// The current configurations.
 #[derive(Debug)]
 pub(crate) struct Live {
     now: RwLock<Arc<Served>>,
     env: ModelEnv,
-    /// The job types that this worker is asked to run; all, where nobody says.
+    /// The job types that this worker is asked to run; all if not specified.
     asked: Option<Vec<String>>,
 }
 
-/// Configurations, and which job types this worker serves with them.
+/// Configurations, and the job types that this worker serves with them.
 #[derive(Debug)]
 pub(crate) struct Served {
     /// Changes with the configurations.
     pub(crate) version: u64,
     /// For jobs that start now.
     pub(crate) configs: Arc<ConfigRegistry>,
-    /// Those that it claims.
+    /// The job types that it claims.
     pub(crate) job_types: Vec<String>,
-    /// Those that it would claim if their files resolved, with what is wrong: file, line and reason.
+    /// The job types that it would claim if their files resolved, with the error: file, line and reason.
     pub(crate) broken: BTreeMap<String, String>,
 }
 
@@ -46,7 +46,7 @@ impl Served {
         Self { version, configs: Arc::new(configs), job_types, broken }
     }
 
-    /// What is wrong with the files, each sentence once; nothing where all job types resolve.
+    /// The errors in the files, each sentence once; none if all job types resolve.
     pub(crate) fn trouble(&self) -> Option<String> {
         let sentences: HashSet<&str> = self.broken.values().map(String::as_str).collect();
         let mut sentences: Vec<&str> = sentences.into_iter().collect();
@@ -56,13 +56,13 @@ impl Served {
 }
 
 impl Live {
-    /// Configurations under this environment, for a worker that is asked to run these job types.
+    /// Configurations with this environment, for a worker that is asked to run these job types.
     pub(crate) fn new(configs: ConfigRegistry, env: &ModelEnv, asked: Option<&[String]>) -> Self {
         let served = Served::new(0, configs, env, asked);
         Self { now: RwLock::new(Arc::new(served)), env: env.clone(), asked: asked.map(<[String]>::to_vec) }
     }
 
-    /// The configurations of now.
+    /// The current configurations.
     pub(crate) fn now(&self) -> Arc<Served> {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -73,7 +73,7 @@ impl Live {
     }
 }
 
-/// Says which job types this worker does not serve, and why.
+/// Logs which job types this worker does not serve, and why.
 pub(crate) fn tell_broken(app: &App) {
     let served = app.live.now();
     for (job_type, reason) in &served.broken {
@@ -82,7 +82,7 @@ pub(crate) fn tell_broken(app: &App) {
     app.health.serves(served.job_types.is_empty(), served.trouble());
 }
 
-/// Looks at the files for as long as the worker lives.
+/// Checks the files for as long as the worker lives.
 pub(crate) async fn watch(app: Arc<App>) {
     if !app.live.now().configs.has_folders() {
         return;
@@ -110,7 +110,7 @@ async fn look(app: &Arc<App>) {
     }
 }
 
-/// The files as they are, unless they are being written.
+/// The current files, unless they are being written.
 async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, String>> {
     let read = || {
         let before = before.clone();
@@ -128,8 +128,8 @@ async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, S
     (first == second).then_some(second)
 }
 
-/// What is wrong with the new files and was not with those in use: a type that was broken before keeps no other from being
-/// mended.
+/// Errors in the new files that those in use do not have: a type that was broken before does not prevent fixes of
+/// another.
 fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry, env: &ModelEnv) -> Vec<String> {
     let problems = |configs: &ConfigRegistry| configs.check(env).iter().map(Problem::to_string).collect::<Vec<_>>();
     let known: HashSet<String> = problems(before).into_iter().collect();
@@ -148,7 +148,8 @@ async fn take(app: &Arc<App>, found: ConfigRegistry) {
     app.health.refuses_files(None);
     tell_broken(app);
     info!(job_types = app.live.now().job_types.join(", "), "changed configuration files are in use for new jobs");
-    // What this worker can run may be more now, or less; where the database is away, the next registration says it.
+    // This worker may now serve more job types, or fewer; if the database is unavailable, the next registration writes
+    // it.
     if let Err(error) = registration::write(app).await {
         warn!(%error, "the worker's job types could not be written");
     }

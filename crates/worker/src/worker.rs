@@ -3,11 +3,11 @@
 //! ```text
 //! claimed as many as asked? ── yes ─▶ claim again
 //!        │ no
-//!        └─▶ wait for: a notification or a job's end · the poll interval, or the sweep's · the wish to stop
+//!        └─▶ wait for: a notification or a job's end · the poll interval, or the sweep's · a stop request
 //! ```
 //!
-//! Notifications make it fast, polling makes it correct. All other periodic work (the sweep, reconciling leases) also
-//! happens in this loop, so that the worker lives exactly as long as the loop. `shutdown` describes its end.
+//! Notifications provide speed, polling provides correctness. All other periodic work (the sweep, reconciling leases)
+//! is also done in this loop, so that the worker lives exactly as long as the loop. `shutdown` describes its end.
 
 mod alone;
 pub(crate) mod registration;
@@ -54,28 +54,28 @@ use tokio::{
 use tracing::{error, info, warn};
 use uuid::Uuid;
 
-/// Most jobs taken in one claim: what a claim costs besides its jobs is little from here on.
+/// Maximum jobs per claim: beyond this number the fixed cost of a claim is negligible.
 const CLAIM_BATCH: usize = 1000;
 
-/// Sweeps between two looks for folders that a dead worker left incomplete.
+/// Sweeps between two searches for folders that a dead worker left incomplete.
 const REPAIR_EVERY: u32 = 10;
 
-/// Time between two looks at what the database counts as ours, while there is something; and when the first look found
-/// something that a second one must confirm.
+/// Time between two reconciliations of our leases while there are jobs; and after one whose finding a second one must
+/// confirm.
 const RECONCILE_EVERY: Duration = Duration::from_millis(500);
 const RECONCILE_AGAIN: Duration = Duration::from_millis(100);
 
-/// Runs a worker until it is asked to stop, or is idle where that is its end.
+/// Runs a worker until it is asked to stop, or is idle if it runs until idle.
 ///
 /// # Errors
-/// [`Error`]: the database cannot be used at the start, where an outage is waited for as long as a lease lasts; or a
-/// loop that everything depends on ended.
+/// [`Error`]: the database cannot be used at startup, where an outage is waited for as long as a lease lasts; or an
+/// essential loop ended.
 pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Shutdown>) -> Result<(), Error> {
     options.timing.validate().map_err(Error::Options)?;
     let ours = stop.clone();
     let start = || async { Worker::start(startup::store(&options).await?, options.clone(), ours.clone()).await };
     let Some(worker) = startup::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
-    // Its connections are its own, and the outage may begin between the two.
+    // It has its own connections, and the outage may begin between the two.
     let (url, app) = (&options.database_url, worker.app.clone());
     let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, app.health.clone()).await?) };
     let _http = startup::retry_until(options.timing.lease, &mut stop, serve).await?;
@@ -87,11 +87,11 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Shutdown>) ->
 struct Worker {
     app: Arc<App>,
     heartbeat: Heartbeat,
-    /// Told to the heartbeat, which is dropped first.
+    /// Dropped after the heartbeat, which depends on it.
     _beating: Beating,
     stop: watch::Receiver<Shutdown>,
     jobs: JoinSet<()>,
-    /// Under which lease a task runs a job.
+    /// The lease of the job that a task runs.
     tasks: HashMap<task::Id, Lease>,
     active_jobs: ActiveJobs,
     notifier: Arc<Notifier>,
@@ -100,9 +100,9 @@ struct Worker {
     sweeps: u32,
     repairing: Option<JoinHandle<()>>,
     _reloading: AbortOnDrop,
-    /// While a suspect has the worker for itself, or waits for that.
+    /// Set while a suspect runs alone, or waits to.
     alone: Option<alone::Alone>,
-    /// After a claim that failed: jobs are taken one by one until one succeeds.
+    /// After a failed claim: jobs are claimed one by one until a claim succeeds.
     one_by_one: bool,
 }
 
@@ -181,7 +181,8 @@ impl Worker {
                 break Err(Error::LoopEnded("lease keeper"));
             }
             self.app.health.record_tick(self.heartbeat.lease_is_valid(), self.notifier.is_listening());
-            // A claim is heard out: one that the database carries out after the last release would be taken for a crash.
+            // A claim is never cancelled: if the database executed it after the last release, it would count as a
+            // crash.
             let ticked = tokio::select! {
                 ticked = with_call_timeout(self.tick()) => ticked,
                 () = wait_for(&mut stopping, Shutdown::Immediate) => break Ok(()),
@@ -210,7 +211,7 @@ impl Worker {
         ended
     }
 
-    /// One look at everything.
+    /// One turn of the loop.
     async fn tick(&mut self) -> Result<Next, plumbline_store::Error> {
         self.reap();
         self.guard_leases();
@@ -281,7 +282,7 @@ impl Worker {
         }
     }
 
-    /// When the heartbeat has failed for too long, others may take our jobs: everything is dropped before they do.
+    /// If the heartbeat has failed for too long, others may take our jobs: everything is dropped before that.
     fn guard_leases(&mut self) {
         if !self.heartbeat.lease_is_valid() && !self.active_jobs.is_empty() {
             warn!(n_jobs = self.active_jobs.len(), "leases lost: no heartbeat for too long; all runs are dropped");
@@ -289,7 +290,7 @@ impl Worker {
         }
     }
 
-    /// Time until our runs are to be compared with what the database counts as ours.
+    /// Time until the next reconciliation of our runs with the leases in the database.
     fn time_to_reconcile(&self) -> Option<Duration> {
         let pause = match self.active_jobs.needs_reconcile() {
             true => RECONCILE_AGAIN,
@@ -299,12 +300,12 @@ impl Worker {
         Some(pause.saturating_sub(self.reconciled.elapsed()))
     }
 
-    /// Time until dead workers are to be looked for, which they are however seldom the queue is.
+    /// Time until the next search for dead workers, which does not depend on the poll interval.
     fn time_to_sweep(&self) -> Duration {
         self.app.options.timing.heartbeat.saturating_sub(self.swept.elapsed())
     }
 
-    /// Compares our runs with what the database counts as ours.
+    /// Compares our runs with the leases that the database counts for us.
     async fn reconcile_leases(&mut self) -> Result<(), plumbline_store::Error> {
         self.reconciled = Instant::now();
         let leases = self.app.store.held(self.app.worker_id).await?;
@@ -331,10 +332,10 @@ impl Worker {
         Ok(())
     }
 
-    /// Now and then, and at the start, in the background.
+    /// Periodically, and at startup, in the background.
     fn repair_mirrors(&mut self) {
         if self.sweeps.is_multiple_of(REPAIR_EVERY) {
-            // A volume that is stuck keeps one such look waiting, not one more each time.
+            // If a volume hangs, one such search waits, and no others are added.
             if self.repairing.as_ref().is_none_or(JoinHandle::is_finished) {
                 let app = self.app.clone();
                 self.repairing = Some(tokio::spawn(async move { app.mirror.catch_up().await }));
@@ -380,7 +381,7 @@ async fn fail_panicked(app: Arc<App>, lease: Lease) {
     }
 }
 
-/// Says when the queue begins to fail and when it works again, not at every turn in between.
+/// Logs when the queue begins to fail and when it works again, not at every turn.
 fn log_change(trouble: Option<&plumbline_store::Error>, before: bool) {
     match trouble {
         Some(error) if !before => warn!(%error, "the queue could not be read; trying again"),
@@ -405,7 +406,7 @@ enum Next {
     Idle,
 }
 
-/// An instant from which every interval has passed.
+/// An instant before which every interval has elapsed.
 fn distant_past() -> Instant {
     let now = Instant::now();
     now.checked_sub(Duration::from_secs(3600)).unwrap_or(now)

@@ -18,13 +18,14 @@ impl<T> Default for ClientCache<T> {
 }
 
 impl<T: Clone> ClientCache<T> {
-    /// The client of a configuration, made under the lock when it is the first: of many jobs that begin at once, one connects.
+    /// The client of a configuration, created under the lock on first use: of many jobs that start at once, one
+    /// connects.
     pub(super) fn get(&self, config: &impl Debug, make: impl FnOnce() -> T) -> T {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.entry(format!("{config:?}")).or_insert_with(make).clone()
     }
 
-    /// The same where none may come of it, which is tried again the next time.
+    /// The same if creation may fail; it is retried the next time.
     ///
     /// # Errors
     /// Those of `make`.

@@ -34,12 +34,12 @@ impl JobGraph {
 }
 
 impl Graphs {
-    /// None yet; each will be sent what belongs to its host.
+    /// No clients yet; each will get the secret of its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
         Self { secrets, clients: ClientCache::default() }
     }
 
-    /// The graph of a configuration. One that cannot be used is no reason to validate as if there were none.
+    /// The graph of a configuration. An unusable graph must not be treated like a missing one in validation.
     pub(crate) fn of(&self, neo4j: Option<&Neo4j>) -> JobGraph {
         let Some(neo4j) = neo4j else { return JobGraph::Off };
         let password = match password(neo4j, &self.secrets) {
@@ -50,10 +50,10 @@ impl Graphs {
     }
 }
 
-/// Asks a graph what its user may do: its address, and what the server says.
+/// Queries the rights of a graph's user: the graph's address, and the server's answer.
 ///
 /// # Errors
-/// Why it cannot be asked, with the remedy.
+/// Why they cannot be queried, with the remedy.
 pub async fn graph_rights(neo4j: &Neo4j, secrets: &Secrets) -> Result<(String, Rights), String> {
     let client = match connect(neo4j, password(neo4j, secrets)?) {
         JobGraph::On(client) => client,

@@ -18,7 +18,7 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// None yet; each will be sent what belongs to its host.
+    /// No clients yet; each will get the secret of its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
         Self { secrets, clients: ClientCache::default() }
     }
@@ -26,14 +26,14 @@ impl Models {
     /// The client for a configuration.
     ///
     /// # Errors
-    /// A sentence, when no client can be made from it.
+    /// A sentence, if no client can be created from it.
     pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, ModelClientError> {
         self.clients.try_get(llm, || Ok(Arc::new(ModelClient::new(llm.client_config(&self.secrets))?)))
     }
 }
 
-/// The failure of a call that could not even be made. An address has to be changed by somebody; a client that cannot be set
-/// up is a shortage of the machine, which passes.
+/// The failure of a call that could not be made. A person has to change an address; failing to set up a client is a
+/// shortage of the machine, which is transient.
 pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClientError) -> Failure {
     let reason = error.to_string();
     let (class, hint) = match error {
@@ -61,10 +61,10 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClien
     }
 }
 
-/// Asks a model to call a tool, as a job would ask it; again where the endpoint says that it is to be asked otherwise.
+/// Requests a tool call from a model like a job; repeats the request if the endpoint requires another form.
 ///
 /// # Errors
-/// The failure, classified, with what the operator can do.
+/// The failure, classified, with the operator's remedy.
 pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure>> {
     let tool = ToolSpec {
         name: "report".into(),
@@ -92,7 +92,7 @@ pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure
     loop {
         let lessons = learnt.lessons();
         let answered = client.call(request(), request, clock::now, &learnt).await;
-        // A job goes on as the endpoint says, too: there are no more lessons than ways of asking.
+        // Jobs adapt to the endpoint in the same way: the number of lessons is bounded by the number of request forms.
         if answered.is_ok() || learnt.lessons() == lessons {
             return answered;
         }

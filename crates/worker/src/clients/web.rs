@@ -17,7 +17,7 @@ pub(crate) struct Services {
     embedders: ClientCache<Option<Arc<Embedder>>>,
 }
 
-/// A search service, or why there is none though one is configured.
+/// A search service, or why a configured one is unavailable.
 type Searching = Result<Arc<SearchService>, Arc<str>>;
 
 /// A job's services, owned; its methods lend them to the tools.
@@ -29,14 +29,14 @@ pub(crate) struct JobServices {
 }
 
 impl Services {
-    /// None yet; each will be sent what belongs to its host.
+    /// No clients yet; each will get the secret of its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
         let (searches, embedders) = (ClientCache::default(), ClientCache::default());
         Self { secrets, fetcher: OnceLock::new(), http: OnceLock::new(), searches, embedders }
     }
 
-    /// The services of a configuration. Pages are fetched only where web research is configured: a job that reads
-    /// confidential documents does not talk to strangers by default.
+    /// The services of a configuration. Pages are fetched only if web research is configured: by default, a job that
+    /// reads confidential documents does not contact unknown hosts.
     pub(crate) fn of(&self, connections: &Connections) -> JobServices {
         let search = connections.web_search.as_ref().map(|search| self.search(search));
         let fetcher = search.as_ref().and_then(|_| self.fetcher.get_or_init(fetcher).clone());
@@ -45,7 +45,7 @@ impl Services {
         JobServices { fetcher, http, search, embedder }
     }
 
-    /// Secrets are looked up when a call is made: the operator may change them, and what belongs to which host.
+    /// Secrets are looked up at each call: the operator may change them, and their hosts.
     fn caller(&self) -> Option<HttpCaller> {
         let secrets = self.secrets.clone();
         let made = HttpCaller::new(Arc::new(move |name, address| secrets.for_address(name, address)));
@@ -56,7 +56,7 @@ impl Services {
         self.searches.get(search, || connect(search, &self.secrets))
     }
 
-    /// One that cannot be used is said once; searches then go by words alone.
+    /// An unusable one is reported once; searches then use words only.
     fn embedder(&self, embeddings: &Embeddings) -> Option<Arc<Embedder>> {
         let make = || {
             let Embeddings { base_url, model, api_key_env } = embeddings.clone();
@@ -70,7 +70,7 @@ impl Services {
 }
 
 impl JobServices {
-    /// What the job may do on the web.
+    /// The job's web access.
     pub(crate) fn web(&self) -> Web<'_> {
         let search = match &self.search {
             None => SearchAccess::Off,
@@ -80,12 +80,12 @@ impl JobServices {
         Web { fetcher: self.fetcher.as_ref(), search, hosts: None }
     }
 
-    /// What sends the calls of the job's own tools.
+    /// The sender of calls of the job's own tools.
     pub(crate) fn http(&self) -> Option<&HttpCaller> {
         self.http.as_ref()
     }
 
-    /// What makes vectors of texts, where it is configured.
+    /// The embedder of texts, if configured.
     pub(crate) fn embedder(&self) -> Option<Arc<Embedder>> {
         self.embedder.clone()
     }

@@ -1,5 +1,4 @@
-//! Lives of a job in the engine, each with a model that has its own way: what is asked, what is done and how it ends,
-//! as text.
+//! Lives of a job in the engine, each with a different model behaviour: requests, actions and the end, as text.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
@@ -14,16 +13,16 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Steps after which a life is cut off: more than each bound of the table needs.
+/// Steps after which a life is ended: more than each bound of the table needs.
 const STEPS: usize = 170;
 
-/// Reading turns of the tactical phase; together more than a quarter of the usual threshold.
+/// Turns of the tactical phase that read; together more than a quarter of the usual threshold.
 const READS: i64 = 36;
 
-/// How a model behaves: its answer to a turn.
+/// A model's behaviour: its answer to a turn.
 type Manner = fn(&Run, Purpose) -> Outcome;
 
-/// Whether any of the lives is another one under the other settings.
+/// Whether any of the lives differs under the other settings.
 pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
     let manners: [Manner; 10] = [
         covers,
@@ -132,7 +131,7 @@ fn works(run: &Run, purpose: Purpose) -> Outcome {
     })
 }
 
-/// The same, and answers for the document: closes the passage that the results have shown, and names the other.
+/// The same, and processes the document: closes the passage that the results have shown, and names the other.
 fn covers(run: &Run, purpose: Purpose) -> Outcome {
     let phase = &run.state().phase;
     if (phase.kind, phase.opening) == (PhaseKind::Strategic, Opening::Final) {
@@ -177,7 +176,7 @@ fn prepared(document: &str) -> Prepared {
     Prepared { document: document.to_owned(), note: "two passages".to_owned(), products: vec![cut] }
 }
 
-/// Thinks aloud at length between small calls.
+/// Writes long texts between small calls.
 fn talks(run: &Run, purpose: Purpose) -> Outcome {
     match purpose {
         Purpose::Summary => answer(purpose, "The policy was thought about.", &[]),
@@ -189,7 +188,7 @@ fn talks(run: &Run, purpose: Purpose) -> Outcome {
     }
 }
 
-/// Ordinary planning; in the tactical phase, whatever `work` says of its nth request.
+/// Ordinary planning; in the tactical phase, the calls of `work` for its nth request.
 fn in_phase(run: &Run, purpose: Purpose, work: fn(i64) -> Vec<(&'static str, Value)>) -> Outcome {
     if purpose == Purpose::Summary {
         return answer(purpose, "The policy was read.", &[]);
@@ -251,7 +250,7 @@ fn failure(purpose: Purpose) -> Outcome {
     })
 }
 
-/// Tokens are the model's word; that they are an estimate lets the engine go by its own count.
+/// The token counts are the model's; because they are marked as estimated, the engine uses its own count.
 fn record(purpose: Purpose, error: Option<String>) -> RequestRecord {
     RequestRecord {
         prompt_tokens: 1_000,

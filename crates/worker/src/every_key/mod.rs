@@ -1,10 +1,9 @@
-//! Every configuration key changes something: a key that is read and forgotten is a promise that is not kept.
+//! Every configuration key has an effect: a key that is parsed and ignored is a bug.
 //!
-//! The test walks `configs/schema.json`. For each leaf key the table in [`pairs`] has two configurations that differ in
-//! that key alone, and what is observed of them must differ: the life of a job in the engine ([`life`]), and what goes
-//! over the wire to model, search service, embeddings and graph ([`wire`]). The same configuration looked at twice must
-//! show the same, or the difference would prove nothing. A key without an entry fails the test, and so does an entry
-//! without a key.
+//! The test walks `configs/schema.json`. For each leaf key the table in [`pairs`] has two configurations that differ
+//! only in that key, and the observations must differ: the life of a job in the engine ([`life`]), and the traffic to
+//! model, search service, embeddings and graph ([`wire`]). Two observations of the same configuration must be equal, or
+//! a difference would prove nothing. A key without an entry fails the test, and so does an entry without a key.
 
 mod life;
 mod pairs;
@@ -16,8 +15,8 @@ use plumbline_engine::Settings;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// A job type of the operator's that sets this over the creator, for many a key is no row's to set; `PORT` in it stands
-/// for a service of the test.
+/// A job type of the operator with these keys in addition to the creator's, because many keys cannot be set by a row;
+/// `PORT` is replaced by the port of a test service.
 fn resolve(keys: &Value, port: u16) -> Result<Resolved, String> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let write = |job_type: &str, file: &Value| {
@@ -35,7 +34,7 @@ fn resolve(keys: &Value, port: u16) -> Result<Resolved, String> {
     configs.resolve("mine", &json!({}), &ModelEnv::default()).map_err(|error| error.to_string().replace(&shown, ""))
 }
 
-/// A configuration that can be looked at, or why it is refused.
+/// A configuration to observe, or why it is refused.
 struct Look {
     stub: wire::Stub,
     resolved: Result<(Resolved, Settings), String>,
@@ -52,7 +51,7 @@ impl Look {
         Self { stub, resolved }
     }
 
-    /// What goes out, and the job that follows.
+    /// The outgoing traffic, and the follow-up job.
     async fn outside(&self) -> String {
         let seen = match &self.resolved {
             Ok((resolved, settings)) => {
@@ -63,7 +62,7 @@ impl Look {
         seen.replace(&self.stub.port().to_string(), "PORT")
     }
 
-    /// Whether a job lives otherwise under the other. The engine is pure, so that once is enough.
+    /// Whether a job's life differs under the other configuration. The engine is pure, so one comparison is enough.
     fn lives_otherwise(&self, other: &Self) -> bool {
         match (&self.resolved, &other.resolved) {
             (Ok((_, one)), Ok((_, other))) => life::differ(one, other),

@@ -1,4 +1,4 @@
-//! The table: for each key two values, and what else must be configured for it to matter.
+//! The table: for each key two values, and the other configuration that the key needs to have an effect.
 
 use super::{Resolved, Value, json};
 use crate::run::on_complete::next_job;
@@ -6,18 +6,18 @@ use plumbline_config::ProfileKeys;
 use plumbline_engine::{Change, JobExit};
 use uuid::Uuid;
 
-/// How a key is shown to change something.
+/// How a key's effect is shown.
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) shown: Shown,
 }
 
 pub(super) enum Shown {
-    /// By two values on top of a configuration.
+    /// By two values merged over a configuration.
     By { base: Value, one: Value, other: Value },
-    /// By a test that needs more than this one has.
+    /// By another test, because it needs more than this one has.
     In { file: &'static str, test: &'static str },
-    /// Not at all: it is for editors.
+    /// It has no effect: it is for editors.
     ByNothing,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn set(mut config: Value, key: &str, value: Value) -> Value {
     config
 }
 
-/// Keys, each with the file and the name of the test that shows it.
+/// Keys, each with the file and the name of the test that shows its effect.
 const ELSEWHERE: [(&str, &str, &str); 12] = [
     ("approval", "tests/it/recovery/approvals.rs", "a_job_waits_for_its_calls_and_makes_those_that_were_approved"),
     ("untrusted", "tests/it/recovery/untrusted.rs", "ask_lets_a_person_decide_on_what_reaches_out"),
@@ -211,7 +211,7 @@ fn models(by: By) -> Vec<Pair> {
         ("reasoning_level", json!("low"), json!("high")),
         ("max_output_tokens", json!(1_000), json!(2_000)),
         ("output_cap", json!("max_tokens"), json!("max_completion_tokens")),
-        // One that is too small for the threshold and the answer is refused.
+        // A window too small for threshold and answer is refused.
         ("context_window", json!(100_000), json!(20_000)),
         ("timeout_s", json!(3), json!(4)),
         ("stream", json!("on"), json!("off")),
@@ -253,7 +253,7 @@ fn models(by: By) -> Vec<Pair> {
         known.chain([written]).chain(limits).collect::<Vec<_>>()
     });
     let pairs = sections.iter().flat_map(|section| {
-        // A summary is asked for without tools and without a todo list.
+        // Summaries are requested without tools and without a todo list.
         let of_turns = |key: &str| matches!(key, "tool_choice" | "parallel_tool_calls" | "todo_list_position");
         let has = move |key: &str| !(of_turns(key) && section.ends_with("summary"));
         values.iter().filter(move |(key, ..)| has(key)).map(move |(key, one, other)| {
@@ -268,7 +268,7 @@ fn models(by: By) -> Vec<Pair> {
     pairs.chain(profiles).collect()
 }
 
-/// Where a test of profiles is.
+/// The file of a test of profiles.
 fn tests_of(test: &str) -> &'static str {
     match test {
         "each_key_of_a_profile_reaches_the_client" => "crates/config/src/client.rs",
@@ -281,7 +281,7 @@ fn model_at(section: &str, path: &str) -> Value {
     set(json!({}), &format!("{section}.base_url"), json!(format!("http://127.0.0.1:PORT/{path}")))
 }
 
-/// The job that would follow on this one.
+/// The follow-up job of this one.
 pub(super) fn follower(resolved: &Resolved) -> String {
     let completed = [Change::Exited(JobExit::Completed { result: json!({}) })];
     format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, true, &completed).map(|job| job.job_type))

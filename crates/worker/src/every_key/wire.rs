@@ -1,4 +1,4 @@
-//! What a configuration sends: one request of each kind to a server that writes down what it gets.
+//! The traffic of a configuration: one request of each kind to a server that records what it receives.
 
 use crate::clients::{
     graph::{Graphs, JobGraph},
@@ -21,7 +21,7 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// The services of a test, in one.
+/// All services of a test in one.
 pub(super) struct Stub {
     port: u16,
     received: Arc<Mutex<Vec<String>>>,
@@ -42,7 +42,7 @@ impl Stub {
         self.port
     }
 
-    /// What has arrived, in an order that does not depend on whose request was faster.
+    /// The received requests, in an order that does not depend on their speed.
     fn received(&self) -> String {
         let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner).clone();
         received.sort();
@@ -62,7 +62,7 @@ async fn receive(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    // It is not written down: whether it comes here before its sender gives up is a matter of speed.
+    // Not recorded: whether it arrives before its sender's timeout is a matter of speed.
     if uri.path().starts_with("/stall") {
         std::future::pending::<()>().await;
     }
@@ -76,7 +76,7 @@ async fn receive(
     (StatusCode::NOT_FOUND, "{\"error\": {\"message\": \"a stub\"}}").into_response()
 }
 
-/// Everything that goes out under this configuration, and what is said of the answers.
+/// All outgoing traffic under this configuration, and the responses to it.
 pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -> String {
     let secrets = Secrets::default();
     secrets.learn(&resolved.config, |_| true, None);
@@ -110,7 +110,7 @@ pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -
     format!("{asked:?}\n{searched}\n{embedded}\n{graph}\n{}", stub.received())
 }
 
-/// The failure's words: the stub knows no model.
+/// The failure's message: the stub has no model.
 async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose: Purpose) -> String {
     let model = settings.model_for(purpose);
     let list = || match model.todo_list_position {

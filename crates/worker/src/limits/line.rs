@@ -1,5 +1,5 @@
-//! The queue of this process's requests for one endpoint, and the draws for them. No clock and no database: due times
-//! are computed here, and the endpoint's task acts on them.
+//! The queue of this process's requests for one endpoint, and the draws for them. It has no clock and no database
+//! access: due times are computed here, and the endpoint's task acts on them.
 
 mod slots;
 #[cfg(test)]
@@ -16,29 +16,29 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(super) use slots::Hold;
 
-/// Draws of one process are as far apart at least.
+/// Minimum time between two draws of one process.
 const GAP: Duration = Duration::from_millis(150);
-/// After how long corrections are written, if nothing else is to be drawn.
+/// Time after which corrections are written if there is no other draw.
 const REPORT: Duration = Duration::from_secs(5);
-/// For how long a process draws ahead, at the rate at which it sends: so that a request in a line is no draw of its own.
+/// How far ahead a process draws, at its sending rate: so that not every queued request needs its own draw.
 const AHEAD_FOR: Duration = Duration::from_secs(4);
-/// How many requests are drawn ahead where a quarter of the burst has room for them: a job that asks now and then.
+/// Maximum requests drawn ahead, within a quarter of the burst: for a job with occasional requests.
 const AHEAD: f64 = 8.0;
-/// After how long they are given back, from when all of them might have been used.
+/// Time after which they are given back, from when all of them could have been used.
 const UNUSED: Duration = Duration::from_secs(8);
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pub(super) request: NextRequest,
     pub(super) since: Instant,
-    /// Whether its job's row says that it waits.
+    /// Whether its job's row shows that it waits.
     pub(super) is_said: bool,
     reply: oneshot::Sender<Permit>,
-    /// Where its permit says how the request ended.
+    /// Where its permit reports how the request ended.
     task: mpsc::UnboundedSender<Message>,
     tokens: f64,
-    /// From when it may be sent; none until something was drawn for it.
+    /// When it may be sent; none until something was drawn for it.
     ready: Option<Instant>,
 }
 
@@ -56,37 +56,37 @@ impl Waiter {
     }
 }
 
-/// What is due.
+/// What is due next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// A draw.
     Draw,
-    /// A look at the slots.
+    /// A request for slots.
     Hold,
     /// Nothing before this time.
     At(Instant),
-    /// Nothing until something happens.
+    /// Nothing until an event.
     Nothing,
 }
 
-/// All of it.
+/// The queue of an endpoint.
 #[derive(Debug)]
 pub(super) struct Line {
     waiting: VecDeque<Waiter>,
     window: Option<Window>,
-    /// The last draw, and what it said.
+    /// The last draw, and its result.
     drew_at: Option<Instant>,
     seen: Drawn,
     corrected: Amount,
     slots: SlotsHeld,
     sending: SendingRate,
-    /// Tokens of an answer, and of a request, as they usually are.
+    /// Usual tokens of an answer, and of a request.
     usual_answer: f64,
     usual_request: f64,
 }
 
 impl Line {
-    /// Of a worker whose slots expire after `lease`.
+    /// For a worker whose slots expire after `lease`.
     pub(super) fn new(now: Instant, lease: Duration) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -101,26 +101,26 @@ impl Line {
         }
     }
 
-    /// How many wait.
+    /// Number of waiting requests.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The limits that were seen last.
+    /// The limits seen last.
     pub(super) fn limits(&self) -> EndpointLimits {
         self.seen.limits
     }
 
-    /// Puts a request at the end.
+    /// Appends a request.
     pub(super) fn join(&mut self, mut waiter: Waiter) {
         waiter.tokens = (f64::from(waiter.request.prompt_tokens) + self.usual_answer).round();
-        // Behind those for which nothing was drawn yet it waits for a draw too.
+        // If earlier requests still wait for a draw, this one waits for a draw too.
         let is_next = self.waiting.iter().all(|other| other.ready.is_some());
         waiter.ready = self.window.as_mut().filter(|_| is_next).and_then(|window| window.take(waiter.tokens));
         self.waiting.push_back(waiter);
     }
 
-    /// A request has ended, with so many tokens in all and in its answer.
+    /// A request has ended, with this many tokens in total and in its answer.
     pub(super) fn used(&mut self, reserved: f64, tokens: f64, answer: f64) {
         self.slots.ended();
         self.corrected.tokens += tokens - reserved;
@@ -134,7 +134,7 @@ impl Line {
         self.give_back(Amount { requests: 1.0, tokens: reserved });
     }
 
-    /// A request has ended, and whether it counted is not known: it counts.
+    /// A request has ended, and whether the provider counted it is unknown: it counts.
     pub(super) fn lost(&mut self) {
         self.slots.ended();
     }
@@ -144,7 +144,7 @@ impl Line {
         self.corrected.tokens -= amount.tokens;
     }
 
-    /// The limits have changed, or a block has begun: all is given back and drawn anew.
+    /// The limits have changed, or a block has begun: everything is given back and drawn again.
     pub(super) fn limits_changed(&mut self) {
         let mut back = self.window.take().map(|window| window.left()).unwrap_or_default();
         for waiter in &mut self.waiting {
@@ -155,7 +155,7 @@ impl Line {
         self.give_back(back);
     }
 
-    /// Requests whose jobs have stopped waiting leave the line.
+    /// Removes requests whose jobs no longer wait.
     pub(super) fn drop_gone(&mut self) {
         let (gone, waiting): (VecDeque<Waiter>, VecDeque<Waiter>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|waiter| waiter.reply.is_closed());
@@ -165,7 +165,7 @@ impl Line {
         }
     }
 
-    /// Lets all go whose turn it is; of these, the jobs whose rows say that they wait.
+    /// Admits all due requests; returns those whose rows show that they wait.
     pub(super) fn admit(&mut self, now: Instant) -> Vec<Lease> {
         let mut said = Vec::new();
         let mut left = VecDeque::new();
@@ -178,7 +178,7 @@ impl Line {
             self.sending.sent(now);
             said.extend(waiter.is_said.then_some(waiter.request.lease));
             let amount = waiter.amount();
-            // On its way to a job that has stopped waiting, the permit comes back unused.
+            // If the job no longer waits, the undelivered permit is returned unused.
             if let Err(unused) = waiter.reply.send(Permit::new(waiter.task, amount.tokens)) {
                 unused.cancel();
                 self.slots.ended();
@@ -189,7 +189,7 @@ impl Line {
         said
     }
 
-    /// What is to be done next.
+    /// The next action.
     pub(super) fn due(&self, now: Instant) -> Due {
         let draw = self.draw_at(now);
         let hold = self.hold_at(now);
@@ -215,7 +215,7 @@ impl Line {
         .min()
     }
 
-    /// What is drawn now: for all that wait, some ahead, and what was left is given back.
+    /// The current draw: for all waiting requests and some future ones; unused parts are given back.
     pub(super) fn draw(&mut self, now: Instant) -> Draw {
         self.drew_at = Some(now);
         let left = self.window.take().map(|window| window.left()).unwrap_or_default();
@@ -232,7 +232,7 @@ impl Line {
         Draw { cost, corrected: std::mem::take(&mut self.corrected) }
     }
 
-    /// For how many requests more is drawn than wait.
+    /// Number of requests to draw in addition to the waiting ones.
     fn ahead(&self, now: Instant) -> f64 {
         let Drawn { period_s, burst_s, .. } = self.seen;
         let request_s = period_s.requests.max(period_s.tokens * self.usual_request);
@@ -240,7 +240,7 @@ impl Line {
         self.sending.within(AHEAD_FOR, now).max(room.min(AHEAD)).floor()
     }
 
-    /// Takes over what was drawn. None: there is no limit any more, and all may go.
+    /// Applies a draw. None: there is no limit any more, and all requests may be sent.
     pub(super) fn drew(&mut self, draw: &Draw, drawn: Option<Drawn>, now: Instant) {
         self.seen = drawn.unwrap_or_default();
         let mut window = Window::new(self.seen, draw.cost, now);
@@ -250,7 +250,7 @@ impl Line {
         self.window = Some(window);
     }
 
-    /// A draw has failed: its corrections are those of the next one.
+    /// A draw has failed: its corrections are added to the next one.
     pub(super) fn not_drawn(&mut self, draw: &Draw) {
         self.corrected.requests += draw.corrected.requests;
         self.corrected.tokens += draw.corrected.tokens;
@@ -261,12 +261,12 @@ impl Line {
         self.slots.due(self.ripe(now), now)
     }
 
-    /// What is asked of the slots now.
+    /// The current request for slots.
     pub(super) fn hold(&mut self, now: Instant) -> Hold {
         self.slots.hold(self.ripe(now), now)
     }
 
-    /// Takes over the answer; none: there is no such limit any more.
+    /// Applies the answer; none: there is no such limit any more.
     pub(super) fn held(&mut self, hold: Hold, slots: Option<plumbline_store::Slots>) {
         match slots {
             Some(slots) => self.slots.held(hold, slots),
@@ -274,33 +274,33 @@ impl Line {
         }
     }
 
-    /// How many would go but for a slot.
+    /// Number of requests that wait only for a slot.
     fn ripe(&self, now: Instant) -> i32 {
         let ripe = self.waiting.iter().filter(|waiter| waiter.ready.is_some_and(|ready| ready <= now)).count();
         i32::try_from(ripe).unwrap_or(i32::MAX / 2)
     }
 
-    /// Those that have waited for so long.
+    /// The requests that have waited for at least this time.
     pub(super) fn waiting_longer_than(&mut self, wait: Duration, now: Instant) -> impl Iterator<Item = &mut Waiter> {
         self.waiting.iter_mut().filter(move |waiter| now.saturating_duration_since(waiter.since) >= wait)
     }
 
-    /// When the next one will have waited for so long of which the row does not say so.
+    /// When the next request will have waited this long without its row showing it.
     pub(super) fn next_to_say(&self, wait: Duration) -> Option<Instant> {
         self.waiting.iter().filter(|waiter| !waiter.is_said).map(|waiter| waiter.since + wait).min()
     }
 }
 
-/// How many requests a process sends, of late.
+/// The recent sending rate of a process.
 #[derive(Clone, Copy, Debug)]
 struct SendingRate {
-    /// A second, at that time.
+    /// Requests per second, at that time.
     rate: f64,
     at: Instant,
 }
 
 impl SendingRate {
-    /// Over how long it is averaged.
+    /// The averaging period.
     const OVER: Duration = Duration::from_secs(5);
 
     fn sent(&mut self, now: Instant) {
@@ -308,7 +308,7 @@ impl SendingRate {
         self.at = now;
     }
 
-    /// As many as are to be expected within a time.
+    /// Expected number of requests within a time.
     fn within(&self, time: Duration, now: Instant) -> f64 {
         self.faded(now) * time.as_secs_f64()
     }

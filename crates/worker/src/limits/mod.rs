@@ -35,28 +35,28 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 use uuid::Uuid;
 
-/// How often the rows are looked at for endpoints that are new there, when no notice came.
+/// How often the rows are checked for new endpoints, without a notification.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// A request that is to be sent.
+/// A request to be sent.
 #[derive(Debug)]
 pub(crate) struct NextRequest {
-    /// Of the job.
+    /// The lease of its job.
     pub(crate) lease: Lease,
     /// Estimated tokens of the prompt.
     pub(crate) prompt_tokens: u32,
-    /// What `llm.limits` says.
+    /// The limits in `llm.limits`.
     pub(crate) configured: EndpointLimits,
-    /// Whether that is the configuration as it is now, and not as it was when the job began.
+    /// Whether that is the current configuration, and not the one stored when the job started.
     pub(crate) is_current: bool,
 }
 
-/// The limits of all endpoints that this process asks.
+/// The limits of all endpoints that this process uses.
 #[derive(Debug)]
 pub(crate) struct Limits {
     store: Store,
     worker_id: Uuid,
-    /// How long this worker lives without a heartbeat.
+    /// How long this worker's leases live without a heartbeat.
     lease: Duration,
     /// Endpoints with a row.
     known: Mutex<HashSet<EndpointKey>>,
@@ -64,26 +64,26 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Starts to look which endpoints have limits.
+    /// Starts the search for endpoints with limits.
     pub(crate) fn start(store: Store, worker_id: Uuid, lease: Duration) -> Arc<Self> {
         let limits = Arc::new(Self { store, worker_id, lease, known: Mutex::default(), tasks: Mutex::default() });
         tokio::spawn(look(Arc::downgrade(&limits)));
         limits
     }
 
-    /// Waits until the request may be sent. Dropped while it waits, it has taken nothing. None: no limit is known.
+    /// Waits until the request may be sent. If dropped while it waits, it has taken nothing. None: no limit is known.
     pub(crate) async fn acquire(&self, key: &EndpointKey, request: NextRequest) -> Option<Permit> {
         if request.configured == EndpointLimits::default() && !self.is_known(key) {
             return None;
         }
         let task = self.task(key);
         let (reply, granted) = oneshot::channel();
-        // The task lives as long as this.
+        // The task lives as long as this sender.
         let _ = task.send(Message::Waits(Box::new(Waiter::new(request, task.clone(), reply))));
         granted.await.ok()
     }
 
-    /// An endpoint of which no limit was known has answered so.
+    /// Records a limit learnt from an answer of an endpoint without a known limit.
     pub(crate) async fn learn(&self, key: &EndpointKey, answered: Answered, stated: StatedLimits) {
         let noted = async {
             if stated.is_any() {
@@ -124,7 +124,7 @@ impl Limits {
     async fn look(&self) -> Result<(), plumbline_store::Error> {
         let found = with_call_timeout(self.store.known_endpoints()).await?;
         let found: HashSet<EndpointKey> = found.into_iter().collect();
-        // The task of an endpoint without a row ends when no request waits for it.
+        // The task of an endpoint without a row ends if no request waits for it.
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|key, task| found.contains(key) || task.strong_count() > 1);
         drop(tasks);
@@ -144,7 +144,7 @@ async fn look(limits: Weak<Limits>) {
     }
 }
 
-/// The limits that a client's requests count for.
+/// The key of the limits for a client's requests.
 pub(crate) fn key_of(client: &ModelClient) -> EndpointKey {
     let config = client.config();
     EndpointKey {
@@ -154,7 +154,7 @@ pub(crate) fn key_of(client: &ModelClient) -> EndpointKey {
     }
 }
 
-/// What `llm.limits` says.
+/// The limits in `llm.limits`.
 pub(crate) fn configured(llm: &Llm) -> EndpointLimits {
     EndpointLimits {
         requests_per_minute: llm.limits.requests_per_minute.map(i64::from),

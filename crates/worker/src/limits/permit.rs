@@ -11,34 +11,34 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// The longest pause that a provider may ask for while jobs wait in line. For a longer one they are parked, each by its own refusal:
-/// what is counted anew tomorrow is no rate.
+/// The longest delay requested by a provider for which jobs wait in the queue. For a longer one they are parked, each
+/// by its own refusal: a quota that resets tomorrow is not a rate.
 const LONGEST_WAIT_S: u64 = 60;
 
-/// A request that may be sent; dropped unsettled, it counts as sent.
+/// A request that may be sent; if dropped unsettled, it counts as sent.
 #[derive(Debug)]
 pub(crate) struct Permit {
     task: mpsc::UnboundedSender<Message>,
     sent: Instant,
-    /// What was drawn for it.
+    /// The amount drawn for it.
     tokens: f64,
-    /// Until it is settled.
+    /// True until it is settled.
     open: Mutex<bool>,
 }
 
-/// How a request ended, as far as limits are concerned.
+/// How a request ended, for limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answered {
-    /// It was answered, with so many tokens in all; so many of them are the answer's.
+    /// It was answered, with this many tokens in total and in the answer.
     Used { tokens: f64, completion: f64 },
-    /// The provider has refused it as one too many.
+    /// The provider refused it because of a limit.
     Refused { wait: Option<Duration>, sent_ago: Duration },
-    /// Something else; whether the provider counted it is not known.
+    /// Any other end; whether the provider counted it is unknown.
     Unknown,
 }
 
 impl Answered {
-    /// Reads an answer to a request that was sent so long ago.
+    /// Converts the answer to a request that was sent this long ago.
     pub(crate) fn of(answer: &Result<Reply, Box<Failure>>, sent_ago: Duration) -> Self {
         match answer {
             Ok(reply) => {
@@ -53,7 +53,7 @@ impl Answered {
         }
     }
 
-    /// What all workers should know of it.
+    /// The refusal that all workers should know.
     pub(super) fn refusal(self, names_limits: bool) -> Option<Refusal> {
         match self {
             Self::Refused { wait, sent_ago } => Some(Refusal { wait, sent_ago, names_limits }),
@@ -62,7 +62,7 @@ impl Answered {
     }
 }
 
-/// Whether the failure is one of a rate, for which jobs wait in line.
+/// Whether the failure is a rate limit for which jobs wait in the queue.
 pub(crate) fn is_waited_for(failure: &Failure) -> bool {
     failure.class == FailureClass::RateLimited && failure.retry_after_s.is_none_or(|wait| wait <= LONGEST_WAIT_S)
 }
@@ -72,12 +72,12 @@ impl Permit {
         Self { task, sent: Instant::now(), tokens, open: Mutex::new(true) }
     }
 
-    /// Says how the request ended.
+    /// Reports how the request ended.
     pub(crate) fn settle(&self, answer: &Result<Reply, Box<Failure>>, stated: StatedLimits) {
         self.close(Answered::of(answer, self.sent.elapsed()), stated);
     }
 
-    /// It was not used.
+    /// Reports that it was not used.
     pub(super) fn cancel(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
     }
@@ -85,7 +85,7 @@ impl Permit {
     fn close(&self, answered: Answered, stated: StatedLimits) {
         let was_open = std::mem::replace(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner), false);
         if was_open {
-            // A task that is gone ended with the worker.
+            // If the task is gone, it ended with the worker.
             let _ = self.task.send(Message::Ended { reserved: self.tokens, answered, stated });
         }
     }

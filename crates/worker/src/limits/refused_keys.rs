@@ -1,6 +1,6 @@
 //! Keys that a provider has rejected: the first job's request counts for all jobs with the key.
 //!
-//! Each job is told once. A job that a person has woken early makes its own request.
+//! Each job is told once. A job that a person has resumed early makes its own request.
 
 use plumbline_llm::{ApiKey, ModelClient};
 use std::{
@@ -10,15 +10,15 @@ use std::{
 };
 use uuid::Uuid;
 
-/// For how long a refusal speaks for other jobs. Then one asks again: a provider may take the key after all.
+/// How long a rejection counts for other jobs. Then one job tries again: the provider may accept the key by then.
 const HOLDS: Duration = Duration::from_secs(120);
 
-/// What this process knows of them.
+/// The rejected keys known to this process.
 #[derive(Debug, Default)]
 pub(crate) struct RefusedKeys(Mutex<HashMap<Place, Refused>>);
 
-/// Base address, the variable of the key, and the model: some keys are refused for one model alone, and a gateway has
-/// servers with rules of their own behind the paths of one host.
+/// Base address, the variable of the key, and the model: some keys are rejected only for one model, and a gateway has
+/// servers with their own rules behind the paths of one host.
 type Place = (String, String, String);
 
 #[derive(Clone, Debug)]
@@ -26,19 +26,19 @@ struct Refused {
     key: Option<ApiKey>,
     at: Instant,
     reason: String,
-    /// The jobs that know of it: the one that asked, and those that were told.
+    /// The jobs that know it: the one that made the request, and those that were told.
     known_to: HashSet<Uuid>,
 }
 
 impl RefusedKeys {
-    /// The provider has refused the client's key to this job, for this reason.
+    /// The provider has rejected the client's key for this job, for this reason.
     pub(crate) fn refused(&self, client: &ModelClient, job: Uuid, reason: String) {
         let key = client.config().api_key.clone();
         let refused = Refused { key, at: Instant::now(), reason, known_to: HashSet::from([job]) };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place(client), refused);
     }
 
-    /// The provider has taken it.
+    /// The provider has accepted it.
     pub(crate) fn taken(&self, client: &ModelClient) {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !refused.is_empty() {
@@ -51,7 +51,7 @@ impl RefusedKeys {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Why a request with the client's key would be refused, for a job that does not know it yet.
+    /// Why a request with the client's key would be rejected, for a job that does not know it yet.
     pub(crate) fn reason(&self, client: &ModelClient, job: Uuid) -> Option<String> {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.is_empty() {

@@ -15,19 +15,19 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-/// After a statement that failed.
+/// Retry delay after a failed statement.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What the task is told.
+/// A message to the task.
 #[derive(Debug)]
 pub(super) enum Message {
     /// A request waits.
     Waits(Box<Waiter>),
-    /// One has ended.
+    /// A request has ended.
     Ended { reserved: f64, answered: Answered, stated: StatedLimits },
 }
 
-/// The limits of one endpoint, as this process knows them.
+/// The limits of one endpoint, as known to this process.
 pub(super) struct Task {
     store: Store,
     key: EndpointKey,
@@ -97,7 +97,7 @@ impl Task {
         }
     }
 
-    /// Until something is due or happens; false at the end of the process.
+    /// Sleeps until something is due or happens; false at the end of the process.
     async fn sleep(&mut self, wake: Option<Instant>, inbox: &mut mpsc::UnboundedReceiver<Message>) -> bool {
         let wake = [wake, self.waits.next(&self.line)].into_iter().flatten().min();
         let pause = async {
@@ -138,7 +138,7 @@ impl Task {
         }
     }
 
-    /// Writes what a configuration says, when it says something else than the last one did.
+    /// Writes the configured limits if they differ from the last ones.
     async fn configure(&mut self, limits: EndpointLimits, is_current: bool) {
         let is_said = limits != EndpointLimits::default();
         let is_news = if is_current { self.configured != Some(limits) } else { self.configured.is_none() };
@@ -151,7 +151,7 @@ impl Task {
         }
     }
 
-    /// Takes over what the provider says of its limits, when it says something else than before.
+    /// Applies limits stated by the provider if they differ from the last ones.
     async fn learn(&mut self, stated: StatedLimits) {
         if !stated.is_any() || stated == self.stated {
             return;
@@ -163,7 +163,7 @@ impl Task {
         }
     }
 
-    /// Keeps all workers from the endpoint for a time.
+    /// Blocks the endpoint for all workers for a time.
     async fn block(&mut self, answered: Answered) {
         let limits = self.line.limits();
         let names_limits = match limits.tokens_per_minute {

@@ -10,18 +10,18 @@ use std::{
 };
 use tracing::debug;
 
-/// From how long a wait on its job's row says so.
+/// Minimum duration of a wait that is shown in its job's row.
 const LONG: Duration = Duration::from_secs(2);
-/// Statements are as far apart at least.
+/// Minimum time between two statements.
 const GAP: Duration = Duration::from_secs(1);
-/// How often a row is asked to change that says something else.
+/// Maximum attempts to change a row that shows something else.
 const TRIES: u32 = 3;
 
-/// Writes the reasons, and takes them back.
+/// Writes the reasons, and removes them.
 #[derive(Debug)]
 pub(super) struct Waits {
     store: Store,
-    /// Jobs that no longer wait and whose rows still say so, with the number of tries to change them.
+    /// Jobs that no longer wait but whose rows still show it, with the number of attempts to change them.
     over: Vec<(Lease, u32)>,
     tried: Option<Instant>,
 }
@@ -31,12 +31,12 @@ impl Waits {
         Self { store, over: Vec::new(), tried: None }
     }
 
-    /// The wait of these is over.
+    /// These jobs no longer wait.
     pub(super) fn are_over(&mut self, jobs: Vec<Lease>) {
         self.over.extend(jobs.into_iter().map(|job| (job, 0)));
     }
 
-    /// When there will be something to write.
+    /// The next time with something to write.
     pub(super) fn next(&self, line: &Line) -> Option<Instant> {
         let over = (!self.over.is_empty()).then(Instant::now);
         let at = [over, line.next_to_say(LONG)].into_iter().flatten().min()?;
@@ -64,7 +64,7 @@ impl Waits {
         for waiter in line.waiting_longer_than(LONG, now) {
             waiter.is_said |= said.contains(&waiter.request.lease.job_id);
         }
-        // A locked row is tried the next time; a job that belongs to another worker by now has its own reason.
+        // A locked row is tried again the next time; a job that belongs to another worker by now has its own reason.
         self.over.retain_mut(|(job, tries)| {
             *tries += 1;
             *tries < TRIES && !said.contains(&job.job_id)

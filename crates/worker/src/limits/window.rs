@@ -3,20 +3,20 @@
 use plumbline_store::{Amount, Drawn};
 use std::time::{Duration, Instant};
 
-/// A time so far away that it stands for never, in seconds.
+/// A time so distant that it means never, in seconds.
 const FAR_S: f64 = 1e6;
 
-/// What was drawn and is not used yet.
+/// The unused part of a draw.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     at: Instant,
-    /// Its TATs move with each request that is taken.
+    /// Its TATs advance with each request that is taken.
     drawn: Drawn,
     left: Amount,
 }
 
 impl Window {
-    /// Of a draw of so much; what has no limit is never used up.
+    /// The window of a draw with this cost; an amount without a limit is never used up.
     pub(super) fn new(drawn: Drawn, cost: Amount, now: Instant) -> Self {
         let left = |limit: Option<i64>, cost: f64| if limit.is_some() { cost } else { f64::INFINITY };
         let left = Amount {
@@ -26,7 +26,8 @@ impl Window {
         Self { at: now, drawn, left }
     }
 
-    /// Takes a request of so many tokens from the front; the time from which it may be sent. None: too little is left.
+    /// Takes a request with this many tokens from the front; returns the time from which it may be sent. None: too
+    /// little is left.
     pub(super) fn take(&mut self, tokens: f64) -> Option<Instant> {
         if self.left.requests < 1.0 || self.left.tokens < tokens {
             return None;
@@ -43,14 +44,14 @@ impl Window {
         self.ready_at(self.left())
     }
 
-    /// What nothing was taken of, of what is limited.
+    /// The unused part of the limited amounts.
     pub(super) fn left(&self) -> Amount {
         let of = |left: f64| if left.is_finite() { left } else { 0.0 };
         Amount { requests: of(self.left.requests), tokens: of(self.left.tokens) }
     }
 
-    /// GCRA: the TAT before a request is no more than the burst away, with room for the request itself. One that is larger
-    /// than the burst goes when all of the burst is there.
+    /// GCRA: the TAT before a request is at most the burst in the future, with room for the request itself. A request
+    /// larger than the burst is sent when the whole burst is available.
     fn ready_at(&self, amount: Amount) -> Instant {
         let Drawn { tat_s, period_s, burst_s, .. } = self.drawn;
         let wait = |tat: f64, cost: f64| tat + cost.min(burst_s) - burst_s;
@@ -66,7 +67,7 @@ mod tests {
     use plumbline_store::{Amount, Drawn, EndpointLimits};
     use std::time::{Duration, Instant};
 
-    /// 100 tokens a second, of which ten seconds may be used at once.
+    /// 100 tokens per second, with a burst of ten seconds.
     fn drawn(tat_s: f64) -> Drawn {
         Drawn {
             limits: EndpointLimits { tokens_per_minute: Some(6_000), ..EndpointLimits::default() },

@@ -13,16 +13,16 @@ use std::{
 use tracing::warn;
 use uuid::Uuid;
 
-/// Said of such a request.
+/// The error of such a request.
 const GIVEN_UP: &str =
     "given up before its answer was committed: the job was paused, cancelled or taken from its worker";
 
-/// The requests of a run that are sent and not committed, seen by what drops the run.
+/// The requests of a run that are sent but not committed, shared with the code that drops the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent(Arc<Mutex<Vec<(RequestRecord, Instant)>>>);
 
 impl Sent {
-    /// A request is sent now, its prompt being so long by our own count.
+    /// A request is sent now, with this many prompt tokens by our own count.
     pub(crate) fn add(
         &self,
         request: &ModelRequest<'_>,
@@ -47,12 +47,12 @@ impl Sent {
         self.lock().push((record, Instant::now()));
     }
 
-    /// What was sent is on record with its step.
+    /// The sent requests are recorded with their step.
     pub(crate) fn committed(&self) {
         self.lock().clear();
     }
 
-    /// Puts what is left on record; a database that is away loses it.
+    /// Records the remaining requests; if the database is unavailable they are lost.
     pub(crate) async fn put_on_record(&self, app: &App, job: Uuid) {
         let left = std::mem::take(&mut *self.lock());
         for (mut record, since) in left {

@@ -6,14 +6,14 @@ use std::sync::{
 };
 use tokio::sync::watch;
 
-/// What a running job must know; each level includes the ones before.
+/// The signal to a running job; each level includes the ones before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StopLevel {
-    /// Go on.
+    /// Continue.
     Run,
     /// Release the job at the next step boundary: the worker is shutting down.
     Drain,
-    /// The drain's grace is over: abandon the effect in flight and release.
+    /// The drain's grace period is over: abandon the effect in flight and release.
     Abort,
     /// The lease is lost or a user took the job away: write nothing, drop everything.
     LeaseLost,
@@ -43,8 +43,8 @@ pub(crate) fn channel() -> (JobHandle, StopListener) {
 }
 
 impl JobHandle {
-    /// Raises the signal; a lower one than before changes nothing. A job that has left by its own last commit cannot be
-    /// lost any more: that the database no longer counts it as ours is what the commit was for.
+    /// Raises the signal; a lower one than before has no effect. A job that has exited with its own last commit cannot
+    /// lose its lease any more: that commit is why the database no longer counts the job for this worker.
     pub(crate) fn raise(&self, signal: StopLevel) {
         if signal == StopLevel::LeaseLost && self.exited.load(Ordering::Acquire) {
             return;
@@ -65,22 +65,22 @@ impl JobHandle {
 }
 
 impl StopListener {
-    /// Says that the job has committed a step.
+    /// Records that the job has committed a step.
     pub(crate) fn commit(&self) {
         self.committed.store(true, Ordering::Release);
     }
 
-    /// The signal now.
+    /// The current signal.
     pub(crate) fn now(&self) -> StopLevel {
         *self.signal.borrow()
     }
 
-    /// Says that the job has left with its last commit and only its mirror has still to be finished.
+    /// Records that the job has exited with its last commit and only its mirror is still to be finished.
     pub(crate) fn mark_exited(&self) {
         self.exited.store(true, Ordering::Release);
     }
 
-    /// Waits until the signal is at least this. Never returns when the worker has forgotten the job.
+    /// Waits until the signal has at least this level. Never returns if the worker has forgotten the job.
     pub(crate) async fn at_least(&self, signal: StopLevel) {
         let mut receiver = self.signal.clone();
         if receiver.wait_for(|now| *now >= signal).await.is_err() {

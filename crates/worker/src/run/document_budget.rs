@@ -1,4 +1,4 @@
-//! A budget of bytes for the documents that all jobs of the process import at the same time.
+//! A byte budget for the documents that all jobs of the process import at the same time.
 //!
 //! A document is in memory, in several copies, from reading until the step that stores it is written: fifty jobs that
 //! start together, each with a document of the maximum size, would exhaust the memory. So each waits until its document
@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of documents at once: one of the largest. Three times as much is in memory while it is written, which with the
-/// program itself stays below 1 GiB.
+/// Maximum bytes of documents at once: one of the largest size. Three times as much is in memory while it is written,
+/// which with the program itself stays below 1 GiB.
 const MOST_BYTES: u64 = 256 << 20;
-/// The semaphore counts in units of so many bytes.
+/// The semaphore counts in units of this many bytes.
 const UNIT: u64 = 4 << 10;
 
 /// The budget.
@@ -23,13 +23,13 @@ impl Memory {
         Self { units: Arc::new(Semaphore::new(units(MOST_BYTES) as usize)) }
     }
 
-    /// Waits until there is room for so many bytes, and keeps it for as long as what comes back lives. Who asks for more than
-    /// there is waits until everything is there. None for a document that is not worth counting.
+    /// Waits until this many bytes are available, and reserves them for as long as the returned value lives. A larger
+    /// request than the budget waits for all of it. None for a document too small to count.
     pub(crate) async fn room_for(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
         let wanted = units(bytes.min(MOST_BYTES));
         match wanted {
             0 => None,
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             _ => Arc::clone(&self.units).acquire_many_owned(wanted).await.ok(),
         }
     }

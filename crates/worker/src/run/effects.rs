@@ -1,5 +1,5 @@
-//! Performs one effect: intake, preparing a document, a model call, tools, or waiting. It reads rows and writes none;
-//! the result is the outcome.
+//! Performs one effect: intake, preparing a document, a model call, tools, or waiting. It reads rows and does not
+//! write; the result is the outcome.
 
 use crate::{
     clock,
@@ -29,7 +29,7 @@ use tracing::{Instrument, debug};
 use uuid::Uuid;
 
 impl StepLoop<'_> {
-    /// Performs what is next.
+    /// Performs the next effect.
     pub(super) async fn perform(&self) -> Result<Outcome, StepError> {
         let part = part(self.run.state());
         Ok(match self.run.next() {
@@ -105,8 +105,8 @@ impl StepLoop<'_> {
         })
     }
 
-    /// What rules have judged of the requirements that wait, where a job judges some, its type has rules do so, and there is no graph
-    /// that each has to be related to.
+    /// The judgements by rule of the waiting requirements, if the job judges requirements, its type has rules for it,
+    /// and there is no graph to which each requirement must be related.
     async fn judged_by_rule(&self) -> Result<Option<Vec<Product>>, StepError> {
         let config = &self.config.resolved.config;
         if !self.run.settings().judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
@@ -116,7 +116,7 @@ impl StepLoop<'_> {
         accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(unread)
     }
 
-    /// How many requirements wait for a job that judges some.
+    /// Number of waiting requirements for a job that judges requirements.
     async fn waiting(&self) -> Result<Option<u64>, StepError> {
         if !self.run.settings().judges_requirements() {
             return Ok(None);
@@ -126,13 +126,13 @@ impl StepLoop<'_> {
         Ok(u64::try_from(tally.waiting).ok())
     }
 
-    /// The documents that were given beside the row.
+    /// The documents supplied with the row.
     async fn given_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StepError> {
         let (id, store) = (self.claimed.id, &self.app.store);
         let listed = retry_transient(|| store.job_documents(id)).await?;
         let mut documents = Vec::with_capacity(listed.len());
         for document in listed {
-            // Gone means that the job is, which the commit will find.
+            // A missing document means that the job was deleted, which the commit will detect.
             if let Some(bytes) = retry_transient(|| store.job_document(id, &document)).await? {
                 documents.push((document.name, bytes));
             }
@@ -207,14 +207,14 @@ impl StepLoop<'_> {
         }
     }
 
-    /// Takes the text out of a document and cuts it, by the tools that the model has for that.
+    /// Extracts and cuts a document, with the tools that the model also has.
     async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
         prepared.map(Outcome::Prepared).map_err(undone)
     }
 
-    /// Looks up what an earlier job found. Where it is gone by now, nothing of it is left to carry over.
+    /// Looks up the findings of an earlier job. If that was deleted, there is nothing to carry over.
     async fn carry(&self, previous: Uuid) -> Result<Outcome, StepError> {
         let store = &self.app.store;
         let previous = PreviousJob {
@@ -230,7 +230,7 @@ impl StepLoop<'_> {
         carried.map(Outcome::Carried).map_err(undone)
     }
 
-    /// For what the system does with documents.
+    /// The context for the system's work on documents.
     fn bounds_of_system(&self) -> ToolContext<'_> {
         let config = &self.config.resolved.config;
         ToolContext {
@@ -242,7 +242,7 @@ impl StepLoop<'_> {
         }
     }
 
-    /// A draining worker does not wait: the job waits as well elsewhere.
+    /// A draining worker does not wait: the job can wait elsewhere.
     async fn wait(&self, until: DateTime<Utc>) {
         let wait = (until - clock::now()).to_std().unwrap_or(Duration::ZERO);
         tokio::select! {
@@ -252,7 +252,7 @@ impl StepLoop<'_> {
     }
 }
 
-/// What the system does with documents needs no service.
+/// The system's work on documents needs no service.
 fn undone(error: BatchError) -> StepError {
     match error {
         BatchError::Unavailable(outage) => StepError::Workspace(outage.reason),
@@ -260,7 +260,7 @@ fn undone(error: BatchError) -> StepError {
     }
 }
 
-/// The job's rows could not be read: it may be another's by now.
+/// The job's rows could not be read: it may belong to another worker by now.
 pub(super) fn unread(error: WorkspaceError) -> StepError {
     match error.0.downcast_ref() {
         Some(StoreError::LeaseLost(_)) => StepError::LeaseLost,
@@ -268,7 +268,7 @@ pub(super) fn unread(error: WorkspaceError) -> StepError {
     }
 }
 
-/// What telemetry tells of the model that is asked.
+/// The attributes for telemetry of the model that is called.
 fn asked(llm: &Llm) -> spans::AskedModel<'_> {
     spans::AskedModel {
         base_url: llm.base_url.as_deref().unwrap_or_default(),

@@ -11,15 +11,15 @@ use std::{
 use tracing::{info, warn};
 use uuid::Uuid;
 
-/// Time between two looks at one job's folder. A look lists a folder, so it is not for every step.
+/// Time between two scans of one job's folder. A scan lists a folder, so it is not done in every step.
 const SCAN_EVERY: Duration = Duration::from_secs(3);
 
-/// One job's inbox.
+/// The inbox of one job.
 #[derive(Debug)]
 pub(crate) struct InputWatcher {
     job_id: Uuid,
     looked: Option<Instant>,
-    /// Links that the log has told of.
+    /// Links that were already logged.
     refused: HashSet<String>,
 }
 
@@ -28,15 +28,15 @@ impl InputWatcher {
         Self { job_id, looked: None, refused: HashSet::new() }
     }
 
-    /// What was put there, if a look has come back with something; asks for the next look when it is time. A volume that
-    /// cannot be read has nothing in it: its trouble is the mirror's to tell.
+    /// The files added by people, if a scan has finished; starts the next scan when it is due. A volume that cannot be
+    /// read counts as empty: the mirror reports its failure.
     pub(crate) async fn look(&mut self, app: &App, mirror: &mut MirrorFeed, known: &FileIndex) -> Option<Intake> {
         let found = match mirror.found() {
             InputScan::Underway => return None,
             InputScan::None => Vec::new(),
             InputScan::Back(found) => {
                 self.refuse(found.linked);
-                // The job itself may have written such a file since it was looked for.
+                // The job itself may have written such a file since the scan.
                 found.files.into_iter().filter(|file| known.get(&file.path).is_none()).collect()
             }
         };
@@ -75,7 +75,7 @@ impl InputWatcher {
         mirror.look(known);
     }
 
-    /// The file as a document; one that cannot be opened as such is a file all the same.
+    /// The file as a document; a file that cannot be opened as one is imported nevertheless.
     async fn source(&self, app: &App, file: &Found) -> Option<Source> {
         match app.parser.probe(&file.path, &file.bytes).await {
             Ok(probe) => Some(Source {

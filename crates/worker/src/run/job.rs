@@ -23,10 +23,10 @@ use plumbline_telemetry::spans;
 use std::{sync::Arc, time::Duration};
 use tracing::{Instrument, error, info, warn};
 
-/// After this a job without a model is tried again, as one whose key was refused is.
+/// Time after which a job without a model is tried again, like one whose key was rejected.
 const MODEL_AGAIN: Duration = Duration::from_secs(300);
 
-/// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
+/// Runs a claimed job until it leaves this worker. Never fails: every error affects only this job.
 pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener) {
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
     let sent = Sent::default();
@@ -122,7 +122,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
     end
 }
 
-/// What the user wrote and no worker can read. It says which column, and what to do about it.
+/// An unreadable value in the user's row. The error names the column and the remedy.
 fn invalid_json_column(input: &JobInput) -> Option<JobError> {
     let columns = [("context", "input", &input.context), ("config", "configuration", &input.config)];
     columns.into_iter().find_map(|(column, kind, given)| {
@@ -135,12 +135,12 @@ fn invalid_json_column(input: &JobInput) -> Option<JobError> {
     })
 }
 
-/// What helps where the row itself is wrong, which keeps what it was inserted with.
+/// The remedy if the row itself is wrong, because it keeps the inserted value.
 fn insert_anew(column: &str) -> String {
     format!("insert the job anew with a `{column}` that is right; this row keeps the one it has")
 }
 
-/// A row from before there were bounds at the INSERT.
+/// A row from before the bounds were checked at the INSERT.
 fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
     let error = format!(
         "the job's `{column}` has {bytes} bytes, and a worker reads {most} at most; give long text as a document, and split a \
@@ -149,7 +149,7 @@ fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
     JobError::new("input", error).with("stage", "start")
 }
 
-/// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
+/// The stored configuration, or a newly resolved one. The inner error is for the user to fix.
 async fn load_config(
     app: &App,
     claimed: &ClaimedJob,
@@ -165,7 +165,7 @@ async fn load_config(
         None => Raised::default(),
     };
     Ok(match stored {
-        // What the row may set now holds for a job that began when it might set more.
+        // The current levels also apply to a job that started when its row could set more.
         Some(stored) => match configs.present(&claimed.job_type, overrides, env) {
             Ok(present) => cache.restore(stored, overrides, &raised, present.map(|present| present.call_rules()), env),
             Err(error) => Err(error.into()),
@@ -188,8 +188,8 @@ fn misconfigured(reason: Unusable) -> JobError {
     }
 }
 
-/// Only jobs of types that resolve are claimed; one whose type was lost since, because its files went away or broke, waits for
-/// a worker that knows it.
+/// Only jobs of types that resolve are claimed; if the type was lost since, because its files were removed or broken,
+/// the job waits for a worker that knows it.
 async fn defer_unknown_type(app: &App, claimed: &ClaimedJob) -> Result<bool, StepError> {
     if app.live.now().job_types.contains(&claimed.job_type) {
         return Ok(false);
@@ -199,8 +199,8 @@ async fn defer_unknown_type(app: &App, claimed: &ClaimedJob) -> Result<bool, Ste
     Ok(true)
 }
 
-/// The job waits for a worker that has a model for it, and is tried again now and then; one that starts, or takes up new files,
-/// tries it at once.
+/// The job waits for a worker with a model for it, and is retried periodically; a worker that starts, or uses new
+/// files, tries it at once.
 async fn wait_for_model(app: &App, claimed: &ClaimedJob, reason: String) -> Result<Exit, StepError> {
     let lease = claimed.lease();
     warn!(job.id = %claimed.id, reason, "the job waits for a model");
@@ -208,7 +208,7 @@ async fn wait_for_model(app: &App, claimed: &ClaimedJob, reason: String) -> Resu
     Ok(Exit::Released)
 }
 
-/// The job waits, with its work kept, for somebody who mends what `reason` says.
+/// The job waits, with its work kept, for a person to fix what `reason` says.
 async fn park(app: &App, claimed: &ClaimedJob, reason: String) -> Result<Exit, StepError> {
     let lease = claimed.lease();
     retry_transient(|| app.store.park(&lease, &reason)).await?;
@@ -233,8 +233,9 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     }
 }
 
-/// An error that no retry at this worker mends. What the job's own rows bring about fails it, if the database takes that;
-/// everything else gives it back, with the reason and a growing wait. What cannot even be said is swept later.
+/// An error that no retry at this worker resolves. An error caused by the job's own rows fails the job, if the database
+/// accepts that; any other error gives the job back, with the reason and a growing backoff. If neither can be written,
+/// the job is swept later.
 async fn fail_or_give_back(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
     error!(job.id = %claimed.id, error = %trouble, "job stopped by trouble");
     let lease = claimed.lease();

@@ -12,7 +12,7 @@ const FLAGS: [(&str, &str); 4] = [
     ("deadline_s", "--deadline SECONDS"),
 ];
 
-/// Adds to a pause by a limit how that limit is raised.
+/// Appends the way to raise the limit to a pause by a limit.
 pub(crate) fn say_how(run: &Run, job_id: Uuid, changes: &mut [Change]) {
     let pauses = changes.iter_mut().filter_map(|change| match change {
         Change::Exited(JobExit::Paused { reason }) => Some(reason),

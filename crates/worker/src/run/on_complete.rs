@@ -7,8 +7,8 @@ use plumbline_store::NewJob;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The job to enqueue with these changes, if they complete the job and its configuration asks for one; `config` is the row's.
-/// A job whose type records requirements and that has none (`hands_over`) is followed by no validator.
+/// The job to enqueue with these changes, if they complete the job and its configuration has a follow-up; `config` is
+/// the row's. A job whose type records requirements but that has none (`hands_over`) has no validator as its follow-up.
 pub(crate) fn next_job(
     job_id: Uuid,
     config: &Value,
@@ -24,7 +24,7 @@ pub(crate) fn next_job(
     next.job_type = job_type;
     next.context = json!({ "parent_job_id": job_id });
     next.parent_job_id = Some(job_id);
-    // The services that this job was told to use are those of the job that follows: the same graph, not another one.
+    // The services set for this job also apply to its follow-up: it must use the same graph.
     if let Some(connections) = config.get("connections") {
         next.config = json!({ "connections": connections });
     }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// The key of a job's context.
 const KEY: &str = "previous_job_id";
 
-/// The completed job that a context names, if it names one; else the sentence for the job's error.
+/// The completed job that a context names, if it names one; otherwise the sentence for the job's error.
 pub(crate) async fn of(store: &Store, job_id: Uuid, context: &Value) -> Result<Result<Option<Uuid>, String>, Error> {
     let Some(named) = context.get(KEY) else { return Ok(Ok(None)) };
     let Some(previous) = named.as_str().and_then(|id| Uuid::try_parse(id).ok()) else {

@@ -38,26 +38,26 @@ use std::{
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};
 
-/// The longest that a commit is tried again in place while the server refuses it: a full disk and a lost right take longer, and
-/// are to be seen in the job's row.
+/// Maximum time of retrying a commit in place while the server refuses it: a full disk and a revoked right last longer,
+/// and must be visible in the job's row.
 const LONGEST_DELAY: Duration = Duration::from_secs(600);
 
-/// How a job's stay at this worker ended.
+/// How a job's run at this worker ended.
 #[derive(Debug)]
 pub(crate) enum Exit {
-    /// By the engine's word.
+    /// As decided by the engine.
     Left(JobExit),
     /// Given back at a step boundary, because the worker is shutting down.
     Released,
 }
 
-/// What ends a stay without the engine's word.
+/// An end that the engine did not decide.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StepError {
     /// The fence refused: another claim or the user's command. Normal.
     #[error("the job is no longer this worker's")]
     LeaseLost,
-    /// The database refuses for good.
+    /// The database refuses permanently.
     #[error(transparent)]
     Store(StoreError),
     /// The job's rows could not be read for a tool.
@@ -84,19 +84,19 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) input: &'a JobInput,
     pub(crate) lease: Lease,
     pub(crate) config: Arc<ResolvedConfig>,
-    /// Whether the next step is the job's first, with which its configuration is stored.
+    /// Whether the next step is the job's first, which stores its configuration.
     pub(crate) stores_settings: bool,
     pub(crate) run: Run,
     pub(crate) step: i64,
-    /// While the job is being taken in, until its first step is written.
+    /// Held during the intake, until the first step is written.
     pub(crate) start: Option<Start>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
-    /// Requests that no step has written yet.
+    /// Requests not yet written by a step.
     pub(crate) sent: Sent,
-    /// What its requests to models have taught.
+    /// What its model requests have taught.
     pub(crate) learnt: Learnt,
-    /// The right to send the request that is next, where its endpoint has a limit.
+    /// The permit for the next request, if its endpoint has a limit.
     pub(crate) permit: Option<Permit>,
     pub(crate) mirror: MirrorFeed,
     pub(crate) input_watcher: InputWatcher,
@@ -104,16 +104,16 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) span: spans::Step,
 }
 
-/// What a job holds while it is being taken in.
+/// Resources of a job during its intake.
 pub(crate) struct Start {
-    /// Bytes of its documents, as far as is known before the first of them is read.
+    /// Bytes of its documents, as far as known before the first of them is read.
     pub(crate) bytes: u64,
     _turn: Option<OwnedSemaphorePermit>,
     _room: Option<OwnedSemaphorePermit>,
 }
 
 impl StepLoop<'_> {
-    /// Runs the job until it leaves.
+    /// Runs the job until it leaves the worker.
     pub(crate) async fn run(&mut self) -> Result<Exit, StepError> {
         loop {
             if self.run.feedback_waiting() {
@@ -127,7 +127,7 @@ impl StepLoop<'_> {
                 Box::pin(self.commit()).await?;
                 continue;
             }
-            // A call that was dispatched is made first: nobody could tell that it was not.
+            // A dispatched call is made first: otherwise its outcome would count as unknown.
             let is_boundary = self.changes.is_empty() && !self.run.has_dispatched();
             if is_boundary && self.signal.now() >= StopLevel::Drain {
                 reach(Point::Releasing, part(self.run.state())).await?;
@@ -152,7 +152,8 @@ impl StepLoop<'_> {
         }
     }
 
-    /// Takes in what people have put into the job's folder, if the model is about to be asked; whether there was any.
+    /// Imports files that people have put into the job's folder, if the model is called next; returns whether there
+    /// were any.
     async fn take_in_input_files(&mut self) -> Result<bool, StepError> {
         if !self.asks_next() || !self.changes.is_empty() {
             return Ok(false);
@@ -164,15 +165,15 @@ impl StepLoop<'_> {
         Ok(true)
     }
 
-    /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
-    /// job waiting.
+    /// Waits until the intake may begin. A job with documents on a volume waits for the volume, and does not block
+    /// other jobs.
     async fn wait_to_start(&mut self) {
         if !matches!(self.run.state().stage, Stage::Intake) || self.start.is_some() {
             return;
         }
         let turn = match self.input.document_path {
             Some(_) => None,
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             None => Arc::clone(&self.app.starts).acquire_owned().await.ok(),
         };
         let inline = self.input.document_bytes.unwrap_or(0).saturating_add(self.input.documents_bytes);
@@ -186,7 +187,7 @@ impl StepLoop<'_> {
         self.start = Some(Start { bytes, _turn: turn, _room: self.app.memory.room_for(bytes).await });
     }
 
-    /// Whether the model is asked next.
+    /// Whether the model is called next.
     fn asks_next(&self) -> bool {
         let state = self.run.state();
         matches!(state.stage, Stage::Model) && state.retry.not_before.is_none()
@@ -201,7 +202,7 @@ impl StepLoop<'_> {
     }
 
     async fn leave(&mut self, leave: JobExit) -> Result<Exit, StepError> {
-        // A run may be loaded just to leave again, e.g. when its budget is still used up.
+        // A run may be loaded only to leave again, e.g. if its budget is still used up.
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
@@ -213,7 +214,7 @@ impl StepLoop<'_> {
         Ok(Exit::Left(leave))
     }
 
-    /// Writes what was decided and takes in what the row says back.
+    /// Writes the decided changes and applies what the row returns.
     async fn commit(&mut self) -> Result<(), StepError> {
         let changes = std::mem::take(&mut self.changes);
         let Some(committed) = self.write_or_undo(changes).await? else { return Ok(()) };
@@ -232,10 +233,10 @@ impl StepLoop<'_> {
         Ok(())
     }
 
-    /// Writes a step. Where the call that it dispatches is no longer approved, nothing is written: the call stays here, and all
-    /// else is written with its answer.
+    /// Writes a step. If the call that it dispatches is no longer approved, nothing is written: the call is not sent,
+    /// and all other changes are written with its answer.
     async fn write_or_undo(&mut self, changes: Vec<Change>) -> Result<Option<Committed>, StepError> {
-        // A step that dispatches a call is a rare one.
+        // Steps that dispatch a call are rare.
         let is_dispatch = |change: &Change| matches!(change, Change::Approval(ApprovalChange::Executed { .. }));
         let kept: Option<Vec<Change>> = changes
             .iter()
@@ -252,8 +253,8 @@ impl StepLoop<'_> {
         }
     }
 
-    /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
-    /// thrown away for a restart of Postgres.
+    /// Writes a step, and retries on database failures for as long as the lease is valid: a paid answer of a model must
+    /// not be lost because Postgres restarts.
     async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, StepError> {
         crate::run::limit_hint::say_how(&self.run, self.claimed.id, &mut changes);
         let next_job = crate::run::on_complete::next_job(
@@ -299,7 +300,8 @@ impl StepLoop<'_> {
             info!(job.id = %self.lease.job_id, step = self.step, "the delayed commit went through");
         }
         if self.run.exit().is_some() {
-            // The mirror may take longer than the next look at what is ours, which must not drop it half way.
+            // The mirror may take longer than the time to the next reconciliation, which must not drop the run
+            // half-way.
             self.signal.mark_exited();
         }
         self.span.committed();
@@ -309,8 +311,8 @@ impl StepLoop<'_> {
         Ok(committed)
     }
 
-    /// Whether a server that refuses a commit for a reason that may pass has done so for too long: then the job waits for it in
-    /// the queue, with the reason in its row, and not at the worker.
+    /// Whether a server has refused a commit transiently for too long: then the job waits in the queue, with the reason
+    /// in its row, and not at the worker.
     fn is_too_long(&self, began: Instant) -> bool {
         let patience = self.app.options.timing.give_up;
         let most = if patience.is_zero() { LONGEST_DELAY } else { LONGEST_DELAY.min(patience) };

@@ -1,4 +1,4 @@
-//! Waits of a step before its model call: for the rate limit of the endpoint, and for a key that is not rejected.
+//! Waits of a step before its model call: for the rate limit of the endpoint, and for an accepted key.
 
 use crate::{
     limits::{self, Answered, NextRequest, is_waited_for},
@@ -13,12 +13,12 @@ use plumbline_store::{EndpointLimits, backoff::retry_transient};
 use std::time::Duration;
 use tracing::info;
 
-/// After how long a job whose key was refused for another one is tried again, and how much more that may be: as after a
-/// refusal of its own.
+/// Seconds after which a job whose key was rejected for another job is retried, and their random addition: the same as
+/// after a rejection of its own.
 const KEY_S: (u64, u64) = (150, 150);
 
 impl StepLoop<'_> {
-    /// Waits until the next request may be sent; no, when the worker is to stop meanwhile.
+    /// Waits until the next request may be sent; false if the worker is asked to stop meanwhile.
     pub(crate) async fn wait_for_limit(&mut self) -> bool {
         let Some(purpose) = self.next_purpose() else { return true };
         let llm = self.config.llm(purpose, self.run.fallback_for(purpose));
@@ -41,8 +41,8 @@ impl StepLoop<'_> {
         true
     }
 
-    /// Passes on what an answer says of limits and of the key. A failure for which all jobs wait in line is no reason to
-    /// wait elsewhere.
+    /// Passes on what an answer reveals about limits and the key. A failure for which all jobs wait in the queue needs
+    /// no other wait.
     pub(crate) async fn note_limits(
         &self,
         client: &ModelClient,
@@ -72,8 +72,8 @@ impl StepLoop<'_> {
         answered
     }
 
-    /// Why the next request would be refused for its key, as another job's was. A job that falls back in that case asks
-    /// itself.
+    /// Why the next request would be rejected because of its key, like another job's. A job with a fallback for that
+    /// case makes its own request.
     pub(crate) fn refused_key(&self) -> Option<String> {
         if self.app.refused_keys.is_empty() {
             return None;
@@ -87,7 +87,7 @@ impl StepLoop<'_> {
         self.app.refused_keys.reason(&client, self.lease.job_id)
     }
 
-    /// Gives the job back until a worker has another key, or this one is to be tried again.
+    /// Gives the job back until a worker has another key, or this one is due for a retry.
     pub(crate) async fn wait_for_another_key(&self, reason: String) -> Result<(), StepError> {
         let reason = format!("{KEY_REFUSED}: {reason}");
         info!(job.id = %self.lease.job_id, reason, "job parked: another job's request was refused with the same key");
@@ -98,7 +98,7 @@ impl StepLoop<'_> {
         Ok(retry_transient(|| store.release_for(&self.lease, &reason, wait)).await?)
     }
 
-    /// What the model is asked for next; none where it is not asked.
+    /// The purpose of the next model request; none if there is none.
     fn next_purpose(&self) -> Option<Purpose> {
         let state = self.run.state();
         if state.retry.not_before.is_some() {

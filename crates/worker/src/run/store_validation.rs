@@ -1,5 +1,5 @@
-//! A validator's tools' access to rows of `requirement_cache`, claimed under the job's lease. As in `store_workspace`,
-//! a connection is taken for one query and returned.
+//! Access of a validator's tools to rows of `requirement_cache`, claimed under the job's lease. As in
+//! `store_workspace`, a connection is taken for one query and returned.
 
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
@@ -7,13 +7,14 @@ use plumbline_tools::{Asked, BoxFuture, HeldRequirement, KnownRequirement, Tally
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Requirements a text is compared with: what shares the most words comes first, so the like ones are among them.
+/// Requirements that a text is compared with: those with the most words in common come first, so similar ones are
+/// included.
 const MAX_COMPARED: i64 = 50;
 
-/// Rows of one look at what the job holds: more than `next_requirement` ever gives it.
+/// Maximum rows read of the requirements that the job holds: more than `next_requirement` ever gives it.
 const MAX_HELD: i64 = 100;
 
-/// The hand-over, as one job's lease may touch it.
+/// The hand-over, as accessible under one job's lease.
 #[derive(Debug)]
 pub(crate) struct StoreValidationQueue<'a> {
     store: &'a Store,
@@ -26,7 +27,7 @@ impl<'a> StoreValidationQueue<'a> {
     }
 }
 
-/// Asks the database, waiting out its trouble: the caller's lease bounds how long.
+/// Queries the database and retries transient failures: the caller's lease bounds how long.
 async fn ask<T, F>(query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
 where
     F: Future<Output = Result<T, Error>> + Send,
@@ -126,7 +127,7 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
     }
 }
 
-/// A recorded requirement as the tools see it.
+/// A recorded requirement in the form for tools.
 pub(crate) fn known(row: SimilarRequirement) -> KnownRequirement {
     KnownRequirement {
         id: row.id,

@@ -19,7 +19,7 @@ impl<'a> StoreWorkspace<'a> {
         Self { store, lease, run }
     }
 
-    /// Asks the database, waiting out its trouble: the caller's lease bounds how long.
+    /// Queries the database and retries transient failures: the caller's lease bounds how long.
     async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
     where
         F: Future<Output = Result<T, Error>> + Send,

@@ -1,4 +1,4 @@
-//! The index of a job's texts: updated on a search, so that a step that writes a file has no extra cost. It is not part
+//! The index of a job's texts: updated by a search, so that a step that writes a file has no extra cost. It is not part
 //! of the job's state: the next search rebuilds missing parts. Requirements get their embeddings in the same way.
 
 use crate::run::store_validation::known;
@@ -10,11 +10,11 @@ use plumbline_tools::{BoxFuture, Ranked, RankedSegment, Ranking, SemanticMatches
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Bytes of texts that are indexed at a time: what of them is held in memory.
+/// Bytes of texts indexed at a time, which are held in memory.
 const INDEXED_BYTES: i64 = 4 << 20;
-/// Segments that are embedded in one call.
+/// Segments embedded in one call.
 const EMBEDDED_AT_ONCE: i64 = 64;
-/// Segments that one search embeds at most; the rest waits for the next one, which is said.
+/// Maximum segments that one search embeds; the remaining ones wait for the next search, and the result says so.
 const EMBEDDED_IN_ALL: usize = 2_048;
 
 /// One job's texts.
@@ -84,7 +84,7 @@ impl JobTexts<'_> {
         Ok(Ranked { segments, remark })
     }
 
-    /// Indexes what was written since the last search and forgets what is there no more.
+    /// Indexes texts written since the last search and removes deleted ones.
     async fn bring_up_to_date(&self, paths: &[String]) -> Result<(), Error> {
         retry_transient(|| self.store.forget_segments(self.job_id)).await?;
         loop {
@@ -92,7 +92,7 @@ impl JobTexts<'_> {
             if contents.is_empty() {
                 return Ok(());
             }
-            // Some MiB of others' text at a time, beside the event loop.
+            // Some MiB of untrusted text at a time, off the event loop.
             let (new, keys) = plumbline_bounds::run_blocking(move |_| {
                 let new: Vec<NewSegment> = contents.iter().flat_map(cut).collect();
                 (new, contents.into_iter().map(|content| content.sha256).collect::<Vec<_>>())
@@ -102,7 +102,7 @@ impl JobTexts<'_> {
         }
     }
 
-    /// The ranking by meaning with a remark, or why there is none; a failing endpoint is no trouble of ours.
+    /// The semantic ranking with a remark, or why there is none; a failing endpoint does not fail the search.
     async fn semantic(
         &self,
         embedder: &Embedder,
@@ -137,7 +137,7 @@ impl JobTexts<'_> {
         Ok(Ok((ranked(found), remark)))
     }
 
-    /// The same for requirements, those that the ones of `job` are compared with.
+    /// The same for requirements: those with which the requirements of `job` are compared.
     async fn similar_requirements(
         &self,
         embedder: &Embedder,
@@ -173,7 +173,7 @@ impl JobTexts<'_> {
     }
 }
 
-/// The segments of a content; bytes that are no text have none.
+/// The segments of a content; none for bytes that are not text.
 fn cut(content: &Unindexed) -> Vec<NewSegment> {
     let text = std::str::from_utf8(&content.content).unwrap_or_default();
     let segment = |(part, segment): (i32, plumbline_tools::search::Segment)| NewSegment {

@@ -1,11 +1,11 @@
-//! A job that is suspected of killing its workers runs alone, until it has committed a step.
+//! A job suspected of crashing its workers runs alone, until it has committed a step.
 //!
 //! ```text
-//! claimed ─▶ the others leave at their next boundary ─▶ taken down ─▶ runs ─▶ has committed, or left: claims go on
+//! claimed ─▶ the others leave at their next boundary ─▶ recorded ─▶ runs ─▶ has committed, or left: claims continue
 //! ```
 //!
-//! A worker that dies takes all its jobs with it. No job must fail because of another one, so a job with several
-//! consecutive crashes runs alone on a worker: if that dies too, the job is the cause.
+//! A worker that dies takes all its jobs with it. A job must not fail because of another one, so a job with several
+//! consecutive crashes runs alone on a worker: if that worker dies too, the job is the cause.
 
 use super::Worker;
 use crate::run::{
@@ -18,12 +18,12 @@ use tracing::warn;
 /// The suspect of a worker.
 pub(super) struct Alone {
     lease: Lease,
-    /// Until it begins.
+    /// Set until it starts.
     waits: Option<(ClaimedJob, StopListener)>,
 }
 
 impl Worker {
-    /// Keeps the first suspect of a claim and gives the rest back; what runs already leaves at its next boundary.
+    /// Keeps the first suspect of a claim and gives the others back; running jobs leave at their next boundary.
     pub(super) async fn make_room(&mut self, claimed: Vec<ClaimedJob>) -> Result<(), Error> {
         let (handle, listener) = cancellation::channel();
         let mut others = Vec::new();
@@ -41,14 +41,14 @@ impl Worker {
         for lease in others {
             match self.app.store.release(&lease, ReleaseReason::MakesRoom).await {
                 Ok(()) | Err(Error::LeaseLost(_)) => {}
-                // What was not given back is found as a lease without a run.
+                // Jobs not given back are found as leases without a run.
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    /// Begins the suspect once nothing else runs; forgets it once it has committed a step or left.
+    /// Starts the suspect once no other job runs; forgets it once it has committed a step or left.
     pub(super) async fn advance_suspect(&mut self) -> Result<(), Error> {
         let Some(alone) = &mut self.alone else { return Ok(()) };
         let lease = alone.lease;

@@ -5,7 +5,7 @@ use plumbline_config::ModelEnv;
 use plumbline_store::NewWorker;
 use serde_json::{Value, json};
 
-/// Writes the row, and asks for the time; again when somebody has swept the row away.
+/// Writes the row and queries the time; registers again if the row was swept.
 pub(crate) async fn write(app: &App) -> Result<(), plumbline_store::Error> {
     clock::sync(&app.store).await?;
     let served = app.live.now();
@@ -22,7 +22,7 @@ pub(crate) async fn write(app: &App) -> Result<(), plumbline_store::Error> {
         .await
 }
 
-/// The ceilings of those types that have one, so that `resume_job` can refuse at once.
+/// The ceilings of the types that have one, so that `resume_job` can refuse at once.
 fn limits_ceilings(served: &Served, env: &ModelEnv) -> Value {
     let of = |job_type: &String| (job_type.clone(), served.configs.limits_ceiling(job_type, env));
     let known = served.job_types.iter().map(of);

@@ -14,33 +14,33 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-/// What the process is asked to do; only ever raised.
+/// The requested kind of stop; only ever raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shutdown {
-    /// Nothing: work.
+    /// No stop: work.
     None,
-    /// Drain: claim nothing more, give the jobs back at their next boundary, at the latest when the grace is over.
+    /// Drain: claim no more jobs, give jobs back at their next boundary, at the latest when the grace period is over.
     Drain,
     /// Leave at once.
     Immediate,
 }
 
-/// Waits until at least this is wished; for ever when nobody can wish any more.
+/// Waits until at least this is requested; forever if no request can come any more.
 pub(super) async fn wait_for(stop: &mut watch::Receiver<Shutdown>, wanted: Shutdown) {
     if stop.wait_for(|now| *now >= wanted).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// How long a worker that is shutting down tries to reach the database after its grace is over.
+/// How long a worker that is shutting down tries to reach the database after its grace period.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The same for one that was told to leave at once.
+/// The same for an immediate stop.
 const IMMEDIATE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Worker {
-    /// Stops: jobs are given back at their next boundary, at the latest when the grace is over. A database that cannot
-    /// be reached is not waited for much longer than that: what is not given back is taken back once its lease ends.
+    /// Stops: jobs are given back at their next boundary, at the latest when the grace period is over. An unreachable
+    /// database is not waited for much longer: jobs not given back are rescued once their lease expires.
     pub(super) async fn drain(mut self) {
         if !self.jobs.is_empty() {
             info!(n_jobs = self.jobs.len(), "draining");
@@ -63,7 +63,7 @@ impl Worker {
             }
         }
         self.jobs.shutdown().await;
-        // A folder that is not written now is written only when another worker looks for it.
+        // A folder that is not written now stays incomplete until another worker repairs it.
         if !abandoned {
             tokio::select! {
                 () = self.app.mirror.idle() => {}
@@ -79,7 +79,7 @@ impl Worker {
     }
 }
 
-/// Gives back what is still counted as ours, such as a claim whose answer nobody waited for, and signs off.
+/// Gives back remaining leases, such as those of a claim whose answer was not awaited, and signs off.
 async fn release_remaining(app: &App) -> Result<(), plumbline_store::Error> {
     for lease in app.store.held(app.worker_id).await? {
         match app.store.release(&lease, ReleaseReason::Abandoned).await {

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tracing::warn;
 
-/// Connections for claims and steps. Two more are the heartbeat's and the listener's, which makes the five that an
-/// operator has to reckon with.
+/// Connections for claims and steps. Heartbeat and listener have one each, which makes the five that an operator has to
+/// plan for.
 const MAX_CONNECTIONS: u32 = 3;
 
-/// After how long the server gives a statement up.
+/// The statement timeout of the server.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Connects to a database that this worker can work with.
+/// Connects to a database that this worker can use.
 ///
 /// # Errors
-/// [`Error::Store`]: it cannot be reached, its schema does not fit, it hides rows, it gives too few
-/// connections, or a pooler is between that cannot serve.
+/// [`Error::Store`]: it cannot be reached, its schema does not match, it hides rows, it allows too few connections, or
+/// an incompatible pooler is in between.
 pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
     let connect = ConnectOptions {
         application_name: "plumbline worker".into(),
@@ -34,11 +34,11 @@ pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
     Ok(store)
 }
 
-/// Starts again while the database is away, until `bound` is over: what lasts longer is for a supervisor or a person to
-/// know. Nothing comes back when the worker is asked to stop meanwhile.
+/// Retries the start while the database is unavailable, until `bound` is over: a supervisor or a person should notice a
+/// longer outage. Returns nothing if the worker is asked to stop meanwhile.
 ///
 /// # Errors
-/// The last one; at once where no waiting helps.
+/// The last error; at once if waiting does not help.
 pub(super) async fn retry_until<T, F>(
     bound: Duration,
     stop: &mut watch::Receiver<Shutdown>,

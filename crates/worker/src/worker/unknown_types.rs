@@ -11,7 +11,7 @@ use std::time::Duration;
 use tracing::warn;
 
 impl Worker {
-    /// One look at all of them.
+    /// Checks all of them once.
     pub(super) async fn look_for_unknown_types(&self) -> Result<(), Error> {
         let (store, timing) = (&self.app.store, &self.app.options.timing);
         let lease_secs = u32::try_from(timing.lease.as_secs()).unwrap_or(u32::MAX);
@@ -34,7 +34,7 @@ impl Worker {
     }
 }
 
-/// What the configurations say of the type, as far as they know nothing of it, and how long it was waited for.
+/// The configurations' statement about an unknown type, and how long the job waited for it.
 fn sentence(app: &App, job_type: &str, patience: Duration) -> String {
     let shown: String = job_type.chars().take(200).collect();
     let waited = format!(

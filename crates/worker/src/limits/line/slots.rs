@@ -3,14 +3,14 @@
 use plumbline_store::Slots;
 use std::time::{Duration, Instant};
 
-/// Looks at the slots are as far apart at least.
+/// Minimum time between two requests for slots.
 const GAP: Duration = Duration::from_millis(100);
-/// When slots are looked at again that were not there.
+/// Time after which unavailable slots are requested again.
 const AGAIN: Duration = Duration::from_millis(300);
-/// For how long it is believed what was granted, and that no other worker waits.
+/// How long an answer is considered valid: the granted slots, and that no other worker waits.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What is asked: rows for so many requests, after so many have ended.
+/// A request for slots: rows for this many requests, after this many have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::limits) struct Hold {
     pub(in crate::limits) wanted: i32,
@@ -20,11 +20,11 @@ pub(in crate::limits) struct Hold {
 #[derive(Debug)]
 pub(super) struct SlotsHeld {
     lease: Duration,
-    /// Requests that are under way.
+    /// Requests in flight.
     in_use: i32,
-    /// Those that have ended since the last look, while other workers waited: their slots are the others'.
+    /// Requests ended since the last answer while other workers waited: their slots belong to the others.
     ended: i32,
-    /// Rows that this worker has.
+    /// Rows of this worker.
     rows: i32,
     seen: Option<Slots>,
     looked_at: Option<Instant>,
@@ -35,7 +35,7 @@ impl SlotsHeld {
         Self { lease, in_use: 0, ended: 0, rows: 0, seen: None, looked_at: None }
     }
 
-    /// Takes a slot for a request, if there is one; without a limit there always is.
+    /// Takes a slot for a request, if one is free; without a limit there always is.
     pub(super) fn take(&mut self, limit: Option<i32>, now: Instant) -> bool {
         let is_fresh = self.looked_at.is_some_and(|at| now.saturating_duration_since(at) <= FRESH);
         let granted = self.seen.map_or(0, |seen| seen.granted - self.ended);
@@ -52,7 +52,7 @@ impl SlotsHeld {
         }
     }
 
-    /// When to look, with so many requests that would go.
+    /// When to request slots, with this many requests that are ready to be sent.
     pub(super) fn due(&self, ripe: i32, now: Instant) -> Option<Instant> {
         let after = |pause: Duration| self.looked_at.map_or(now, |at| at + pause);
         let wanted = self.in_use + ripe;

@@ -16,7 +16,7 @@ fn join(line: &mut Line, prompt_tokens: u32) -> oneshot::Receiver<Permit> {
     granted
 }
 
-/// A thousand tokens a second, of which one second may be used at once.
+/// A thousand tokens per second, with a burst of one second.
 fn drawn(tat_s: f64) -> Drawn {
     Drawn {
         limits: EndpointLimits { tokens_per_minute: Some(60_000), ..EndpointLimits::default() },
@@ -73,7 +73,7 @@ fn after_a_change_everything_is_given_back_and_drawn_anew() {
 fn what_was_drawn_ahead_serves_without_a_draw_and_goes_back_unused() {
     let now = Instant::now();
     let mut line = line(now);
-    // It sends ten a second, of a thousand tokens each.
+    // It sends ten requests per second, each of a thousand tokens.
     let fast = Drawn { period_s: Amount { requests: 0.0, tokens: 0.000_01 }, ..drawn(0.0) };
     for n in 0..200 {
         let at = now + seconds(0.1 * f64::from(n));

@@ -1,4 +1,4 @@
-//! The documents of a job: where they come from, and whether they can be read.
+//! The documents of a job: their sources, and whether they can be read.
 
 use super::{Content, Document, IntakeJob, NotBegun, Refused, import, name};
 use plumbline_bounds::blocking::on_files;
@@ -48,7 +48,7 @@ pub(crate) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
     Ok(documents)
 }
 
-/// A folder of the document's that is another one's name, as it is written here and as it is known.
+/// A folder in the document's path that is another document's name, as written here and as known.
 fn folder_that_is_a_file<'a>(name: &'a str, names: &HashSet<String>) -> Option<(&'a str, String)> {
     let folders = name.match_indices('/').map(|(end, _)| &name[..end]);
     folders.map(|folder| (folder, folder.to_lowercase())).find(|(_, known)| names.contains(known))
@@ -58,7 +58,7 @@ pub(super) fn too_large() -> Refused {
     format!("the job's documents are larger than {} MiB together; split the job", import::MOST_BYTES >> 20)
 }
 
-/// Documents of several sources are bounded as those of one are.
+/// Documents of several sources have the same bounds as those of one.
 fn bounded(documents: &[Document]) -> Result<(), Refused> {
     let bytes: u64 = documents.iter().map(Document::size).sum();
     match documents.len() {
@@ -74,9 +74,9 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
     done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
 }
 
-/// Asks the parser of each document whether it can be opened, and how many pages it has. One that cannot be opened does not
-/// stop the others: the job has it as a source without text, whose passage says why. If none can be opened, there is
-/// nothing to do.
+/// Queries the parser for each document: whether it can be opened, and its number of pages. One that cannot be opened
+/// does not stop the others: it becomes a source without text, whose passage has the reason. If none can be opened,
+/// there is nothing to do.
 pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, NotBegun> {
     let (mut sources, mut unreadable) = (Vec::with_capacity(documents.len()), Vec::new());
     for document in documents {

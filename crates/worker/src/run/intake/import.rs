@@ -12,15 +12,15 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Most documents of one job.
+/// Maximum documents of one job.
 pub(crate) const MOST_FILES: usize = 1000;
-/// Most bytes of all documents of one job: as many as a worker takes in at once.
+/// Maximum bytes of all documents of one job: as many as a worker imports at once.
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
 /// Folders nested deeper than this are refused.
 pub(crate) const DEEPEST: usize = 16;
 
-/// The documents at `path`; a folder's keep their place below it. `roots` are the folders of the import folder that a job
-/// of this type may read, where not all of it.
+/// The documents at `path`; those of a folder keep their relative paths. `roots` are the subfolders of the import
+/// folder that a job of this type may read, if restricted.
 pub(crate) fn read(root: &Path, roots: Option<&[String]>, path: &str) -> Result<Vec<Document>, Refused> {
     let (root, relative) = place(root, roots, path)?;
     let (import, is_folder) = open(&root, &relative, path)?;
@@ -43,7 +43,7 @@ pub(crate) fn size(root: &Path, roots: Option<&[String]>, path: &str) -> Result<
     Ok(files.iter().map(size).sum())
 }
 
-/// The folder that a path must not lead out of, and the path as seen from there.
+/// The folder that a path must not leave, and the path relative to it.
 fn place(root: &Path, roots: Option<&[String]>, path: &str) -> Result<(PathBuf, PathBuf), Refused> {
     let relative = below(root, path)?;
     match roots {
@@ -52,7 +52,7 @@ fn place(root: &Path, roots: Option<&[String]>, path: &str) -> Result<(PathBuf, 
     }
 }
 
-/// Which of the folders a path lies in, and the path as seen from there: no link of theirs leads out of it.
+/// The folder that contains a path, and the path relative to it: no link in the folder leads out of it.
 fn within(roots: &[String], relative: &Path, path: &str) -> Result<(PathBuf, PathBuf), Refused> {
     let plain: PathBuf = relative.components().filter(|part| matches!(part, Component::Normal(_))).collect();
     let folders = roots.iter().map(|folder| folder.trim_matches('/'));
@@ -76,7 +76,7 @@ fn open<'a>(root: &'a Path, relative: &Path, path: &'a str) -> Result<(Import<'a
     Ok((import, metadata.is_dir()))
 }
 
-/// `path` as seen from the import folder. An absolute path is fine when it lies within.
+/// `path` relative to the import folder. An absolute path is allowed if it lies within.
 fn below(root: &Path, path: &str) -> Result<PathBuf, Refused> {
     if path.trim().is_empty() {
         return Err("document_path is empty; name a file or folder under the import folder or leave it out".into());
@@ -100,17 +100,17 @@ fn below(root: &Path, path: &str) -> Result<PathBuf, Refused> {
     Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
 }
 
-/// What folders that people see do not tell apart: capitals, and letters composed or not.
+/// A normal form of names that people's file systems treat as equal: case, and composed or decomposed letters.
 pub(crate) fn alike(name: &str) -> String {
     composed(&composed(name).to_lowercase()).into_owned()
 }
 
-/// cap-std's answer to a path or link that leads out has no errno behind it.
+/// cap-std's error for a path or link that leads out has no errno.
 fn leads_outside(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// A path as it can be stored and shown.
+/// A path in a form that can be stored and shown.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().replace(|c: char| c.is_control() || c == '\\', "\u{fffd}")
 }
@@ -157,8 +157,8 @@ impl Import<'_> {
         Ok(documents)
     }
 
-    /// A file of a folder, or why it cannot be had: that is no reason to leave the others undone. What leads outside, and what
-    /// is too much, is.
+    /// A file of a folder, or why it cannot be read: that does not stop the others. A path that leads outside, or a
+    /// size beyond the bound, does.
     fn entry(&self, relative: &Path, file: &Path, left: u64) -> Result<Result<Vec<u8>, Refused>, Refused> {
         if file.to_str().is_none_or(|name| name.contains(char::is_control) || name.contains('\\')) {
             return Ok(Err(format!("`{}` is no readable file name; rename it", shown(file))));
@@ -175,7 +175,7 @@ impl Import<'_> {
         }
     }
 
-    /// Why an entry of a folder cannot be had: a link to nothing, most often.
+    /// Why an entry of a folder cannot be read: usually a dangling link.
     fn not_had(&self, path: &Path, error: &io::Error) -> Refused {
         let shown = shown(path);
         let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
@@ -189,7 +189,7 @@ impl Import<'_> {
         }
     }
 
-    /// Collects the files below a folder. Names that begin with a dot are the system's, not documents.
+    /// Collects the files below a folder. Names that begin with a dot belong to the system and are not documents.
     fn list(&self, start: &Path, below: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Refused> {
         let folder = start.join(below);
         let refuse = |error: io::Error| self.refuse(&folder.display().to_string(), &error);
@@ -200,13 +200,13 @@ impl Import<'_> {
                 continue;
             }
             let path = below.join(name);
-            // Through links too, so that one to a document works and one that leads outside is refused by name.
+            // Links are followed, so that one to a document works and one that leads outside is refused by name.
             let shown = start.join(&path);
             let metadata = match self.dir.metadata(&shown) {
                 Err(error) if leads_outside(&error) => return Err(self.refuse(&shown.display().to_string(), &error)),
                 found => found.ok(),
             };
-            // What cannot be looked at is taken note of where it is read.
+            // An entry without metadata is reported when it is read.
             if !metadata.is_some_and(|metadata| metadata.is_dir()) {
                 files.push(path);
             } else if depth == DEEPEST {
@@ -226,13 +226,13 @@ impl Import<'_> {
 
     fn bytes(&self, relative: &Path, most: u64) -> Result<Vec<u8>, Refused> {
         let shown = relative.display().to_string();
-        // Opening a pipe would wait for a writer, so it is looked at first.
+        // Opening a pipe would wait for a writer, so the type is checked first.
         let metadata = self.dir.metadata(relative).map_err(|error| self.refuse(&shown, &error))?;
         if !metadata.is_file() {
             return Err(format!("`{shown}` under the import folder is no regular file; supply a copy of the document"));
         }
         let file = self.dir.open(relative).map_err(|error| self.refuse(&shown, &error))?;
-        // Growing by doubling would take twice the document's size at the end.
+        // Growing by doubling would need twice the document's size at the end.
         let expected = usize::try_from(metadata.len().min(most) + 1).unwrap_or_default();
         let mut bytes = Vec::with_capacity(expected);
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.refuse(&shown, &error))?;

@@ -26,10 +26,10 @@ use serde_json::Value;
 use std::{path::Path, sync::Arc};
 pub(crate) use tool_files::shared;
 
-/// The long-term memory as it is before anybody has written to it.
+/// The initial content of the long-term memory.
 pub(crate) const WORKSPACE_FORM: &str = include_str!("workspace.md");
 
-/// What intake needs of a job's row.
+/// The fields of a job's row that intake needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IntakeJob {
     /// `jobs.prompt`.
@@ -38,15 +38,15 @@ pub(crate) struct IntakeJob {
     pub(crate) context: Value,
     /// `jobs.document_path`: a file or folder under the import folder.
     pub(crate) document_path: Option<String>,
-    /// Folders of the import folder that it may lie in; all of it when absent.
+    /// Subfolders of the import folder that may contain it; all of it when absent.
     pub(crate) document_roots: Option<Vec<String>>,
     /// `jobs.document_content`: a document given inline.
     pub(crate) document: Option<Vec<u8>>,
-    /// `job_documents`: more of them, each with its name.
+    /// `job_documents`: further documents, each with its name.
     pub(crate) documents: Vec<(String, Vec<u8>)>,
 }
 
-/// A document before it is taken in.
+/// A document before its import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Document {
     /// Path below `input/`.
@@ -54,11 +54,11 @@ struct Document {
     content: Content,
 }
 
-/// What there is of a document.
+/// The content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
     Bytes(Vec<u8>),
-    /// Nothing, for this reason: the others of its folder are worked on.
+    /// None, for this reason: the other documents of its folder are used.
     Unread(String),
 }
 
@@ -75,13 +75,13 @@ impl Document {
     }
 }
 
-/// Most bytes of a context that is laid out with a line a value.
+/// Maximum bytes of a context that is formatted with one value per line.
 const MOST_LAID_OUT: usize = 16 << 10;
 
-/// A refusal: one sentence, what, where, what to do.
+/// A refusal: one sentence that says what, where, what to do.
 type Refused = String;
 
-/// Why a job is not begun.
+/// Why a job does not begin.
 struct NotBegun {
     reason: Refused,
     /// Whether none of its documents can be read.
@@ -96,8 +96,8 @@ impl From<Refused> for NotBegun {
 
 /// Gathers the job's documents and first files.
 ///
-/// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
-/// instructions, `shared` what it has in common with other jobs.
+/// `import_root` is the folder for `document_path` (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
+/// instructions, `shared` the files shared with other jobs.
 pub(crate) async fn ingest(
     job: IntakeJob,
     import_root: &Path,
@@ -111,12 +111,12 @@ pub(crate) async fn ingest(
     }
 }
 
-/// Why documents of so many bytes are not read at all.
+/// Why documents with this many bytes are not read at all.
 pub(crate) fn too_many_bytes(bytes: u64) -> Option<Refused> {
     (bytes > import::MOST_BYTES).then(documents::too_large)
 }
 
-/// Bytes of the documents at a path; 0 where they cannot be read, which [`ingest`] says.
+/// Bytes of the documents at a path; 0 if they cannot be read, which [`ingest`] reports.
 pub(crate) async fn size_of(path: String, roots: Option<Vec<String>>, import_root: &Path) -> u64 {
     let root = import_root.to_owned();
     let size = on_files(move || import::size(&root, roots.as_deref(), &path));
@@ -145,19 +145,19 @@ async fn gather(
 }
 
 fn check_prompt(prompt: &str) -> Result<(), Refused> {
-    // A single letter is a prompt: what is too little to act on is not for rules to say.
+    // A single letter is a prompt: rules cannot decide whether a prompt is sufficient.
     if prompt.chars().any(char::is_alphanumeric) {
         return Ok(());
     }
     Err("the job's prompt is empty; say in `prompt` what is to be done".into())
 }
 
-/// The user's words stay word for word: they are appended as they are, never run through a template (lesson 76).
+/// The user's text is kept verbatim: it is appended unchanged, never rendered as a template (lesson 76).
 fn instructions_file(instructions: &str, prompt: &str) -> String {
     format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
 }
 
-/// Laid out for people, but for what nobody reads: each line of a value that is nested deep begins with hundreds of spaces.
+/// Formatted for people, except for deeply nested values, where each line would begin with hundreds of spaces.
 fn context_file(context: &Value) -> String {
     let context = if context.is_null() { &Value::Object(serde_json::Map::new()) } else { context };
     let mut text = context.to_string();

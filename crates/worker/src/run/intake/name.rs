@@ -3,7 +3,7 @@
 use super::{Refused, import::DEEPEST};
 use serde_json::Value;
 
-/// `context->>'document_name'`, or `document`; with an extension by the content's look where there is none.
+/// `context->>'document_name'`, or `document`; with an extension detected from the content if it has none.
 pub(crate) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
     let name = match context.get("document_name") {
         None | Some(Value::Null) => "document",
@@ -18,7 +18,7 @@ pub(crate) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
     Ok(with_extension(name, bytes))
 }
 
-/// The name of one of several documents: a place below `input/`, of plain names.
+/// The name of one of several documents: a path below `input/`, of plain names.
 pub(crate) fn given(name: &str, bytes: &[u8]) -> Result<String, Refused> {
     let name = name.trim();
     match name.split('/').all(is_plain) && name.split('/').count() <= DEEPEST {
@@ -42,7 +42,7 @@ fn is_plain(name: &str) -> bool {
         && !name.contains(char::is_control)
 }
 
-/// What the content looks like, by its first bytes.
+/// The extension for the content's first bytes.
 fn extension(bytes: &[u8]) -> &'static str {
     let start = &bytes[..bytes.len().min(512)];
     let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();

@@ -250,7 +250,7 @@ async fn lesson_16_an_empty_brief_is_refused_before_it_costs_anything() {
     }
 }
 
-/// Ways to get out of the import folder, to be put before a target.
+/// Prefixes of a target that try to leave the import folder.
 const WAYS: [&str; 26] = [
     "../",
     "../../",
@@ -328,7 +328,7 @@ fn a_folder_that_turns_into_a_link_leads_nowhere() {
             // By its own name and by the folder's.
             match super::import::read(root.path(), None, if turn % 2 == 0 { "a/x.txt" } else { "a" }) {
                 Ok(documents) if documents.iter().all(|document| document.content == inside_bytes) => inside += 1,
-                // Caught between its two names, it is not there.
+                // Read between the two renames, it does not exist.
                 Ok(documents)
                     if documents.iter().all(|document| matches!(document.content, super::Content::Unread(_))) => {}
                 Ok(documents) => leaks.push(format!("{documents:?}")),
