@@ -156,7 +156,7 @@ async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
         tokio::select! {
             beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
                 failing = log_change(&beaten, failing);
-                // After a failure sooner than the interval, because the lease is running out.
+                // Sooner than the interval after a failure, because the lease is running out.
                 let pause = if matches!(beaten, Ok(Ok(()))) { shared.timing.heartbeat } else { shared.timing.heartbeat / 4 };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}

@@ -181,8 +181,7 @@ impl Worker {
                 break Err(Error::LoopEnded("lease keeper"));
             }
             self.app.health.record_tick(self.heartbeat.lease_is_valid(), self.notifier.is_listening());
-            // A claim is never cancelled: if the database executed it after the last release, it would count as a
-            // crash.
+            // A drain waits for the claim: if the database executed it after the last release, it would count as a crash.
             let ticked = tokio::select! {
                 ticked = with_call_timeout(self.tick()) => ticked,
                 () = wait_for(&mut stopping, Shutdown::Immediate) => break Ok(()),

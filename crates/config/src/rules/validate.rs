@@ -150,7 +150,7 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolatio
     variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
 }
 
-/// With thinking, messages accept only their default temperature, and refuse each request with another one.
+/// With thinking, the messages dialect accepts only its default temperature, and refuses each request with another one.
 /// <https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#feature-compatibility>
 fn temperature(section: &str, llm: &Llm, broken: &mut Vec<RuleViolation>) {
     const THEIR_OWN: f64 = 1.0;

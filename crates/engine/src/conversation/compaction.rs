@@ -181,7 +181,7 @@ impl Run {
     }
 
     /// Whether the conversation before `keep_from` fits the window of the model that would summarize it. One that does
-    /// not is cut at once: a summary of a part would be taken for one of the whole (lesson 54).
+    /// not is cut at once: a summary of a part would be mistaken for one of the whole (lesson 54).
     fn can_be_summarized(&self, keep_from: i64) -> bool {
         let model = self.model_for(Purpose::Summary);
         let conversation: u32 = self.context_before(keep_from).map(visible_tokens).sum();

@@ -56,7 +56,7 @@ pub(crate) fn opening(
     parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}{}", by_rule(run))));
     parts.extend(run.beginning.given.clone());
     parts.push(bearings(run));
-    // The plan of a phase of work already covers this.
+    // A phase of work has the plan, and needs no note on the planning phase.
     if let Some(note) = note.filter(|_| next.opening != Opening::Work) {
         parts.push(format!("### Archive note of the phase before\n\n```yaml\n{}```", note));
     }

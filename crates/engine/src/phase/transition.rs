@@ -115,7 +115,7 @@ impl Run {
     }
 
     /// The job fails at the end of a phase, in which no work is left: a retry finds a new phase, with open todos and
-    /// the reason. The model did not abandon that phase; its rewinds are counted anew, because a person has looked at
+    /// the reason. The model did not abandon that phase; its rewind count restarts, because a person has looked at
     /// the job.
     pub(crate) fn fail_at_the_end(&mut self, error: JobError, now: DateTime<Utc>) {
         self.record_failure(&error);

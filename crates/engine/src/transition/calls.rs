@@ -56,7 +56,7 @@ impl Run {
                 None => self.answer_given(&item, given),
             }
         }
-        // If some are still awaited, they run without the check.
+        // The check remains while its call is still awaited.
         self.calls.check = check.filter(|_| self.calls.waiting > 0);
     }
 

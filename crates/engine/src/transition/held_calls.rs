@@ -1,6 +1,6 @@
-//! Calls after the one that ends a phase. Those bound in the phase are carried out in it, before its end takes effect;
-//! from the first unbound one on they are held, and the next phase carries them out before its first request. In both
-//! cases the model reads the results after the opening, and which calls were not carried out.
+//! Calls after the one that ends a phase. Those bound in the phase are executed in it, before its end takes effect;
+//! from the first unbound one on they are held, and the next phase executes them before its first request. In both
+//! cases the model reads the results after the opening, and which calls were not executed.
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{

@@ -44,8 +44,8 @@ fn as_ecmascript(number: f64) -> String {
     if number == 0.0 {
         return "0".into();
     }
-    // Of two shortest forms at equal distance the even one is chosen, as required by the RFC but not done by the
-    // standard library.
+    // Of two shortest forms at equal distance this takes the even one, as the RFC requires; the standard library does
+    // not.
     let (digits, power) = decimal(&Value::from(number).to_string());
     let sign = if number < 0.0 { "-" } else { "" };
     let count = digits.len() as i64;

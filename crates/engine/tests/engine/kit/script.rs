@@ -1,18 +1,18 @@
 //! Dialogues as scripts of a few lines. A line is an event from outside:
 //!
 //! ```text
-//! take in                     the documents are at hand
-//! call NAME {…} + NAME {…}    the model calls tools; they are carried out by `executor`
-//! ask NAME {…}                the model calls a tool that is not carried out yet
-//! run                         the waiting calls are carried out
-//! cut off NAME {…}            the model's answer ran into the cap
+//! take in                     the documents are available
+//! call NAME {…} + NAME {…}    the model calls tools; `executor` runs them
+//! ask NAME {…}                the model calls a tool that does not run yet
+//! run                         the waiting calls run
+//! cut off NAME {…}            the model's answer reached the cap
 //! say TEXT                    the model answers without a call
 //! fail CLASS                  the model call fails
 //! wake                        the wait is over
 //! feedback TEXT               the user writes
 //! crash                       the worker dies, another loads the rows
-//! resume                      a job that left is taken up again, when its time has come
-//! close N                     a look at a file and todo_complete, N times, each in an answer of its own
+//! resume                      a job that left is resumed when it is due
+//! close N                     a read of a file and todo_complete, N times, each in a separate answer
 //! ```
 //!
 //! The transcript repeats each line and shows the resulting changes and the next effect.
