@@ -2,7 +2,7 @@
 //! that a new fail-point is swept from the day it is added.
 
 use crate::{
-    baseline::Baseline,
+    baseline::{Baseline, given_up},
     place::{self, Places},
     size::Size,
 };
@@ -91,7 +91,9 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
             let ended = ended_after_all_jobs(&world, worker).await;
             assert_eq!(ended.code, Some(0), "{next:?} ended the worker: {}", ended.stderr);
         }
-        assert_eq!(world.job(job).await.status, "completed", "{next:?}");
+        let (row, given_up) = (world.job(job).await, given_up(&world, job).await);
+        let ended = (row.status.as_str(), row.requests - given_up);
+        assert_eq!(ended, ("completed", baseline.requests as i64), "{next:?}: {row:?}");
     }
     baseline.assert_same(&world, &jobs).await;
     world.close().await;

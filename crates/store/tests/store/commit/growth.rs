@@ -163,12 +163,7 @@ async fn a_step_costs_the_same_however_long_the_job_has_run(pool: PgPool) {
 async fn claim(store: &Store, pool: &PgPool) -> Cost {
     let worker = worker(store).await;
     let mut connection = planning(pool).await;
-    cost(
-        &mut connection,
-        include_str!("../../../queries/queue/claim.sql"),
-        &format!("'{worker}', 20, NULL, NULL, NULL, NULL, NULL, NULL"),
-    )
-    .await
+    cost(&mut connection, include_str!("../../../queries/queue/claim.sql"), &format!("'{worker}', 20, NULL")).await
 }
 
 /// Other jobs, as found in practice.
