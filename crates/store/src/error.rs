@@ -103,6 +103,7 @@ pub enum Error {
 fn said(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(database) => database.message().to_owned(),
+        sqlx::Error::Configuration(sentence) => sentence.to_string(),
         other => other.to_string(),
     }
 }
@@ -155,6 +156,11 @@ impl Error {
     pub fn is_outage(&self) -> bool {
         let code = self.code();
         self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == FORBIDDEN)
+    }
+
+    /// Whether the address itself cannot be used, regardless of the server.
+    pub fn is_of_the_address(&self) -> bool {
+        matches!(self, Self::Database { source: sqlx::Error::Configuration(_), .. })
     }
 
     /// Whether the server itself reported it, as opposed to a failed connection.

@@ -99,13 +99,13 @@ impl Store {
     /// [`Error::Database`] for a malformed address or a server that does not answer.
     pub async fn connect(url: &str, options: ConnectOptions) -> Result<Self, Error> {
         let doing = "connect to the database (check DATABASE_URL, and that the server is running)";
-        let mut server = options.server(url).during(doing)?;
+        let mut server = options.server(url).during("use DATABASE_URL")?;
         // The pool would retry a refused connection until its timeout and then report only the timeout.
         let mut first = try_once(&server).await;
         if first.as_ref().is_err_and(is_refused_by_pooler) {
             // A pooler that accepts no settings at session start; the caller's own deadlines remain, and plans improve
             // once the server has statistics of the tables.
-            server = options.address(url).during(doing)?;
+            server = options.address(url).during("use DATABASE_URL")?;
             first = try_once(&server).await;
         }
         first.during(doing)?.close().await.during(doing)?;

@@ -42,6 +42,9 @@ pub(super) async fn check() -> Vec<Finding> {
 
 /// Why there is no connection, with the remedy for the most common mistakes.
 fn unreachable(error: &Error) -> String {
+    if error.is_of_the_address() {
+        return error.to_string();
+    }
     let code = match error {
         Error::Database { source, .. } => source.as_database_error().and_then(|error| error.code()),
         _ => None,
