@@ -12,7 +12,7 @@ pub enum Error {
     #[error("{0}")]
     Options(String),
     /// An essential loop ended; without it the process would only appear to be alive.
-    #[error("the worker's {0} stopped unexpectedly; the process ends so that its supervisor starts it anew")]
+    #[error("the worker's {0} stopped unexpectedly; exiting so that the supervisor restarts the process")]
     LoopEnded(&'static str),
 }
 

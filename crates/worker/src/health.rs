@@ -97,11 +97,11 @@ impl Health {
     pub(crate) fn not_ready_reason(&self) -> Option<String> {
         let delayed = self.delayed.load(Ordering::Relaxed);
         if delayed > 0 {
-            return Some(format!("the database does not take what this worker writes ({delayed} steps wait)"));
+            return Some(format!("the database does not accept this worker's commits ({delayed} steps are waiting)"));
         }
         let stumbled = self.stumbled.load(Ordering::Relaxed);
         if stumbled {
-            return Some("the database does not let this worker read or claim its queue".to_owned());
+            return Some("this worker cannot read the queue or claim jobs from it".to_owned());
         }
         if let Some(reason) = self.serves_none() {
             return Some(reason);
@@ -128,7 +128,7 @@ impl Health {
         let files = self.files();
         let why = || match &files.broken {
             Some(broken) => format!("no job type resolves, so this worker claims nothing: {broken}"),
-            None => "this worker has none of the job types that it is asked to run, see --job-types".to_owned(),
+            None => "this worker knows none of the job types in --job-types".to_owned(),
         };
         files.serves_none.then(why)
     }
@@ -211,7 +211,7 @@ impl WorkerHealth for Health {
     fn wrong_with_files(&self) -> Option<String> {
         let files = self.files();
         let refused =
-            |reason| format!("changed configuration files are refused and those of before are in use: {reason}");
+            |reason| format!("changed configuration files were rejected and the previous ones are in use: {reason}");
         let sentences: Vec<String> =
             files.broken.clone().into_iter().chain(files.refused.as_ref().map(refused)).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))

@@ -131,8 +131,8 @@ fn pauses(shared: &Shared) -> bool {
     let delay = shared.pulse.delay();
     let pauses = delay > stillness(shared.timing.lease);
     match (shared.pausing.swap(pauses, Ordering::Release), pauses) {
-        (false, true) => warn!(?delay, "the event loop stands still; leases are not renewed until it moves"),
-        (true, false) => info!("the event loop moves again; leases are renewed"),
+        (false, true) => warn!(?delay, "event loop stalled; heartbeat paused, leases are not renewed"),
+        (true, false) => info!("event loop recovered; heartbeat resumed"),
         _ => {}
     }
     pauses
@@ -141,7 +141,7 @@ fn pauses(shared: &Shared) -> bool {
 async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
     let options = ConnectOptions {
         max_connections: 1,
-        application_name: "plumbline lease keeper".into(),
+        application_name: "plumbline heartbeat".into(),
         statement_timeout: Some(shared.timing.heartbeat),
     };
     let (mut store, mut failing) = (None, false);
@@ -171,9 +171,9 @@ async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
 /// Logs when heartbeats begin to fail and when they succeed again, not each time; returns whether they fail.
 fn log_change(beaten: &Result<Result<(), plumbline_store::Error>, Elapsed>, failing: bool) -> bool {
     match beaten {
-        Ok(Ok(())) if failing => info!("heartbeats arrive again"),
-        Ok(Err(error)) if !failing => warn!(%error, "heartbeat failed; trying again"),
-        Err(_) if !failing => warn!("heartbeat not answered in time; trying again"),
+        Ok(Ok(())) if failing => info!("heartbeat recovered"),
+        Ok(Err(error)) if !failing => warn!(%error, "heartbeat failed; retrying"),
+        Err(_) if !failing => warn!("heartbeat timed out; retrying"),
         _ => {}
     }
     !matches!(beaten, Ok(Ok(())))

@@ -152,7 +152,7 @@ async fn listen(store: Store, notifier: Arc<Notifier>) {
                 }
                 notifier.listening.store(false, Ordering::Relaxed);
             }
-            Err(error) => debug!(%error, "not listening for notifications; polling goes on"),
+            Err(error) => debug!(%error, "LISTEN failed; polling until it reconnects"),
         }
         backoff.sleep().await;
     }

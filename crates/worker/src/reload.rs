@@ -77,7 +77,7 @@ impl Live {
 pub(crate) fn tell_broken(app: &App) {
     let served = app.live.now();
     for (job_type, reason) in &served.broken {
-        warn!(job.r#type = job_type, reason, "jobs of this type are not claimed: its files do not resolve");
+        warn!(job.r#type = job_type, reason, "not claiming jobs of this type: its configuration files do not resolve");
     }
     app.health.serves(served.job_types.is_empty(), served.trouble());
 }
@@ -100,7 +100,7 @@ async fn look(app: &Arc<App>) {
         Err(error) => refuse(app, error),
         Ok(found) if found == *before => {
             if app.health.refuses_files(None) {
-                info!("the configuration files are again those in use");
+                info!("configuration files match those in use again");
             }
         }
         Ok(found) => match new_problems(&before, &found, &app.options.model_env) {
@@ -138,7 +138,7 @@ fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry, env: &ModelEnv)
 
 fn refuse(app: &App, reason: String) {
     if app.health.refuses_files(Some(reason.clone())) {
-        warn!(reason, "changed configuration files are refused; jobs start with those of before");
+        warn!(reason, "rejected changed configuration files; new jobs keep using the previous ones");
     }
 }
 
@@ -147,13 +147,13 @@ async fn take(app: &Arc<App>, found: ConfigRegistry) {
     app.live.take(found);
     app.health.refuses_files(None);
     tell_broken(app);
-    info!(job_types = app.live.now().job_types.join(", "), "changed configuration files are in use for new jobs");
+    info!(job_types = app.live.now().job_types.join(", "), "reloaded configuration files; new jobs use them");
     // This worker may now serve more job types, or fewer; if the database is unavailable, the next registration writes
     // it.
     if let Err(error) = registration::write(app).await {
-        warn!(%error, "the worker's job types could not be written");
+        warn!(%error, "could not update the worker's job types");
     }
     if let Err(error) = app.store.retry_waiting_for(plumbline_config::NO_MODEL).await {
-        warn!(%error, "jobs that wait for a model could not be taken up; they are tried when their time has come");
+        warn!(%error, "could not retry jobs that wait for a model; they are retried at their next scheduled time");
     }
 }

@@ -141,13 +141,13 @@ impl Worker {
         for waited_for in [KEY_REFUSED, NO_MODEL] {
             let jobs = app.store.retry_waiting_for(waited_for).await?;
             if jobs > 0 {
-                info!(jobs, waited_for, "jobs that waited for another worker are tried by this one");
+                info!(jobs, waited_for, "retrying jobs that waited for another worker");
             }
         }
         let beating = app.health.pulse.start();
         let (url, timing) = (app.options.database_url.clone(), app.options.timing);
         let heartbeat = Heartbeat::start(url, app.worker_id, timing, app.health.pulse.clone())
-            .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
+            .map_err(|error| Error::Options(format!("the heartbeat thread could not be started: {error}")))?;
         let notifier = Notifier::listen(app.store.clone());
         let reloading = tokio::spawn(reload::watch(app.clone()));
         info!(worker.id = %app.worker_id, concurrency = app.options.concurrency, "worker started");
@@ -178,7 +178,7 @@ impl Worker {
                 break Ok(());
             }
             if !self.heartbeat.is_alive() {
-                break Err(Error::LoopEnded("lease keeper"));
+                break Err(Error::LoopEnded("heartbeat"));
             }
             self.app.health.record_tick(self.heartbeat.lease_is_valid(), self.notifier.is_listening());
             // A drain waits for the claim: if the database executed it after the last release, it would count as a crash.
@@ -276,7 +276,7 @@ impl Worker {
         if let Err(panic) = ended
             && panic.is_panic()
         {
-            error!(job.id = %lease.job_id, error = %panic, "a job's run panicked");
+            error!(job.id = %lease.job_id, error = %panic, "job run panicked");
             tokio::spawn(fail_panicked(self.app.clone(), lease));
         }
     }
@@ -284,7 +284,7 @@ impl Worker {
     /// If the heartbeat has failed for too long, others may take our jobs: everything is dropped before that.
     fn guard_leases(&mut self) {
         if !self.heartbeat.lease_is_valid() && !self.active_jobs.is_empty() {
-            warn!(n_jobs = self.active_jobs.len(), "leases lost: no heartbeat for too long; all runs are dropped");
+            warn!(n_jobs = self.active_jobs.len(), "leases lost: heartbeat overdue; dropping all runs");
             self.active_jobs.raise(StopLevel::LeaseLost);
         }
     }
@@ -309,7 +309,7 @@ impl Worker {
         self.reconciled = Instant::now();
         let leases = self.app.store.held(self.app.worker_id).await?;
         for orphan in self.active_jobs.reconcile(&leases) {
-            warn!(job.id = %orphan.job_id, "a lease without a run is given back");
+            warn!(job.id = %orphan.job_id, "released a lease that has no run");
             match self.app.store.release(&orphan, ReleaseReason::Orphaned).await {
                 Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
                 Err(error) => return Err(error),
@@ -322,7 +322,7 @@ impl Worker {
         let lease = self.app.options.timing.lease.as_secs();
         for job in self.app.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
             warn!(job.id = %job.job_id, worker.id = %job.worker_id, n_crashes = job.crash_count, failed = job.failed,
-                  "job taken back from a dead worker");
+                  "reclaimed a job from a dead worker");
             plumbline_telemetry::instruments::rescued(1);
         }
         self.look_for_unknown_types().await?;
@@ -376,15 +376,15 @@ impl Worker {
 async fn fail_panicked(app: Arc<App>, lease: Lease) {
     let said = "internal error: the job's run panicked; please report it with the worker's log";
     if let Err(error) = app.store.reject(&lease, &JobError::new("internal", said)).await {
-        warn!(job.id = %lease.job_id, %error, "the job could not be failed; it is given back");
+        warn!(job.id = %lease.job_id, %error, "could not mark the job as failed; releasing it");
     }
 }
 
 /// Logs when the queue begins to fail and when it works again, not at every turn.
 fn log_change(trouble: Option<&plumbline_store::Error>, before: bool) {
     match trouble {
-        Some(error) if !before => warn!(%error, "the queue could not be read; trying again"),
-        None if before => info!("the queue can be read again"),
+        Some(error) if !before => warn!(%error, "could not read the queue; retrying"),
+        None if before => info!("the queue is readable again"),
         _ => {}
     }
 }

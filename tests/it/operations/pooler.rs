@@ -43,7 +43,7 @@ async fn in_session_mode_everything_works() {
     assert_eq!(doctor.code, Some(0), "{}{}", doctor.stdout, doctor.stderr);
     for worker in workers {
         // That something took long is the machine's matter.
-        let late = ["slow", "heartbeat not answered in time"];
+        let late = ["slow", "heartbeat timed out"];
         let log = worker.stderr();
         let warned = log.lines().find(|line| line.contains("WARN") && !late.iter().any(|words| line.contains(words)));
         assert_eq!(warned, None, "{log}");

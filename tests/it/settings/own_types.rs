@@ -119,8 +119,8 @@ async fn where_each_value_comes_from_is_shown(pool: PgPool) {
 
     let doctor = run(&world, &dir, &["doctor"]).await;
     let line = doctor.stdout.lines().find(|line| line.contains("environment: PLUMBLINE_MODEL")).unwrap_or_default();
-    assert!(line.contains("PLUMBLINE_MODEL fills `llm.model` of no job type; local has its own"), "{}", doctor.stdout);
-    assert!(doctor.stdout.contains("OPENAI_BASE_URL fills `llm.base_url` of local"), "{}", doctor.stdout);
+    assert!(line.contains("PLUMBLINE_MODEL sets `llm.model` for no job type; local has its own"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("OPENAI_BASE_URL sets `llm.base_url` for local"), "{}", doctor.stdout);
     world.finish().await;
 }
 
@@ -194,13 +194,13 @@ async fn changed_files_reach_new_jobs_without_a_restart(pool: PgPool) {
 
     write("config.json", &configured("Second"));
     write("instructions.md", "Extract the requirements as the second version says.");
-    says("changed configuration files are in use for new jobs").await;
+    says("reloaded configuration files").await;
     let second = world.insert(&job("ours", None)).await;
     let (name, instructions) = stored(second).await;
     assert_eq!((name.as_str(), instructions.contains("the second version")), ("Second", true));
 
     write("config.json", "{\"$extends\": \"creator\", \"display_nam\": \"Third\"}");
-    says("changed configuration files are refused").await;
+    says("rejected changed configuration files").await;
     says("unknown key `display_nam`").await;
     let third = world.insert(&job("ours", None)).await;
     assert_eq!(stored(third).await.0, "Second", "the old stays");

@@ -49,7 +49,7 @@ impl Services {
     fn caller(&self) -> Option<HttpCaller> {
         let secrets = self.secrets.clone();
         let made = HttpCaller::new(Arc::new(move |name, address| secrets.for_address(name, address)));
-        made.inspect_err(|error| warn!(%error, "tools over HTTP are not called")).ok()
+        made.inspect_err(|error| warn!(%error, "HTTP tools are disabled")).ok()
     }
 
     fn search(&self, search: &WebSearch) -> Searching {
@@ -63,7 +63,7 @@ impl Services {
             let api_key = api_key_env.as_deref().and_then(|name| self.secrets.for_address(name, &base_url));
             let settings = EmbedderSettings { base_url, model, api_key };
             let made = Embedder::new(settings);
-            made.inspect_err(|error| warn!(%error, "embeddings are off")).ok().map(Arc::new)
+            made.inspect_err(|error| warn!(%error, "embeddings are disabled")).ok().map(Arc::new)
         };
         self.embedders.get(embeddings, make)
     }
@@ -92,7 +92,7 @@ impl JobServices {
 }
 
 fn fetcher() -> Option<Fetcher> {
-    Fetcher::new(FetcherOptions::default()).inspect_err(|error| warn!(%error, "web pages are not fetched")).ok()
+    Fetcher::new(FetcherOptions::default()).inspect_err(|error| warn!(%error, "fetching web pages is disabled")).ok()
 }
 
 fn connect(search: &WebSearch, secrets: &Secrets) -> Searching {

@@ -102,7 +102,7 @@ impl Limits {
             Ok(()) => {
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
             }
-            Err(error) => warn!(model.endpoint = key.endpoint, %error, "a limit could not be noted"),
+            Err(error) => warn!(model.endpoint = key.endpoint, %error, "could not store a learned rate limit"),
         }
     }
 
@@ -137,7 +137,7 @@ async fn look(limits: Weak<Limits>) {
     let Some(mut changes) = limits.upgrade().map(|limits| limits.store.limits_changed()) else { return };
     while let Some(limits) = limits.upgrade() {
         if let Err(error) = limits.look().await {
-            tracing::debug!(%error, "the limits of models' endpoints could not be read");
+            tracing::debug!(%error, "could not read the rate limits of model endpoints");
         }
         drop(limits);
         let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;

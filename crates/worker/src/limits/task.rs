@@ -175,7 +175,7 @@ impl Task {
             model.endpoint = self.key.endpoint,
             model.name = self.key.model,
             wait_s = refusal.wait.map(|wait| wait.as_secs()),
-            "the provider refused a request as one too many; all workers wait"
+            "provider rate limit hit; all workers back off"
         );
         self.line.limits_changed();
         let block = self.store.block_endpoint(&self.key, &refusal);
@@ -186,7 +186,7 @@ impl Task {
         let draw = self.line.draw(Instant::now());
         match with_call_timeout(self.store.draw_from_endpoint(&self.key, &draw)).await {
             Ok(drawn) => {
-                debug!(model.name = self.key.model, ?draw, ?drawn, "drawn");
+                debug!(model.name = self.key.model, ?draw, ?drawn, "drew from the rate limit");
                 self.failed_at = None;
                 self.line.drew(&draw, drawn, Instant::now());
             }
@@ -211,14 +211,14 @@ impl Task {
 
     fn failed(&mut self, error: &Error) {
         if self.failed_at.is_none() {
-            warn!(model.endpoint = self.key.endpoint, %error, "nothing could be drawn; trying again");
+            warn!(model.endpoint = self.key.endpoint, %error, "rate-limit draw failed; retrying");
         }
         self.failed_at = Some(Instant::now());
     }
 
     fn noted(&self, done: Result<(), Error>) -> bool {
         if let Err(error) = &done {
-            warn!(model.endpoint = self.key.endpoint, %error, "a limit could not be noted");
+            warn!(model.endpoint = self.key.endpoint, %error, "could not store a learned rate limit");
         }
         done.is_ok()
     }

@@ -57,7 +57,7 @@ impl Waits {
         let said = match with_call_timeout(self.store.say_waits_for_limit(&jobs)).await {
             Ok(said) => said.into_iter().collect::<HashSet<_>>(),
             Err(error) => {
-                debug!(%error, "the jobs that wait for their model's limit could not be marked");
+                debug!(%error, "could not mark the jobs that wait for a rate limit");
                 return;
             }
         };

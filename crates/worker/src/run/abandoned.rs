@@ -58,7 +58,7 @@ impl Sent {
         for (mut record, since) in left {
             record.duration_ms = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
             if let Err(error) = with_call_timeout(app.store.note_abandoned(job, &record)).await {
-                warn!(job.id = %job, %error, "a request that was given up could not be put on record");
+                warn!(job.id = %job, %error, "could not record an abandoned request");
             }
         }
     }

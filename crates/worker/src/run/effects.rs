@@ -200,7 +200,7 @@ impl StepLoop<'_> {
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {
             Ok(returns) => Ok(Outcome::ToolsReturned(returns)),
             Err(BatchError::Unavailable(outage)) => {
-                debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
+                debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is unavailable");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
             Err(BatchError::Workspace(error)) => Err(unread(error)),

@@ -46,7 +46,7 @@ impl InputWatcher {
         }
         let mut intake = Intake::default();
         for file in found {
-            info!(job.id = %self.job_id, file.path = file.path, "a file that was put into the workspace is taken in");
+            info!(job.id = %self.job_id, file.path = file.path, "imported new input file");
             intake.sources.extend(self.source(app, &file).await);
             intake.files.push(FileWrite { path: file.path, content: file.bytes });
         }
@@ -56,7 +56,7 @@ impl InputWatcher {
     fn refuse(&mut self, linked: Vec<String>) {
         for path in linked {
             if !self.refused.contains(&path) {
-                warn!(job.id = %self.job_id, file.path = path, "a file that has other names (a hard link) is not taken in; put a copy there");
+                warn!(job.id = %self.job_id, file.path = path, "ignored a hard-linked input file; replace it by a copy");
                 self.refused.insert(path);
             }
         }
@@ -86,7 +86,7 @@ impl InputWatcher {
                 ..Source::default()
             }),
             Err(error) => {
-                warn!(job.id = %self.job_id, file.path, %error, "the file is no document that can be read");
+                warn!(job.id = %self.job_id, file.path, %error, "input file is not a readable document");
                 None
             }
         }

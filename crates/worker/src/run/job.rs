@@ -38,7 +38,7 @@ pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener
     match end {
         Ok(Exit::Left(leave)) => log_leave(&claimed, &leave),
         Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
-        Err(StepError::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
+        Err(StepError::LeaseLost) => info!(job.id = %claimed.id, "job dropped: this worker no longer holds its lease"),
         Err(trouble) => tokio::select! {
             () = Box::pin(fail_or_give_back(&app, &claimed, &trouble)) => {}
             () = signal.at_least(StopLevel::LeaseLost) => {}
@@ -203,7 +203,7 @@ async fn defer_unknown_type(app: &App, claimed: &ClaimedJob) -> Result<bool, Ste
 /// files, tries it at once.
 async fn wait_for_model(app: &App, claimed: &ClaimedJob, reason: String) -> Result<Exit, StepError> {
     let lease = claimed.lease();
-    warn!(job.id = %claimed.id, reason, "the job waits for a model");
+    warn!(job.id = %claimed.id, reason, "job waits for a worker with a model");
     retry_transient(|| app.store.release_for(&lease, &reason, MODEL_AGAIN)).await?;
     Ok(Exit::Released)
 }
@@ -226,7 +226,7 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     match leave {
         JobExit::Completed { .. } => info!(job.id = %id, "job completed"),
         JobExit::Review { reason, .. } => info!(job.id = %id, reason, "job in review"),
-        JobExit::AwaitsDecision { calls } => info!(job.id = %id, n_calls = calls, "job waits for decisions on calls"),
+        JobExit::AwaitsDecision { calls } => info!(job.id = %id, n_calls = calls, "job waits for approval of calls"),
         JobExit::Paused { reason } => warn!(job.id = %id, reason, "job paused"),
         JobExit::Parked { until, reason } => warn!(job.id = %id, %until, reason, "job parked"),
         JobExit::Failed(error) => warn!(job.id = %id, error = error.message, "job failed"),
@@ -237,7 +237,7 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
 /// accepts that; any other error gives the job back, with the reason and a growing backoff. If neither can be written,
 /// the job is swept later.
 async fn fail_or_give_back(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
-    error!(job.id = %claimed.id, error = %trouble, "job stopped by trouble");
+    error!(job.id = %claimed.id, error = %trouble, "job run stopped by an error");
     let lease = claimed.lease();
     let (is_of_the_job, code) = match trouble {
         StepError::Store(error) => (error.is_of_the_job(), error.kind()),
@@ -255,14 +255,14 @@ async fn fail_or_give_back(app: &App, claimed: &ClaimedJob, trouble: &StepError)
         }
         false => match retry_transient(|| app.store.give_back(&lease, &sentence, &code, patience)).await {
             Ok(failed) => {
-                warn!(job.id = %claimed.id, reason = sentence, failed, "job given back: the trouble is not its own");
+                warn!(job.id = %claimed.id, reason = sentence, failed, "job released for a retry: the job did not cause the error");
                 Ok(())
             }
             Err(error) => Err(error),
         },
     };
     if let Err(error) = given_back {
-        warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");
+        warn!(job.id = %claimed.id, %error, "could not release the job; it is reclaimed when its lease expires");
     }
 }
 

@@ -244,7 +244,7 @@ impl StepLoop<'_> {
             .then(|| changes.iter().filter(|change| !is_dispatch(change)).cloned().collect());
         match (self.write(changes).await, kept) {
             (Err(StepError::Store(StoreError::DispatchRefused(job_id))), Some(kept)) => {
-                info!(job.id = %job_id, "a call was not made: it is no longer approved");
+                info!(job.id = %job_id, "skipped a call: it is no longer approved");
                 self.changes = kept;
                 self.apply(Outcome::DispatchRefused)?;
                 Ok(None)
@@ -288,7 +288,7 @@ impl StepLoop<'_> {
                 Ok(committed) => break committed,
                 Err(error) if error.is_transient() && !(error.is_said() && self.is_too_long(began)) => {
                     if delayed.is_none() {
-                        warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
+                        warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit failed; retrying");
                         delayed = Some(self.app.health.commit_stalled());
                     }
                     backoff.sleep().await;
@@ -297,7 +297,7 @@ impl StepLoop<'_> {
             }
         };
         if delayed.take().is_some() {
-            info!(job.id = %self.lease.job_id, step = self.step, "the delayed commit went through");
+            info!(job.id = %self.lease.job_id, step = self.step, "commit succeeded after retries");
         }
         if self.run.exit().is_some() {
             // The mirror may take longer than the time to the next reconciliation, which must not drop the run

@@ -90,7 +90,7 @@ impl StepLoop<'_> {
     /// Gives the job back until a worker has another key, or this one is due for a retry.
     pub(crate) async fn wait_for_another_key(&self, reason: String) -> Result<(), StepError> {
         let reason = format!("{KEY_REFUSED}: {reason}");
-        info!(job.id = %self.lease.job_id, reason, "job parked: another job's request was refused with the same key");
+        info!(job.id = %self.lease.job_id, reason, "job parked: the provider refused the same API key for another job");
         let (least, more) = KEY_S;
         let spread = self.lease.job_id.as_u128() as u64 % more;
         let store = &self.app.store;

@@ -35,7 +35,7 @@ impl Worker {
         }
         self.active_jobs.raise(StopLevel::Drain);
         if let Some(alone) = &self.alone {
-            warn!(job.id = %alone.lease.job_id, n_others = self.active_jobs.len(), "a job that met several crashes will run alone");
+            warn!(job.id = %alone.lease.job_id, n_others = self.active_jobs.len(), "job was running during several crashes; it runs alone");
             self.active_jobs.insert(alone.lease, handle);
         }
         for lease in others {

@@ -73,7 +73,7 @@ impl Worker {
         }
         let patience = if *self.stop.borrow() == Shutdown::Immediate { IMMEDIATE_TIMEOUT } else { RELEASE_TIMEOUT };
         if let Ok(Err(error)) = tokio::time::timeout(patience, release_remaining(&self.app)).await {
-            warn!(%error, "the worker could not be unregistered; its row ages away");
+            warn!(%error, "could not unregister the worker; its row will expire");
         }
         info!(worker.id = %self.app.worker_id, "worker stopped");
     }

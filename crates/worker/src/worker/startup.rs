@@ -56,7 +56,7 @@ where
         match started {
             Err(Error::Store(error)) if error.is_outage() && begun.elapsed() < bound => {
                 if !told {
-                    warn!(%error, "the database is not there; trying again for {} s", bound.as_secs());
+                    warn!(%error, "database is unavailable; retrying for {} s", bound.as_secs());
                 }
                 told = true;
             }

@@ -23,7 +23,7 @@ impl Worker {
             return Ok(());
         }
         for job in store.take_unknown(self.app.worker_id, patience, lease_secs).await? {
-            warn!(job.id = %job.lease.job_id, job.r#type = job.job_type, "job failed: no worker knew its type for too long");
+            warn!(job.id = %job.lease.job_id, job.r#type = job.job_type, "job failed: no live worker knows its job type");
             let error = JobError::new("configuration", sentence(&self.app, &job.job_type, patience));
             match store.reject(&job.lease, &error.with("stage", "start")).await {
                 Ok(()) | Err(Error::LeaseLost(_)) => {}
