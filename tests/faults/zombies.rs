@@ -20,8 +20,8 @@ const SLOTS: &str = "2";
 const OPEN: i64 = 14;
 
 /// The log lines of a worker that finds that it lost a job, and a folder.
-const DROPPED: &str = "job dropped: it is no longer this worker's";
-const FOLDER_LEFT: &str = "the folder is a later worker's";
+const DROPPED: &str = "job dropped: this worker no longer holds its lease";
+const FOLDER_LEFT: &str = "the folder belongs to a later worker";
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {

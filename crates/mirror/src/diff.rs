@@ -123,7 +123,7 @@ fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
     let mut folders = vec![(start.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let place = if folder.is_empty() { "." } else { &folder };
-        let trouble = |error: io::Error| MirrorTrouble::at("look into", place, &error);
+        let trouble = |error: io::Error| MirrorTrouble::at("list", place, &error);
         for entry in dir.read_dir(place).map_err(trouble)? {
             let entry = entry.map_err(trouble)?;
             // A name that is not UTF-8 cannot be in a row; it is left alone.

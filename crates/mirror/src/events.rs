@@ -71,7 +71,7 @@ pub struct Repaired {
 
 /// Why the mirror is incomplete. The job continues: its rows are complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}; the job goes on and its rows are complete")]
+#[error("{message}; the job continues and its rows are complete")]
 pub struct MirrorTrouble {
     /// What and where.
     pub message: String,

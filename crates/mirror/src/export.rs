@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The folder is not empty.
-    #[error("the folder {0} is not empty; name a new or an empty one")]
+    #[error("the folder {0} is not empty; give a new or an empty one")]
     NotEmpty(PathBuf),
     /// The system refused.
     #[error("{path} could not be written ({source}); check the folder's permissions and space")]

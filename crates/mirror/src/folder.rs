@@ -165,7 +165,7 @@ impl Folder {
 
     /// Hard-links `name` in `parent` to a shared copy. The name is usually free.
     fn link(&self, copy: &str, parent: &Dir, name: &str) -> io::Result<()> {
-        let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is gone"))?;
+        let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is missing"))?;
         match shared.link(copy, parent, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let temporary = Uuid::new_v4().to_string();

@@ -73,7 +73,7 @@ impl Plan {
 /// Scans, and removes orphans; often nothing else is needed. `None` if a newer epoch has the job.
 fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
     let make_usual =
-        || folder.make_usual(index).map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
+        || folder.make_usual(index).map_err(|error| MirrorTrouble::at("create the standard folders in", ".", &error));
     if folder.is_new && index.is_empty() {
         // It was just created, so it is empty.
         make_usual()?;
@@ -174,6 +174,6 @@ fn not_loaded(path: &str, error: &impl Display) -> MirrorTrouble {
 /// The caller logs written files; removed files are logged here, so that a person who misses a file can find out why.
 fn log_removed(job: Uuid, removed: &[String]) {
     for path in removed {
-        tracing::warn!(job.id = %job, file.path = path, "mirror: removed a file that no row knows");
+        tracing::warn!(job.id = %job, file.path = path, "mirror: removed orphaned file");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// The log line of a worker when a folder is incomplete.
-const BEHIND: &str = "the mirror does not show everything";
+const BEHIND: &str = "mirror is incomplete";
 /// Memory of a worker that is shown a file which it could not hold.
 const MOST_MEMORY_MIB: u64 = 600;
 /// What `/healthz` says when none is.

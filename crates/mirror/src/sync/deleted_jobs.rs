@@ -50,7 +50,7 @@ impl Leftovers {
             let jobs = match with_call_timeout(store.deleted_jobs(place, BATCH)).await {
                 Ok(jobs) => jobs,
                 Err(error) => {
-                    debug!(%error, "folders of deleted jobs are left for the next look");
+                    debug!(%error, "could not look for folders of deleted jobs; retrying at the next interval");
                     break;
                 }
             };
@@ -97,10 +97,10 @@ impl Round {
 
     fn tell(&self) {
         if self.removed > 0 {
-            info!(n_folders = self.removed, "folders of deleted jobs removed");
+            info!(n_folders = self.removed, "removed folders of deleted jobs");
         }
         if let Some(error) = &self.trouble {
-            warn!(n_jobs = self.stuck.len(), %error, "folders of deleted jobs could not be removed; trying again");
+            warn!(n_jobs = self.stuck.len(), %error, "could not remove folders of deleted jobs; retrying");
         }
     }
 }

@@ -35,7 +35,7 @@ impl MirrorLag {
     pub fn trouble(&self, lease: &Lease, error: &MirrorTrouble) {
         let before = self.folders().insert(lease.job_id, Folder { epoch: lease.epoch, left: false });
         if before.is_none() {
-            warn!(job.id = %lease.job_id, %error, "the mirror does not show everything");
+            warn!(job.id = %lease.job_id, %error, "mirror is incomplete");
         }
         self.tell();
     }
@@ -48,7 +48,7 @@ impl MirrorLag {
         }
         folders.remove(&lease.job_id);
         drop(folders);
-        info!(job.id = %lease.job_id, "the mirror works again");
+        info!(job.id = %lease.job_id, "mirror is complete again");
         self.tell();
     }
 

@@ -105,7 +105,9 @@ impl MirrorSync {
                 }
                 // A folder of another database or row, or of a pruned job.
                 Ok(_) => self.behind.none(&lease),
-                Err(error) => debug!(job.id = %lease.job_id, %error, "the folder is left for the next look"),
+                Err(error) => {
+                    debug!(job.id = %lease.job_id, %error, "could not check the job of an incomplete folder; retrying at the next interval")
+                }
             }
         }
     }
@@ -173,7 +175,7 @@ impl MirrorFeed {
         }
         // A panic in the mirror is logged by the panic hook and affects no row.
         if timeout(FINISH, &mut self.task).await.is_err() {
-            let message = format!("the volume has taken nothing for {} s", FINISH.as_secs());
+            let message = format!("the volume accepted no writes for {} s", FINISH.as_secs());
             self.behind.trouble(&self.lease, &MirrorTrouble { message });
             let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
             late.retain(|writer| !writer.is_finished());

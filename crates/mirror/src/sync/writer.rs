@@ -125,7 +125,7 @@ impl Writer {
 
     async fn remove(&self) {
         if let Err(error) = self.mirror.remove(self.lease.job_id).await {
-            warn!(job.id = %self.lease.job_id, %error, "the folder of a deleted job stays; remove it by hand");
+            warn!(job.id = %self.lease.job_id, %error, "could not remove the folder of a deleted job; remove it by hand");
         }
         self.behind.none(&self.lease);
     }
@@ -133,7 +133,7 @@ impl Writer {
     /// Whether there were errors.
     fn note(&self, result: Result<Applied, MirrorTrouble>) -> bool {
         if matches!(result, Ok(Applied::Stale)) {
-            info!(job.id = %self.lease.job_id, "the folder is a later worker's and is left to it");
+            info!(job.id = %self.lease.job_id, "the folder belongs to a later worker; leaving it alone");
         }
         match &result {
             Ok(_) => self.behind.none(&self.lease),
@@ -172,7 +172,7 @@ impl Writer {
                 job.id = %self.lease.job_id,
                 n_written = repaired.written.len(),
                 n_removed = repaired.removed.len(),
-                "the mirror was put right from the rows"
+                "repaired the mirror from the database"
             );
         }
         Ok(if repaired.stale { Applied::Stale } else { Applied::Written })
