@@ -39,7 +39,7 @@ pub(crate) fn traces(settings: &Settings) -> Option<SdkTracerProvider> {
                 .build(),
         ),
         Err(error) => {
-            warn!(%error, "traces are not sent: correct OTEL_EXPORTER_OTLP_ENDPOINT");
+            warn!(%error, "trace export is disabled: correct OTEL_EXPORTER_OTLP_ENDPOINT");
             None
         }
     }
@@ -50,13 +50,13 @@ pub(crate) fn metrics(settings: &Settings, registry: &prometheus::Registry) -> S
     let mut builder = SdkMeterProvider::builder().with_resource(resource(settings));
     match opentelemetry_prometheus::exporter().with_registry(registry.clone()).scope_info_enabled(false).build() {
         Ok(reader) => builder = builder.with_reader(reader),
-        Err(error) => warn!(%error, "/metrics stays empty"),
+        Err(error) => warn!(%error, "/metrics is disabled"),
     }
     if settings.metrics {
         plumbline_llm::tls::install();
         match MetricExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build() {
             Ok(exporter) => builder = builder.with_reader(PeriodicReader::builder(exporter).build()),
-            Err(error) => warn!(%error, "metrics are not sent: correct OTEL_EXPORTER_OTLP_ENDPOINT"),
+            Err(error) => warn!(%error, "metric export is disabled: correct OTEL_EXPORTER_OTLP_ENDPOINT"),
         }
     }
     builder.build()
@@ -69,7 +69,7 @@ pub(crate) fn finish(traces: Option<&SdkTracerProvider>, metrics: &SdkMeterProvi
         metrics.shutdown_with_timeout(LAST_WORDS),
     ];
     for error in ended.into_iter().filter_map(Result::err) {
-        tracing::debug!(%error, "the last telemetry was not taken");
+        tracing::debug!(%error, "could not flush the remaining telemetry");
     }
 }
 

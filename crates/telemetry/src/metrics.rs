@@ -89,34 +89,34 @@ macro_rules! list {
 list! {
     // The queue: the same from every worker, counted from the rows.
     JOBS = Item::new("plumbline.jobs", Kind::Gauge, "", "Jobs by status").by(&["status"]);
-    OLDEST = Item::new("plumbline.jobs.oldest_age", Kind::Gauge, "s", "Since when the oldest job of a status exists; not of ended ones").by(&["status"]);
-    RUNNABLE = Item::new("plumbline.queue.runnable", Kind::Gauge, "", "Jobs that a claim would take now");
-    OLDEST_WAIT = Item::new("plumbline.queue.oldest_wait", Kind::Gauge, "s", "How long the longest-waiting runnable job could have run");
-    WAITING_CALLS = Item::new("plumbline.approvals.waiting", Kind::Gauge, "", "Calls that wait for a person's decision, by how long").by(&["age"]);
+    OLDEST = Item::new("plumbline.jobs.oldest_age", Kind::Gauge, "s", "Age of the oldest job in a status; ended jobs excluded").by(&["status"]);
+    RUNNABLE = Item::new("plumbline.queue.runnable", Kind::Gauge, "", "Jobs that can be claimed now");
+    OLDEST_WAIT = Item::new("plumbline.queue.oldest_wait", Kind::Gauge, "s", "How long the oldest runnable job has been waiting");
+    WAITING_CALLS = Item::new("plumbline.approvals.waiting", Kind::Gauge, "", "Calls waiting for approval, by age").by(&["age"]);
     LIVE_WORKERS = Item::new("plumbline.workers.live", Kind::Gauge, "", "Workers with a heartbeat within the last minute");
     // This worker.
     CLAIMED = Item::new("plumbline.jobs.claimed", Kind::Counter, "", "Claims by this worker").by(&["job.type"]);
-    PICKUP = Item::new("plumbline.jobs.pickup", Kind::Histogram(WAITS), "s", "From when a new job could run to its first claim");
-    HELD = Item::new("plumbline.worker.jobs", Kind::UpDown, "", "Jobs that this worker runs now");
-    STEP = Item::new("plumbline.step.duration", Kind::Histogram(SECONDS), "s", "One step: effect, decision, commit");
-    COMMIT = Item::new("plumbline.commit.duration", Kind::Histogram(SHORT_SECONDS), "s", "A step's commit, from its first try to its success");
-    RETRIED = Item::new("plumbline.commit.retries", Kind::Counter, "", "Further tries of commits that database trouble delayed");
+    PICKUP = Item::new("plumbline.jobs.pickup", Kind::Histogram(WAITS), "s", "Time from when a new job is runnable to its first claim");
+    HELD = Item::new("plumbline.worker.jobs", Kind::UpDown, "", "Jobs running on this worker");
+    STEP = Item::new("plumbline.step.duration", Kind::Histogram(SECONDS), "s", "Duration of one step: effect, decision, commit");
+    COMMIT = Item::new("plumbline.commit.duration", Kind::Histogram(SHORT_SECONDS), "s", "Duration of a step's commit, retries included");
+    RETRIED = Item::new("plumbline.commit.retries", Kind::Counter, "", "Retries of commits after database errors");
     LEASE_LAG = Item::new("plumbline.lease.lag", Kind::Gauge, "s", "Age of the last heartbeat that reached the database");
-    LOOP_DELAY = Item::new("plumbline.loop.delay", Kind::Histogram(WAITS), "s", "How late the event loop ran a task that was due");
-    RESCUED = Item::new("plumbline.jobs.rescued", Kind::Counter, "", "Jobs that this worker took back from dead workers");
+    LOOP_DELAY = Item::new("plumbline.loop.delay", Kind::Histogram(WAITS), "s", "How late the event loop ran a scheduled task");
+    RESCUED = Item::new("plumbline.jobs.rescued", Kind::Counter, "", "Jobs that this worker reclaimed from dead workers");
     REFUSED = Item::new("plumbline.writes.refused", Kind::Counter, "", "Commits refused by the fence: another claim or a user's command");
-    PASSAGES = Item::new("plumbline.passages", Kind::Counter, "", "Passages of documents that came to a state").by(&["state"]);
-    LIMIT_WAITS = Item::new("plumbline.limit.waiting", Kind::Gauge, "", "Requests of this worker that wait for a limit of their model's endpoint");
-    TOOLS = Item::new("plumbline.tools.duration", Kind::Histogram(SECONDS), "s", "The tools of one turn");
-    TOOL = Item::new("plumbline.tool.duration", Kind::Histogram(SECONDS), "s", "One tool call; a name that no tool has is `unknown`").by(&["tool", "outcome"]);
-    MIRROR = Item::new("plumbline.mirror.lag", Kind::Histogram(SHORT_SECONDS), "s", "From a commit until the folder shows it");
-    MIRROR_BEHIND = Item::new("plumbline.mirror.behind", Kind::Gauge, "", "Jobs whose folder does not show everything now: trouble with the volume");
-    SPANS_ENDED = Item::new("plumbline.spans.ended", Kind::Counter, "", "Spans for the collector");
-    SPANS_SENT = Item::new("plumbline.spans.sent", Kind::Counter, "", "Of those, taken by the collector; the others are late or lost");
+    PASSAGES = Item::new("plumbline.passages", Kind::Counter, "", "Passages that reached a state").by(&["state"]);
+    LIMIT_WAITS = Item::new("plumbline.limit.waiting", Kind::Gauge, "", "Requests of this worker waiting for a rate limit");
+    TOOLS = Item::new("plumbline.tools.duration", Kind::Histogram(SECONDS), "s", "Duration of all tool calls of one turn");
+    TOOL = Item::new("plumbline.tool.duration", Kind::Histogram(SECONDS), "s", "Duration of one tool call; tool is `unknown` for unknown names").by(&["tool", "outcome"]);
+    MIRROR = Item::new("plumbline.mirror.lag", Kind::Histogram(SHORT_SECONDS), "s", "Time from a commit until the workspace folder shows it");
+    MIRROR_BEHIND = Item::new("plumbline.mirror.behind", Kind::Gauge, "", "Jobs whose workspace folder is incomplete because of volume errors");
+    SPANS_ENDED = Item::new("plumbline.spans.ended", Kind::Counter, "", "Spans that ended and are to be exported");
+    SPANS_SENT = Item::new("plumbline.spans.sent", Kind::Counter, "", "Spans that the collector accepted; the others are queued or lost");
     // Models.
-    TOKENS_USED = Item::new("plumbline.tokens", Kind::Counter, "", "Tokens in disjoint buckets: fresh, cached, output, reasoning (where the provider tells it, otherwise in output)").by(&["bucket", "model"]);
-    COST = Item::new("plumbline.cost", Kind::Counter, "USD", "Spent on models, by the prices of the configuration").by(&["model"]);
-    CACHE_SHARE = Item::new("plumbline.tokens.cache_share", Kind::Gauge, "", "Share of prompt tokens served from the provider's cache, since the start");
+    TOKENS_USED = Item::new("plumbline.tokens", Kind::Counter, "", "Tokens in disjoint buckets: fresh, cached, output, reasoning (if the provider reports it, otherwise part of output)").by(&["bucket", "model"]);
+    COST = Item::new("plumbline.cost", Kind::Counter, "USD", "Cost of model requests, by the configured prices").by(&["model"]);
+    CACHE_SHARE = Item::new("plumbline.tokens.cache_share", Kind::Gauge, "", "Share of prompt tokens served from the provider's cache, since the process started");
     MODEL = Item::new("metric.model_duration", Kind::Histogram(SECONDS), "s", "One request to the model").by(FAILING_CALL);
     USAGE = Item::new("metric.token_usage", Kind::Histogram(TOKENS), "{token}", "Tokens of one request, by type").by(TYPED_CALL).only(Generation::V1_41);
     INPUT = Item::new("metric.input_tokens", Kind::Counter, "{token}", "Prompt tokens, cached ones included").by(CALL).only(Generation::Latest);

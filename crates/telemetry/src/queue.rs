@@ -61,7 +61,7 @@ pub async fn keep_counting(store: Store) {
     loop {
         clock.tick().await;
         if let Err(error) = refresh(&store).await {
-            tracing::debug!(%error, "the queue could not be counted for the collector");
+            tracing::debug!(%error, "could not count the queue for the collector");
         }
     }
 }
