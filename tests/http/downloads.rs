@@ -57,7 +57,7 @@ async fn slow_downloads_take_little_memory_and_are_bounded(pool: PgPool) {
     assert!(grown < MOST_MIB, "{} slow downloads took {grown} MiB", served.len());
     assert_eq!(get(address, "/healthz").await.status, 200);
     let said = get(address, &path).await;
-    assert!(said.status == 503 && said.body.contains("large answers are being sent"), "{}", said.body);
+    assert!(said.status == 503 && said.body.contains("is already sending"), "{}", said.body);
     // The report takes a permit as well.
     assert_eq!(get(address, &format!("/jobs/{job}/report")).await.status, 503);
     // A client that continues gets everything, and the end of the others releases their permits.

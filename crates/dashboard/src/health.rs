@@ -57,9 +57,9 @@ pub(crate) async fn alive(State(state): Shared) -> Response {
         "lease_keeper": if health.leases_are_valid() { "holds the leases" } else { "leases lost, reconnecting" },
         "mirror": match health.folders_behind() {
             0 => "shows everything".to_owned(),
-            jobs => format!("{jobs} folders do not show everything, see the log; the jobs go on"),
+            jobs => format!("{jobs} folders are incomplete, see the log; the jobs continue"),
         },
-        "listener": if health.is_listening() { "listening" } else { "reconnecting, polling meanwhile" },
+        "listener": if health.is_listening() { "listening" } else { "reconnecting; polling in the meantime" },
     });
     (status, Json(body)).into_response()
 }
@@ -81,7 +81,7 @@ async fn readiness(state: &super::server::AppState) -> Result<(), String> {
         return Err("the worker is shutting down and claims no more jobs".into());
     }
     if !state.health.is_alive() {
-        return Err("the worker's loops stand still".into());
+        return Err("the worker's loops are stalled".into());
     }
     match tokio::time::timeout(ANSWER, state.store.check_schema()).await {
         Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
@@ -98,7 +98,7 @@ async fn readiness(state: &super::server::AppState) -> Result<(), String> {
 /// `/metrics`, in the text format of Prometheus. The queue is recounted if the last count is old.
 pub(crate) async fn metrics(State(state): Shared) -> Response {
     if let Err(error) = plumbline_telemetry::queue::refresh(&state.store).await {
-        tracing::debug!(%error, "the queue could not be counted for the metrics");
+        tracing::debug!(%error, "could not count the queue for /metrics");
     }
     match plumbline_telemetry::render_prometheus() {
         Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),

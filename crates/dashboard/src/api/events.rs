@@ -120,8 +120,8 @@ impl Look for JobsLook {
 
 /// The stream survives database errors; the client is told why it is quiet.
 fn trouble(error: &Error) -> Option<Event> {
-    tracing::debug!(%error, "an event stream could not look at the rows");
-    Some(Event::default().comment("the database does not answer; trying again"))
+    tracing::debug!(%error, "an event stream could not read the rows");
+    Some(Event::default().comment("the database does not answer; retrying"))
 }
 
 struct Looking<L> {

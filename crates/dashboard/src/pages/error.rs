@@ -27,11 +27,11 @@ impl PageError {
 
 impl From<Error> for PageError {
     fn from(error: Error) -> Self {
-        tracing::warn!(%error, "a page could not be read from the database");
+        tracing::warn!(%error, "could not read a page from the database");
         let status =
             if error.is_transient() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR };
         // The driver's message may name hosts and users; it is only in the log.
-        let sentence = "the database did not answer; the worker's log says why, try again in a moment";
+        let sentence = "the database did not answer; see the worker's log, and try again in a moment";
         Self { status, sentence: sentence.into() }
     }
 }

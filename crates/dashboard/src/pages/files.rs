@@ -88,7 +88,7 @@ pub(crate) async fn download(
     let first = state.store.file_part(job.id, &place.path, 0, PART).await?.ok_or_else(|| missing(&place.path))?;
     if first.size > LARGEST {
         return Err(PageError::bad(format!(
-            "`{}` is larger than {} MiB: write it with `plumbline export`",
+            "`{}` is larger than {} MiB: use `plumbline export`",
             place.path,
             LARGEST / 1_048_576
         )));
@@ -127,7 +127,7 @@ fn in_parts(state: Arc<AppState>, job: Uuid, path: String, first: FilePart, perm
             None => {
                 let next = state.store.file_part(job, &path, from, PART).await.map_err(io::Error::other)?;
                 let same = next.filter(|next| (next.size, next.step) == (size, step) && !next.part.is_empty());
-                same.ok_or_else(|| io::Error::other("the file changed while it was sent"))?.part
+                same.ok_or_else(|| io::Error::other("the file changed during the download"))?.part
             }
         };
         let sent = i32::try_from(part.len()).unwrap_or(i32::MAX);

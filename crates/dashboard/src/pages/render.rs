@@ -40,8 +40,8 @@ impl Renderer {
         let rendered =
             self.environment.get_template(template).and_then(|template| template.render(Value::from(Serde(values))));
         rendered.map(Html).map_err(|error| {
-            tracing::error!(template, error = %format!("{error:#}"), "a page could not be rendered");
-            let sentence = "this page could not be made; please report it with the worker's log".into();
+            tracing::error!(template, error = %format!("{error:#}"), "could not render a page");
+            let sentence = "this page could not be rendered; please report it with the worker's log".into();
             PageError { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
         })
     }

@@ -18,7 +18,7 @@ const POLICY: HeaderValue =
 /// `/jobs/{id}/report`.
 pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Response, PageError> {
     let job = api::find(&state, &id).await?;
-    let gone = || PageError::not_found(format!("there is no job {id} any more"));
+    let gone = || PageError::not_found(format!("job {id} no longer exists"));
     // It may be as long as the documents are.
     let permit = state.large.admit()?;
     let html = plumbline_report::of_stored(&state.store, job.id).await?.ok_or_else(gone)?;

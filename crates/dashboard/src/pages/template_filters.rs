@@ -79,7 +79,7 @@ pub(crate) fn span(seconds: f64) -> String {
 fn time(moment: &str) -> Result<Value, Error> {
     let parsed: DateTime<Utc> = moment
         .parse()
-        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("`{moment}` is no time: {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("`{moment}` is not a time: {error}")))?;
     let ago = (Utc::now() - parsed).num_seconds();
     let words = match ago {
         i64::MIN..0 => format!("in {}", coarse(-ago)),

@@ -106,7 +106,7 @@ pub(crate) async fn check(State(guard): State<Arc<Access>>, request: Request, ne
 async fn answer(guard: &Access, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let sentence = "this side of the worker is read-only: use GET";
+        let sentence = "the worker's HTTP server is read-only: use GET";
         let mut response = error::plain(StatusCode::METHOD_NOT_ALLOWED, sentence, api);
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
@@ -116,7 +116,7 @@ async fn answer(guard: &Access, request: Request, next: Next) -> Response {
     }
     let shown = guard.shown(&request);
     if matches!(shown, Shown::Session | Shown::Address) && !guard.knows_host(request.headers()) {
-        let sentence = "this worker is not known by that name: open it as localhost or by its IP address, or add the name to \
+        let sentence = "the host name is not allowed: open the dashboard as localhost or by IP address, or add the name to \
                         PLUMBLINE_HTTP_HOSTS";
         return error::plain(StatusCode::FORBIDDEN, sentence, api);
     }
@@ -124,8 +124,7 @@ async fn answer(guard: &Access, request: Request, next: Next) -> Response {
         (Shown::Token | Shown::Session, _) => next.run(request).await,
         (Shown::Address, Some(token)) => enter(token, &request),
         _ => {
-            let sentence =
-                "a token is needed: send it as `Authorization: Bearer …`, or open this page once with ?token=…";
+            let sentence = "authentication is required: send the token as `Authorization: Bearer …`, or open this page once with ?token=…";
             let mut response = error::plain(StatusCode::UNAUTHORIZED, sentence, api);
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             response

@@ -27,9 +27,7 @@ pub(crate) async fn bind(options: &HttpOptions) -> Result<TcpListener, String> {
 }
 
 fn refusal(address: SocketAddr, error: &std::io::Error) -> String {
-    format!(
-        "the HTTP address {address} cannot be used ({error}): choose another one with --http or PLUMBLINE_HTTP_ADDR"
-    )
+    format!("the HTTP address {address} cannot be used ({error}): choose another with --http or PLUMBLINE_HTTP_ADDR")
 }
 
 #[cfg(test)]

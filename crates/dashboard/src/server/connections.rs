@@ -111,7 +111,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) {
         match listener.accept().await {
             Ok((stream, peer)) => admit(stream, peer.ip().to_canonical(), bounds, &table, &router),
             Err(error) => {
-                tracing::debug!(%error, "a connection could not be accepted");
+                tracing::debug!(%error, "could not accept a connection");
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -121,7 +121,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) {
 fn admit(stream: TcpStream, client: IpAddr, bounds: Bounds, table: &Arc<Mutex<Table>>, router: &Router) {
     let mut open = lock(table);
     if !open.make_room(client, bounds) {
-        tracing::debug!(%client, "too many connections are open; this one was closed");
+        tracing::debug!(%client, "too many open connections; closed a new one");
         return;
     }
     let (busy, close) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
@@ -156,7 +156,7 @@ async fn converse(stream: TcpStream, client: IpAddr, router: Router, busy: Arc<A
         .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = connection.await {
-        tracing::trace!(%error, %client, "a connection ended");
+        tracing::trace!(%error, %client, "connection ended with an error");
     }
 }
 

@@ -31,7 +31,7 @@ impl LargeAnswers {
     pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit, PageError> {
         Arc::clone(&self.0).try_acquire_owned().map_err(|_| PageError {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            sentence: format!("{AT_ONCE} large answers are being sent by this worker; ask again in a moment"),
+            sentence: format!("this worker is already sending {AT_ONCE} large responses; try again in a moment"),
         })
     }
 }

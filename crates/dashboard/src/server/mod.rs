@@ -74,7 +74,7 @@ pub async fn start(
 ) -> Result<Server, HttpError> {
     options.validate().map_err(HttpError::Options)?;
     if options.is_weak() {
-        warn!("PLUMBLINE_HTTP_TOKEN is short enough to be guessed; set a longer secret");
+        warn!("PLUMBLINE_HTTP_TOKEN is short and could be guessed; set a longer secret");
     }
     let name = ConnectOptions {
         max_connections: CONNECTIONS,
@@ -95,7 +95,7 @@ pub async fn start(
     });
     let app = router(state, &access::Access::new(options));
     let runtime = serve_apart(listener, app)
-        .map_err(|error| HttpError::Options(format!("the HTTP side could not be started ({error})")))?;
+        .map_err(|error| HttpError::Options(format!("the HTTP server could not be started ({error})")))?;
     info!(http.address = %address, "dashboard at http://{address}/");
     if let Some(announce) = options.announce {
         announce(address);

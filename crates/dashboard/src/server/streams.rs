@@ -26,9 +26,9 @@ impl Streams {
         let mut open = self.lock();
         let of_client = open.get(&client).copied().unwrap_or_default();
         let sentence = if of_client >= OF_CLIENT {
-            format!("{OF_CLIENT} event streams are open from your address; close some of them")
+            format!("{OF_CLIENT} event streams are open from your address; close some")
         } else if open.values().sum::<usize>() >= TOTAL {
-            "too many event streams are open at this worker; close some, or ask again later".to_owned()
+            "too many event streams are open on this worker; close some, or try again later".to_owned()
         } else {
             open.insert(client, of_client + 1);
             return Ok(Slot { streams: Arc::clone(self), client });
