@@ -23,8 +23,8 @@ pub(crate) fn who_may(command: &Command) -> String {
         }
     };
     format!(
-        "this login may not do what `plumbline {name}` does, which is for {members}the owner of the database; use a login that may \
-         (deploy/README.md says which role may what)"
+        "this login may not run `plumbline {name}`, which is for {members}the database owner; use another login \
+         (deploy/README.md lists the rights of each role)"
     )
 }
 

@@ -7,7 +7,7 @@ const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('
 
 /// A number with a unit.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no age; write a whole number and a unit, e.g. 30d, 12h, 90m");
+    let wrong = || format!("`{text}` is not an age; write a whole number and a unit, e.g. 30d, 12h, 90m");
     let text = text.trim();
     let unit = text.chars().last().ok_or_else(wrong)?;
     let (_, seconds) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;

@@ -23,7 +23,8 @@ impl FromStr for JobRef {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is no job's id; give one, or at least its first {LEAST} digits, as `plumbline status` shows it"
+                "`{text}` is not a job id; give an id or at least its first {LEAST} digits, as `plumbline status` \
+                 shows it"
             )
         };
         let given = text.trim();
@@ -58,7 +59,7 @@ impl JobRef {
                  jobs in review, an enqueuer its own); `plumbline status` lists the jobs"
             ))),
             [one, two, rest @ ..] => Err(Failure::new(format!(
-                "several jobs begin with {self} ({one}, {two}{}); give more of the id",
+                "several jobs begin with {self} ({one}, {two}{}); give more digits",
                 if rest.is_empty() { "" } else { " and others" }
             ))),
         }

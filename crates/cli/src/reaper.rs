@@ -17,7 +17,9 @@ pub(crate) fn run_as_child() -> Option<ExitCode> {
     match runtime.block_on(reap()) {
         Ok(code) => Some(ExitCode::from(code)),
         Err(error) => {
-            eprintln!("plumbline is PID 1 and cannot run as a child of it ({error}): orphans of this container stay");
+            eprintln!(
+                "plumbline is PID 1 and cannot run as a child of it ({error}): orphaned processes are not reaped"
+            );
             None
         }
     }

@@ -59,7 +59,7 @@ async fn raise(sender: watch::Sender<Shutdown>, mut signals: [Signal; 3], drain:
         tokio::time::sleep(GRACE).await;
     }
     // The process did not stop in time: its leases expire, and another worker takes its jobs.
-    eprintln!("plumbline did not stop within its time after a signal; it ends now, its jobs go to another worker");
+    eprintln!("plumbline did not stop in time after a signal; exiting now, another worker takes its jobs");
     process::exit(1);
 }
 

@@ -24,7 +24,9 @@ pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
     with_offset
         .map(|moment| moment.to_utc())
         .or_else(|| without().or_else(day).map(|moment| moment.and_utc()))
-        .ok_or_else(|| format!("`{text}` is no time; write e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC"))
+        .ok_or_else(|| {
+            format!("`{text}` is not a time; write e.g. 2027-01-31T08:00:00+01:00 or 2027-01-31 08:00 (UTC)")
+        })
 }
 
 /// A time, or an age: `24h`.

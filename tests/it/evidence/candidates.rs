@@ -72,8 +72,8 @@ async fn given_sentences_are_judged_line_by_line(pool: PgPool) {
         ]
     );
     for (content, words) in [
-        ("{\"text\": \"One.\"}\n{\"txt\": 1}\n", "given.jsonl:2 is no JSON object with `text`"),
-        ("One.\n", "given.jsonl:1 is no JSON object with `text`"),
+        ("{\"text\": \"One.\"}\n{\"txt\": 1}\n", "given.jsonl:2 is not a JSON object with `text`"),
+        ("One.\n", "given.jsonl:1 is not a JSON object with `text`"),
     ] {
         write(&world, "given.jsonl", content);
         let refused = run(&world, &["candidates", "--sentences", &file]).await;

@@ -177,7 +177,7 @@ async fn watch_ends_with_the_job_or_with_what_a_person_is_to_do(pool: PgPool) {
             3,
             format!("`plumbline approve {reviewed}` completes it, `plumbline feedback {reviewed} TEXT` sends it back"),
         ),
-        (paused, 4, format!("Who may steer goes on with `plumbline resume {paused}`")),
+        (paused, 4, format!("An operator may continue it with `plumbline resume {paused}`")),
         (limited, 4, format!("`plumbline resume {limited} --max-iterations N` or resume_job('{limited}', limits => ")),
     ] {
         let ended = world.run(&["watch", &job.to_string()]).await;

@@ -26,13 +26,13 @@ async fn a_new_type_is_in_order_and_says_how_to_try_it() {
         assert!(readme.contains(&format!("plumbline init {name} --try")), "{readme}");
     }
     let check = plumbline(folder.path(), &["config", "check", "configs"]).await;
-    assert_eq!((check.code, check.stdout.as_str()), (Some(0), "2 job types are in order: answers, policies\n"));
+    assert_eq!((check.code, check.stdout.as_str()), (Some(0), "2 job types are valid: answers, policies\n"));
 
     let before = fs::read(folder.path().join("configs/policies/config.json")).expect("a file");
     for (arguments, words) in [
-        (&["init", "policies"][..], "is there already"),
-        (&["init", "creator"], "there is a job type `creator` already"),
-        (&["init", "../out"], "is no name for a job type"),
+        (&["init", "policies"][..], "already exists"),
+        (&["init", "creator"], "the job type `creator` already exists"),
+        (&["init", "../out"], "is not a valid job type name"),
         (&["init", "more", "--from", "craetor"], "did you mean `creator`?"),
     ] {
         let refused = plumbline(folder.path(), arguments).await;

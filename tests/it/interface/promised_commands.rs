@@ -54,7 +54,7 @@ async fn enqueue_takes_any_prompt_and_the_usual_forms_of_a_time(pool: PgPool) {
         assert_eq!(kept, moment, "{time}");
     }
     let wrong = world.run(&["enqueue", "--prompt", "Later", "--run-at", "tomorrow"]).await;
-    assert_refused(&wrong, 2, &["`tomorrow` is no time", "2027-01-31T08:00"]);
+    assert_refused(&wrong, 2, &["`tomorrow` is not a time", "2027-01-31T08:00"]);
     world.finish().await;
 }
 
@@ -153,7 +153,7 @@ async fn config_check_reports_on_stdout_and_ends_with_a_sentence(pool: PgPool) {
     fs::write(folder.join("instructions.md"), "Sort letters.").expect("a file can be written");
     fs::write(folder.join("config.json"), "{\n  \"$extends\": \"creator\",\n  \"limts\": {}\n}\n").expect("a file");
     let wrong = world.run(&["config", "check", "configs"]).await;
-    assert_refused(&wrong, 1, &["mistake", "stdout"]);
+    assert_refused(&wrong, 1, &["error", "stdout"]);
     assert!(wrong.stdout.contains("config.json:3: unknown key `limts`; did you mean `limits`?"), "{}", wrong.stdout);
     let wrong = world.run(&["config", "check", "configs", "--json"]).await;
     let report: Value = serde_json::from_str(&wrong.stdout).expect("JSON");

@@ -99,7 +99,7 @@ async fn watch_draws_and_gives_the_terminal_back_at_ctrl_c(pool: PgPool) {
     let terminal = Terminal::start(world.command(&["watch", &job.to_string()]), 30, 100);
     let before = tcgetattr(&terminal.side).expect("a terminal has modes").local_modes;
     terminal.shows("Phase 2 (tactical)").await;
-    terminal.shows("Ctrl-C ends watching").await;
+    terminal.shows("Ctrl-C stops watching").await;
     assert!(terminal.seen().contains(HIDE), "the cursor is in the way: {:?}", terminal.seen());
     terminal.interrupt();
     let after = tcgetattr(&terminal.side).expect("a terminal has modes").local_modes;

@@ -134,7 +134,7 @@ async fn a_model_that_cannot_be_used(pool: PgPool) {
     assert_line(
         &doctor(&world, &[("OPENAI_BASE_URL", &strict), ("OPENAI_API_KEY", "")]).await,
         "FAIL  model: ",
-        &["wants a key", "OPENAI_API_KEY is not set"],
+        &["requires a key", "OPENAI_API_KEY is not set"],
     );
     task.abort();
     let base_url = world.model.base_url();

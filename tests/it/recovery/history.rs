@@ -102,7 +102,7 @@ async fn a_prune_takes_rows_and_folders_of_old_ended_jobs(pool: PgPool) {
     let young = world.run(&["prune", "--older-than", "1d"]).await;
     assert_eq!(
         (young.code, young.stdout.as_str()),
-        (Some(0), "nothing to delete: no job that may go ended that long ago\n")
+        (Some(0), "nothing to delete: no prunable job ended that long ago\n")
     );
 
     // Time passes; a user may not set this column, so the rule that guards it sleeps.
@@ -113,7 +113,7 @@ async fn a_prune_takes_rows_and_folders_of_old_ended_jobs(pool: PgPool) {
         .expect("a job can be aged");
     let kept = world.run(&["prune", "--older-than", "1d"]).await.stdout;
     let why =
-        "kept 1 job: requirements wait to be judged; a validator judges them, or --also-pending deletes them too\n";
+        "kept 1 job: requirements are pending validation; run a validator, or delete them too with --also-pending\n";
     assert!(kept.starts_with("nothing to delete") && kept.ends_with(why), "{kept}");
     let dry = world.run(&["prune", "--older-than", "1d", "--also-pending", "--dry-run"]).await.stdout;
     assert!(dry.starts_with("would delete 1 job (1 completed) with "), "{dry}");

@@ -58,7 +58,7 @@ pub(crate) async fn reject(id: Uuid, reason: String) -> Result<u8, Failure> {
 /// is with the job, and a worker holds the arguments against it.
 pub(crate) async fn edit(id: Uuid, arguments: &str) -> Result<u8, Failure> {
     let given: Value = serde_json::from_str(arguments).map_err(|error| {
-        Failure::usage(format!("--arguments is no JSON ({error}); give one object, e.g. '{{\"url\": \"…\"}}'"))
+        Failure::usage(format!("--arguments is not JSON ({error}); give one object, e.g. '{{\"url\": \"…\"}}'"))
     })?;
     let store = environment::store().await?;
     let tool = store.tool_of_approval(id).await?;

@@ -105,13 +105,13 @@ struct Judged {
 /// One line for each of the file's sentences, without blank lines.
 fn judged(scan: &Scan, file: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(read(file)?)
-        .map_err(|_| Failure::usage(format!("{} is not UTF-8; save it as such", file.display())))?;
+        .map_err(|_| Failure::usage(format!("{} is not UTF-8; save it as UTF-8", file.display())))?;
     let mut out = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let given: Given = serde_json::from_str(line).map_err(|error| {
             let file = file.display();
             Failure::usage(format!(
-                "{file}:{} is no JSON object with `text` ({error}); write {{\"text\": \"…\"}}",
+                "{file}:{} is not a JSON object with `text` ({error}); write {{\"text\": \"…\"}}",
                 at + 1
             ))
         })?;

@@ -52,8 +52,8 @@ fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
         output::print(&tool_line(tool))?;
     }
     if problems.is_empty() {
-        let in_order = if job_types.len() == 1 { "job type is" } else { "job types are" };
-        output::print(&format!("{} {in_order} in order: {}", job_types.len(), job_types.join(", ")))?;
+        let valid = if job_types.len() == 1 { "job type is valid" } else { "job types are valid" };
+        output::print(&format!("{} {valid}: {}", job_types.len(), job_types.join(", ")))?;
     } else {
         output::print(&problems.join("\n"))?;
     }
@@ -94,10 +94,10 @@ fn ended(problems: &[String]) -> Result<u8, Failure> {
     match problems.len() {
         0 => Ok(0),
         1 => {
-            Err(Failure::new("the configurations have one mistake, named on stdout with its file and line; correct it"))
+            Err(Failure::new("the configurations have one error, printed on stdout with its file and line; correct it"))
         }
         many => Err(Failure::new(format!(
-            "the configurations have {many} mistakes, named on stdout with file and line; correct them"
+            "the configurations have {many} errors, printed on stdout with file and line; correct them"
         ))),
     }
 }

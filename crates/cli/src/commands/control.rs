@@ -75,8 +75,9 @@ pub(crate) async fn retry(arguments: RetryArguments) -> Result<u8, Failure> {
 pub(crate) async fn approve(ApproveArguments { job, feedback }: ApproveArguments) -> Result<u8, Failure> {
     if feedback.is_some() {
         return Err(Failure::usage(format!(
-            "approve completes job {job}, and a completed job reads no feedback; `plumbline feedback {job} TEXT` sends it \
-             back to work with it, as `plumbline resume {job} --feedback TEXT` does for who may resume"
+            "approve completes job {job}, and a completed job reads no feedback; `plumbline feedback {job} TEXT` \
+             sends it back to work with it; a login that may resume jobs can also use `plumbline resume {job} \
+             --feedback TEXT`"
         )));
     }
     let store = environment::store().await?;

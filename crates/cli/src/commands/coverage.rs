@@ -16,7 +16,10 @@ const STATES: [&str; 3] = ["unread", "read", "answered"];
 pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {
     let wrong = arguments.state.iter().find(|state| !STATES.contains(&state.as_str()));
     if let Some(wrong) = wrong {
-        return Err(Failure::usage(format!("`{wrong}` is no state of a passage; give some of {}", STATES.join(","))));
+        return Err(Failure::usage(format!(
+            "`{wrong}` is not a passage state; use one or more of {}",
+            STATES.join(",")
+        )));
     }
     let store = environment::store().await?;
     let job = arguments.job.find(&store).await?;
@@ -37,7 +40,8 @@ pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {
     let settings = if_allowed(store.settings(job).await)?.unwrap_or_default();
     if settings.pointer("/config/coverage").is_some_and(|asked| asked == "off") {
         output::print(
-            "\nThe job's type does not ask for coverage (`coverage: off`): it is complete whatever is left here.",
+            "\nThe job's type does not ask for coverage (`coverage: off`): open passages do not keep it from \
+             completing.",
         )?;
     }
     if !passages.is_empty() {

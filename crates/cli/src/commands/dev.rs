@@ -60,7 +60,7 @@ pub(crate) async fn run_with(arguments: DevArguments, trial: Option<Trial>) -> R
 
 /// A folder that only this account can read, because it contains documents.
 fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
-    let failed = |error: io::Error| Failure::new(format!("cannot make {} ({error})", folder.display()));
+    let failed = |error: io::Error| Failure::new(format!("cannot create {} ({error})", folder.display()));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
     Ok(folder)
@@ -70,8 +70,8 @@ fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
 fn of_another_version(error: plumbline_store::Error) -> Failure {
     match error.is_of_another_schema() {
         true => Failure::new(
-            "the database under .plumbline/ is of an earlier version of plumbline: remove that folder, with the jobs in it, \
-             or start in another one",
+            "the database under .plumbline/ was made by an earlier version of plumbline: delete that folder and the \
+             jobs in it, or start in another folder",
         ),
         false => error.into(),
     }
@@ -120,12 +120,12 @@ async fn with_postgres(
             validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
         }
         None => {
-            output::print("Stopping; the job goes on from its last step at the next `plumbline dev`.")?;
+            output::print("Stopping; the next `plumbline dev` resumes the job from its last step.")?;
             2
         }
     };
     if arguments.keep && followed.is_some() {
-        output::print("\nPostgres and the worker keep running; insert jobs as you like. Ctrl-C ends them.")?;
+        output::print("\nPostgres and the worker keep running; insert more jobs, or press Ctrl-C to stop.")?;
         // An error means that the sender is gone, which also ends the command.
         let _ = stop.wait_for(|now| *now > Shutdown::None).await;
     }
@@ -242,7 +242,8 @@ async fn report(
     watch::say_headline(row)?;
     let folder = workspace_dir.join(format!("job_{job}"));
     output::print(&format!(
-        "\nIts files   {}\nLook on    PGPASSWORD=$(cat '{}') psql {} -c \"SELECT name, source_location->>'page' AS page, citations->0->>'quote' \
+        "\nIts files   {}\nQuery       PGPASSWORD=$(cat '{}') psql {} -c \"SELECT name, source_location->>'page' AS \
+         page, citations->0->>'quote' \
          FROM requirement_cache WHERE job_id = '{job}'\"\n           (the database runs while `plumbline dev --keep` does; `make db` opens it again)",
         folder.display(),
         postgres.password_file().display(),

@@ -70,7 +70,7 @@ fn list(folder: &Path, below: &str, depth: usize, files: &mut Vec<(String, PathB
 fn check(files: &[(String, PathBuf)]) -> Result<(), Failure> {
     if files.len() > MOST {
         return Err(Failure::usage(format!(
-            "these are {} documents, and a job takes {MOST}; split the job",
+            "{} documents are more than the {MOST} that a job takes; split the job",
             files.len()
         )));
     }

@@ -48,7 +48,10 @@ async fn warn_of_unknown(store: &Store, job_type: &str) -> Result<(), Failure> {
     let lease = u32::try_from(environment::timing()?.lease.as_secs()).unwrap_or(u32::MAX);
     let Ok(workers) = store.who_knows(job_type, lease).await else { return Ok(()) };
     if let (0, Some(reason)) = (workers.knowing, &workers.broken) {
-        eprintln!("plumbline: warning: the job waits until its type's files are mended: {}", printable(reason, false));
+        eprintln!(
+            "plumbline: warning: the job waits until its type's configuration is fixed: {}",
+            printable(reason, false)
+        );
         return Ok(());
     }
     let known_here = || environment::configs().is_ok_and(|configs| configs.job_types().contains(&job_type));

@@ -31,7 +31,8 @@ pub(crate) async fn run() -> Result<u8, Failure> {
 
 fn silent(address: SocketAddr, reason: &str) -> Failure {
     Failure::new(format!(
-        "the worker at {address} does not answer ({reason}); look at its log, or set PLUMBLINE_HTTP_ADDR as it is set for it"
+        "the worker at {address} does not answer ({reason}); check its log, or set PLUMBLINE_HTTP_ADDR to the \
+         worker's address"
     ))
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
         // An existing job type is tried unchanged.
         (true, true) => {}
         (true, false) => {
-            let said = format!("{} is there already; choose another name, or try it with --try", folder.display());
+            let said = format!("{} already exists; choose another name, or run it with --try", folder.display());
             return Err(Failure::usage(said));
         }
     }
@@ -62,7 +62,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "`{name}` is no name for a job type: take 1 to 64 small letters, digits, `-` and `_`, beginning with a letter or a digit"
+        "`{name}` is not a valid job type name: use 1 to 64 lowercase letters, digits, `-` and `_`, starting with a \
+         letter or a digit"
     )))
 }
 
@@ -81,7 +82,7 @@ impl<'a> Type<'a> {
     fn of(name: &'a str, from: &'a str) -> Result<Self, Failure> {
         let configs = environment::configs()?;
         if configs.show(name, &json!({}), &ModelEnv::default()).is_ok() {
-            return Err(Failure::usage(format!("there is a job type `{name}` already; choose another name")));
+            return Err(Failure::usage(format!("the job type `{name}` already exists; choose another name")));
         }
         let parent = match from {
             DEFAULTS => None,
@@ -167,7 +168,9 @@ fn write(new: &Type<'_>, dir: &Path) -> Result<(), Failure> {
     }
     let configs = ConfigRegistry::from_dir(dir)?;
     match configs.broken(&ModelEnv::default()).remove(new.name) {
-        Some(reason) => Err(Failure::new(format!("what was written does not resolve, please report it: {reason}"))),
+        Some(reason) => {
+            Err(Failure::new(format!("the generated configuration does not resolve; please report it: {reason}")))
+        }
         None => Ok(()),
     }
 }

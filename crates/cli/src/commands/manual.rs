@@ -75,7 +75,7 @@ fn roff(text: &str) -> String {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("{} could not be written ({error}); choose a folder that you may write to", path.display()))
+    Failure::new(format!("{} could not be written ({error}); choose a writable folder", path.display()))
 }
 
 #[cfg(test)]

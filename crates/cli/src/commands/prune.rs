@@ -24,7 +24,7 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
             true => output::json(&json!({
                 "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0, "left_behind": 0, "kept": kept,
             }))?,
-            false if found.is_empty() => output::print("nothing to delete: no job that may go ended that long ago")?,
+            false if found.is_empty() => output::print("nothing to delete: no prunable job ended that long ago")?,
             false => output::print(&format!("would delete {}", describe(&found)))?,
         }
         return if arguments.json { Ok(0) } else { say_kept(&kept) };
@@ -48,9 +48,9 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
 fn say_kept(kept: &[KeptJobs]) -> Result<u8, Failure> {
     for KeptJobs { reason, jobs } in kept {
         let why = match reason.as_str() {
-            "followed" => "a job that follows has not ended",
+            "followed" => "a follow-up job has not ended",
             "validating" => "a validator holds requirements",
-            _ => "requirements wait to be judged; a validator judges them, or --also-pending deletes them too",
+            _ => "requirements are pending validation; run a validator, or delete them too with --also-pending",
         };
         output::print(&format!("kept {}: {why}", count(*jobs, "job")))?;
     }
@@ -73,8 +73,8 @@ impl Pruned {
     fn warn(&self) {
         if self.elsewhere > 0 {
             eprintln!(
-                "plumbline: warning: {} had no folder under PLUMBLINE_WORKSPACE_DIR on this machine; the workers remove those \
-                 on theirs within minutes",
+                "plumbline: warning: {} had no folder under PLUMBLINE_WORKSPACE_DIR on this machine; workers on other \
+                 machines remove theirs within minutes",
                 count(self.elsewhere, "deleted job")
             );
         }

@@ -13,8 +13,8 @@ pub(crate) async fn run(database: Option<String>, print: bool) -> Result<u8, Fai
     let left_out = store.apply_roles().await?;
     // Printed as an SQL comment, so that passing it to psql is harmless.
     output::print(match left_out {
-        0 => "-- the roles are there, with their rights",
-        _ => "-- the roles are there; tables are missing, so run this again after `plumbline migrate` or a restore",
+        0 => "-- the roles and their privileges are set up",
+        _ => "-- the roles are set up, but tables are missing: run this again after `plumbline migrate` or a restore",
     })?;
     Ok(0)
 }

@@ -41,7 +41,7 @@ async fn all(store: &Store, filter: &JobFilter, as_json: bool) -> Result<u8, Fai
     if as_json {
         output::json(&jobs)?;
     } else if jobs.is_empty() && *filter != JobFilter::default() {
-        output::print("no job is like that; `plumbline status` lists all of them")?;
+        output::print("no job matches; `plumbline status` lists all jobs")?;
     } else if jobs.is_empty() {
         output::print(
             "there are no jobs yet, or none that this login sees (an approver sees jobs in review, an enqueuer its own); \

@@ -134,7 +134,7 @@ fn holds(ended: &Ended, may: bool, who_may: &[&str], what: &str) {
     }
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{what}: {ended:?}");
     assert!(
-        ended.stderr.contains("this login may not") && ended.stderr.contains("the owner of the database"),
+        ended.stderr.contains("this login may not") && ended.stderr.contains("the database owner"),
         "{what}: {ended:?}"
     );
     let said: Vec<&str> = ended

@@ -44,7 +44,8 @@ async fn finding(llm: &Llm, secrets: &Secrets) -> Finding {
                 None => Finding::note(
                     "call",
                     format!(
-                        "{how} answered without calling its tool; a job works by calls alone, so choose a model that has tools"
+                        "{how} answered without calling the tool; jobs need tool calls, so choose a model that \
+                         supports them"
                     ),
                 ),
             }

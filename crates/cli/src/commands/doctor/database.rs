@@ -56,7 +56,7 @@ fn unreachable(error: &Error) -> String {
         }
         Some("3D000") => "the database does not exist; create it with `createdb` or correct its name in DATABASE_URL",
         Some("42501") => "the user may not connect to this database; GRANT CONNECT, or see deploy/roles.sql",
-        Some("53300") => "the server has no connection left; raise max_connections or put a pooler before it",
+        Some("53300") => "the server has no free connection; raise max_connections or put a pooler in front of it",
         Some("57P03") => "the server is still starting; wait a moment",
         _ => "check host and port in DATABASE_URL, and that the server is running",
     };
@@ -69,7 +69,7 @@ fn server(health: &Health) -> Finding {
         return Finding::fail("database", format!("PostgreSQL {server_version} is too old, 15 or newer is needed"));
     }
     if *read_only {
-        return Finding::fail("database", "the server takes no writes (a standby?); connect to the primary");
+        return Finding::fail("database", "the server is read-only (a standby?); connect to the primary");
     }
     let skew = (*server_time - Utc::now()).num_seconds();
     match skew.abs() > CLOCK_SKEW_S {
@@ -81,8 +81,8 @@ fn server(health: &Health) -> Finding {
 fn clocks(skew: i64) -> String {
     let side = if skew > 0 { "ahead of" } else { "behind" };
     format!(
-        "its clock is {} s {side} this machine's; leases go by the database's alone, but times in logs will not match: \
-         let both follow a time server",
+        "its clock is {} s {side} this machine's; leases use only the database's clock, but timestamps in logs will \
+         not match: synchronize both clocks",
         skew.abs()
     )
 }

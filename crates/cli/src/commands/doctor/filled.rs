@@ -31,8 +31,8 @@ fn line(configs: &ConfigRegistry, env: &ModelEnv, variable: &str, key: &str) -> 
         }
     }
     let fills = match filled.is_empty() {
-        true => format!("{variable} fills `{key}` of no job type"),
-        false => format!("{variable} fills `{key}` of {}", filled.join(", ")),
+        true => format!("{variable} sets `{key}` for no job type"),
+        false => format!("{variable} sets `{key}` for {}", filled.join(", ")),
     };
     let own = own.into_iter().map(|own| format!("; {own}")).collect::<String>();
     Finding::ok("environment", fills + &own)

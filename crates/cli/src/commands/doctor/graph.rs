@@ -42,17 +42,17 @@ fn finding(place: &str, rights: &Rights, writes: bool) -> Finding {
     let server = format!("{place} answers, Neo4j {} {}", rights.version, rights.edition);
     if rights.actions.is_none() {
         let text = format!(
-            "{server}: this edition has no roles, so that the user may do everything and the guard before each query of \
-             the model is the only wall; give it a server of its own, without secrets, and let the network keep it from others"
+            "{server}: this edition has no roles: the user may do everything, and only the query guard restricts the \
+             model; use a separate server without secrets, isolated from other networks"
         );
         return Finding::note("graph", text);
     }
     let (beyond, writing) = (rights.beyond(), rights.writing());
     if !beyond.is_empty() {
         let text = format!(
-            "{server}: the user may {}, which no query of a job needs; give the user a role that reads{} and nothing else",
+            "{server}: the user may {}, which no query of a job needs; give the user a role that may only read{}",
             beyond.join(", "),
-            if writes { " and writes" } else { "" }
+            if writes { " and write" } else { "" }
         );
         return Finding::note("graph", text);
     }
@@ -60,18 +60,18 @@ fn finding(place: &str, rights: &Rights, writes: bool) -> Finding {
         (true, true) => Finding::note(
             "graph",
             format!(
-                "{server}: the user may not write, and {WRITER} has to; grant a role that writes, or take the tool away"
+                "{server}: the user may not write, but {WRITER} must; grant a role that may write, or remove the tool"
             ),
         ),
         (false, false) => Finding::note(
             "graph",
             format!(
-                "{server}: the user may {}, and no job type writes to it; give the user a role that reads",
+                "{server}: the user may {}, but no job type writes to the graph; give the user a read-only role",
                 writing.join(", ")
             ),
         ),
-        (true, false) => Finding::ok("graph", format!("{server}; the user reads and writes")),
-        (false, true) => Finding::ok("graph", format!("{server}; the user reads")),
+        (true, false) => Finding::ok("graph", format!("{server}; the user may read and write")),
+        (false, true) => Finding::ok("graph", format!("{server}; the user may read")),
     }
 }
 

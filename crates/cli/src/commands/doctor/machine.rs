@@ -11,13 +11,13 @@ pub(super) fn workspace(dir: &Path) -> Finding {
         .and_then(|()| std::fs::write(&probe, b"ok"))
         .and_then(|()| std::fs::remove_file(&probe));
     match tried {
-        Ok(()) => Finding::ok("workspace", format!("{} can be written", dir.display())),
+        Ok(()) => Finding::ok("workspace", format!("{} is writable", dir.display())),
         // The mirror is a view: jobs run without it.
         Err(error) => Finding::note(
             "workspace",
             format!(
-                "{} cannot be written ({error}); jobs run, but their files are not shown there: give the worker's user \
-                 the right to write, or set PLUMBLINE_WORKSPACE_DIR",
+                "{} is not writable ({error}); jobs run, but their files do not appear there: grant the worker's user \
+                 write permission, or set PLUMBLINE_WORKSPACE_DIR",
                 dir.display()
             ),
         ),

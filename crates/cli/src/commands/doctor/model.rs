@@ -88,9 +88,9 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
         (Some(_), _) => {
             format!("{base_url} refuses the key in {key_env}; check it, and that its account may use the model")
         }
-        (None, None) => format!("{base_url} wants a key, and {key_env} is not set; set it for the worker"),
+        (None, None) => format!("{base_url} requires a key, but {key_env} is not set; set it for the worker"),
         (None, Some(_)) => format!(
-            "{base_url} wants a key, and {key_env} belongs to another host; name the key in the job type's \
+            "{base_url} requires a key, but {key_env} belongs to another host; name the key in the job type's \
              `llm.api_key_env`, or list it as {key_env}@HOST in PLUMBLINE_SECRETS"
         ),
     };
@@ -108,7 +108,7 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
                     return Finding::fail("model", unknown(base_url, model, &known));
                 }
             }
-            let has = if unlisted.is_empty() { "has" } else { "takes, though it does not list it," };
+            let has = if unlisted.is_empty() { "has" } else { "accepts, although it does not list it," };
             Finding::ok("model", format!("{base_url} answers and {has} {}", list(models.iter().cloned())))
         }
     }
@@ -118,9 +118,9 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
 async fn smaller_window(base_url: &str, api: Api, key: Option<&ApiKey>, model: &str, wanted: u32) -> Option<Finding> {
     let window = server_window(base_url, api, model, key).await.filter(|window| *window < wanted)?;
     let text = format!(
-        "{base_url} says that it gives {model} a window of {window} tokens, and `llm.context_window` is {wanted}: what is \
-         longer loses its front; give the server a window of {wanted} tokens (Ollama: OLLAMA_CONTEXT_LENGTH={wanted}) or \
-         lower `llm.context_window`"
+        "{base_url} reports a context window of {window} tokens for {model}, but `llm.context_window` is {wanted}: \
+         longer prompts lose their beginning; raise the server's window to {wanted} tokens (Ollama: \
+         OLLAMA_CONTEXT_LENGTH={wanted}) or lower `llm.context_window`"
     );
     Some(Finding::note("model", text))
 }

@@ -44,10 +44,10 @@ fn of_type(configs: &ConfigRegistry, env: &ModelEnv, job_type: &str, is_default:
         Ok(resolved) => {
             let llm = resolved.llm(Purpose::Tactical);
             let (model, address) = (llm.model.unwrap_or_default(), llm.base_url.unwrap_or_default());
-            Finding::ok("job type", format!("{job_type} asks {model} at {address}"))
+            Finding::ok("job type", format!("{job_type} uses {model} at {address}"))
         }
         Err(error) if is_default => {
-            let text = format!("{job_type}, the type of rows that name none: {error}");
+            let text = format!("{job_type}, the default job type: {error}");
             Finding::fail("job type", text)
         }
         Err(error) => Finding::note("job type", format!("{job_type}: {error}")),
@@ -57,8 +57,8 @@ fn of_type(configs: &ConfigRegistry, env: &ModelEnv, job_type: &str, is_default:
 fn without_default(configs: &ConfigRegistry, default: &str) -> Option<Finding> {
     let text = || {
         format!(
-            "rows that name no job type are `{default}`, which these files do not have: a worker with them leaves such rows to \
-             others; set PLUMBLINE_DEFAULT_JOB_TYPE for `plumbline migrate` and `plumbline enqueue`"
+            "the default job type `{default}` is not in these files: a worker with these files does not claim rows \
+             without a job type; set PLUMBLINE_DEFAULT_JOB_TYPE for `plumbline migrate` and `plumbline enqueue`"
         )
     };
     (!configs.job_types().contains(&default)).then(|| Finding::note("job type", text()))

@@ -89,7 +89,7 @@ fn frame(look: Look, job: Uuid, row: &WatchRow, facts: &Facts) -> Vec<String> {
     }
     if !super::is_over(row) {
         lines.push(String::new());
-        lines.push(look.paint(Tone::Quiet, "Ctrl-C ends watching; the job goes on."));
+        lines.push(look.paint(Tone::Quiet, "Ctrl-C stops watching; the job continues."));
     }
     lines.iter().map(|line| look.fit(line)).collect()
 }
@@ -262,7 +262,7 @@ mod tests {
              \u{20}\u{20}step 34    add_requirement {\"text\":\"Keep it\"}\n\
              \u{20}\u{20}step 34    phase opened: 4 (tactical): Requir…\n\
              \n\
-             Ctrl-C ends watching; the job goes on."
+             Ctrl-C stops watching; the job continues."
         );
     }
 

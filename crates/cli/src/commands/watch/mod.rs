@@ -69,14 +69,16 @@ fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
     let reason = row.status_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     match row.status.as_str() {
         "review" => Some(format!(
-            "job {job} is in review{reason}. Who may approve or steer goes on: `plumbline export {job} DIR` writes its files, \
-             `plumbline approve {job}` completes it, `plumbline feedback {job} TEXT` sends it back to work"
+            "job {job} is in review{reason}. Next steps for an approver or operator: `plumbline export {job} DIR` \
+             writes its files, `plumbline approve {job}` completes it, `plumbline feedback {job} TEXT` sends it back to work"
         )),
         // If a limit was reached, the reason names the command that raises it.
         "paused" if reason.contains("`plumbline resume") => {
-            Some(format!("job {job} is paused{reason}. Who may steer does so"))
+            Some(format!("job {job} is paused{reason}. An operator may do so"))
         }
-        "paused" => Some(format!("job {job} is paused{reason}. Who may steer goes on with `plumbline resume {job}`")),
+        "paused" => {
+            Some(format!("job {job} is paused{reason}. An operator may continue it with `plumbline resume {job}`"))
+        }
         _ => None,
     }
 }
