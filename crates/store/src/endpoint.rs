@@ -99,7 +99,7 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await
-        .during("draw from the limit of a model's endpoint")?;
+        .during("draw from the rate limit of a model endpoint")?;
         let or_none = |seconds: Option<f64>| seconds.unwrap_or(0.0);
         Ok(row.map(|row| Drawn {
             limits: EndpointLimits {
@@ -139,7 +139,7 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await
-        .during("hold slots of a model's endpoint")?;
+        .during("reserve slots of a model endpoint")?;
         Ok(row.map(|row| Slots { granted: row.granted, contested: row.contested }))
     }
 
@@ -166,7 +166,7 @@ impl Store {
         )
         .execute(&self.pool)
         .await
-        .during("set the limits of a model's endpoint")?;
+        .during("set the rate limits of a model endpoint")?;
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl Store {
         )
         .execute(&self.pool)
         .await
-        .during("learn the limits of a model's endpoint")?;
+        .during("store the learned rate limits of a model endpoint")?;
         Ok(())
     }
 
@@ -210,7 +210,7 @@ impl Store {
         )
         .execute(&self.pool)
         .await
-        .during("keep workers from a model's endpoint")?;
+        .during("block a model endpoint")?;
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn known_endpoints(&self) -> Result<Vec<EndpointKey>, Error> {
         let rows = sqlx::query_file!("queries/endpoint/known_endpoints.sql").fetch_all(&self.pool).await;
-        let rows = rows.during("list the limits of models' endpoints")?;
+        let rows = rows.during("list the rate limits of model endpoints")?;
         Ok(rows
             .into_iter()
             .map(|row| EndpointKey { endpoint: row.endpoint, key_name: row.key_name, model: row.model })
@@ -239,6 +239,6 @@ impl Store {
         sqlx::query_file_scalar!("queries/endpoint/say_waits_for_limit.sql", &ids, &epochs, &waits, WAITS)
             .fetch_all(&self.pool)
             .await
-            .during("say which jobs wait for their model's limit")
+            .during("mark the jobs that wait for a rate limit")
     }
 }

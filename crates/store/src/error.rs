@@ -18,7 +18,7 @@ pub enum Error {
     Refused(String),
     /// The database was migrated by a later release.
     #[error(
-        "the database schema {found} is newer than this version of plumbline knows ({known}): use a newer plumbline"
+        "the database schema {found} is newer than this version of plumbline supports ({known}): use a newer plumbline"
     )]
     SchemaNewer {
         /// The database's schema version.
@@ -36,7 +36,7 @@ pub enum Error {
     },
     /// The database has the migrations from before the first release, which this version does not continue.
     #[error(
-        "the database has the schema {found} from before version 0.1.0, which is left as it is: make a new database, run \
+        "the database has the schema {found} from before version 0.1.0 and was not changed: create a new database, run \
          `plumbline migrate` there, and copy what you need into it with \
          `pg_dump --data-only --disable-triggers --exclude-table=_sqlx_migrations OLD | psql NEW`"
     )]
@@ -46,8 +46,8 @@ pub enum Error {
     },
     /// An applied migration was edited afterwards, as the chapters are before the first release.
     #[error(
-        "the database was made with another text of migration {0} than this version of plumbline has, and is left as it \
-         is: make a new database and run `plumbline migrate` there"
+        "migration {0} of the database differs from this version's, and nothing was changed: create a new database \
+         and run `plumbline migrate` there"
     )]
     SchemaEdited(i64),
     /// A migration failed.
@@ -68,19 +68,20 @@ pub enum Error {
     Unanswered(std::time::Duration),
     /// The connection goes through a pooler in transaction mode, which loses prepared statements.
     #[error(
-        "the connection goes through a pooler in transaction mode that does not keep track of prepared statements: \
+        "the connection goes through a pooler in transaction mode that does not track prepared statements: \
          connect directly, set its pool_mode to session, or use PgBouncer 1.21 or later with max_prepared_statements > 0"
     )]
     TransactionPooler,
     /// The connection goes through a pooler in statement mode, which does not support transactions.
     #[error(
-        "the connection goes through a pooler in statement mode, which takes no transactions: connect directly, or set \
+        "the connection goes through a pooler in statement mode, which does not support transactions: connect \
+         directly, or set \
          its pool_mode to session"
     )]
     StatementPooler,
     /// The server, or a pooler before it, opens fewer concurrent connections than needed.
     #[error(
-        "the server gives {had} connections at once and {needed} are needed: raise the login's or \
+        "the server allows {had} connections but {needed} are needed: raise the login's or \
          the database's CONNECTION LIMIT, max_connections, or the pooler's default_pool_size"
     )]
     TooFewConnections {

@@ -148,7 +148,7 @@ impl Store {
         self.try_out().await.map_err(|error| match error {
             error if is_lost_statement(&error) => Error::TransactionPooler,
             error if is_without_transactions(&error) => Error::StatementPooler,
-            source => Error::Database { doing: "try out the connection", source },
+            source => Error::Database { doing: "test the connection", source },
         })
     }
 

@@ -42,11 +42,11 @@ async fn migrate_leaves_a_schema_from_before_the_first_release_as_it_is(pool: Pg
     for command in ["migrate", "worker", "status"] {
         let refused = world.run(&[command]).await;
         assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{command}: {}", refused.stderr);
-        for word in ["20261124230000 from before version 0.1.0", "make a new database", "pg_dump --data-only"] {
+        for word in ["20261124230000 from before version 0.1.0", "create a new database", "pg_dump --data-only"] {
             assert!(refused.stderr.contains(word), "{command}: `{word}` is not in: {}", refused.stderr);
         }
     }
-    assert_verdict(&world.run(&["doctor"]).await, 1, "FAIL  schema: ", "make a new database");
+    assert_verdict(&world.run(&["doctor"]).await, 1, "FAIL  schema: ", "create a new database");
     let tables = "SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_tables WHERE schemaname = 'public'";
     let tables: String = sqlx::query_scalar(tables).fetch_one(&world.pool).await.expect("the tables can be listed");
     assert_eq!(tables, "_sqlx_migrations jobs");

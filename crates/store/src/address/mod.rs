@@ -6,8 +6,8 @@ use sqlx::postgres::PgConnectOptions;
 use std::{fmt::Write as _, iter::Peekable, str::Chars, str::FromStr};
 
 /// Error text for an address in neither form. It does not repeat the input, which may contain a password.
-const NEITHER: &str = "the address is neither a URL such as postgres://user:password@host:5432/database nor words such as \
-                       `host=db port=5432 user=me dbname=plumbline`";
+const NEITHER: &str = "the address is neither a URL such as postgres://user:password@host:5432/database nor key=value \
+                       pairs such as `host=db port=5432 user=me dbname=plumbline`";
 
 /// Reads an address.
 ///

@@ -55,11 +55,11 @@ pub(super) fn refuse_unread<'a>(options: impl IntoIterator<Item = (&'a str, &'a 
         let sentence = match HOLDS.iter().find(|(known, _)| *known == name) {
             Some((_, holds)) if holds.iter().any(|held| *held == "*" || value.eq_ignore_ascii_case(held)) => continue,
             Some((_, holds)) => format!(
-                "the address asks for {name}={value}, which plumbline cannot keep; leave it out, or say {name}={}",
+                "the address sets {name}={value}, which plumbline does not support; remove it, or set {name}={}",
                 holds[0]
             ),
             None => format!(
-                "the address has the option `{name}`, which plumbline does not read; leave it out{}",
+                "the address has the option `{name}`, which plumbline does not support; remove it{}",
                 advice(name)
             ),
         };
@@ -72,7 +72,7 @@ fn advice(name: &str) -> &'static str {
     match name {
         "service" | "servicefile" => " and write host, port, user and dbname of that service",
         "passfile" => " and put the password into PGPASSWORD or the address",
-        "requiressl" | "ssl" => " and say sslmode=require, or sslmode=verify-full",
+        "requiressl" | "ssl" => " and set sslmode=require or sslmode=verify-full",
         _ => "",
     }
 }

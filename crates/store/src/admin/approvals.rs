@@ -84,7 +84,7 @@ impl Store {
     /// # Errors
     /// [`Error::Database`].
     pub async fn approvals(&self, job_id: Option<Uuid>) -> Result<Vec<ApprovalRow>, Error> {
-        let doing = "list the calls that people were asked for";
+        let doing = "list the calls that need approval";
         let whole = sqlx::query_file_as!(ApprovalRow, "queries/admin/approvals.sql", job_id)
             .fetch_all(&self.pool)
             .await

@@ -68,13 +68,14 @@ pub(super) async fn check_before_migrating(connection: impl PgExecutor<'_>) -> R
     let Fitness { encoding, may_create, login, .. } = fitness(connection).await?;
     if encoding != "UTF8" {
         return Err(Error::Refused(format!(
-            "the database's encoding is {encoding}, which cannot hold every document's text; make one with \
-             CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and nothing was changed in this one"
+            "the database's encoding is {encoding}, which cannot hold every document's text; create one with CREATE \
+             DATABASE … ENCODING 'UTF8' TEMPLATE template0, and nothing was changed in this one"
         )));
     }
     if !may_create {
         return Err(Error::Refused(format!(
-            "the login `{login}` may not make tables in the schema public; GRANT CREATE ON SCHEMA public TO \"{login}\", or \
+            "the login `{login}` may not create tables in the schema public; GRANT CREATE ON SCHEMA public TO \
+             \"{login}\", or \
              run `plumbline migrate` as the database's owner; nothing was changed"
         )));
     }
@@ -83,5 +84,5 @@ pub(super) async fn check_before_migrating(connection: impl PgExecutor<'_>) -> R
 
 async fn fitness(database: impl PgExecutor<'_>) -> Result<Fitness, Error> {
     let asked = sqlx::query_file_as!(Fitness, "queries/admin/fitness.sql").fetch_one(database).await;
-    asked.during("ask the database server what it has")
+    asked.during("read the database server's properties")
 }

@@ -113,7 +113,7 @@ impl Store {
         sqlx::query_file_as!(KeptJobs, "queries/admin/kept.sql", seconds, &ended, &kept_by)
             .fetch_all(&self.pool)
             .await
-            .during("count the jobs that a prune leaves")
+            .during("count the jobs that prune keeps")
     }
 
     /// Jobs deleted after this moment and id, in order, at most `limit`, regardless of who deleted them; of the last 90

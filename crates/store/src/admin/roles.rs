@@ -16,7 +16,7 @@ impl Store {
     /// # Errors
     /// [`Error::Database`]: nothing was changed.
     pub async fn apply_roles(&self) -> Result<usize, Error> {
-        let doing = "make the roles (the user needs CREATEROLE, and must own the tables)";
+        let doing = "create the roles (the user needs CREATEROLE, and must own the tables)";
         let mut transaction = self.pool.begin().await.during(doing)?;
         let mut left_out = 0;
         for statement in statements(ROLES).into_iter().filter(|text| !["BEGIN", "COMMIT"].contains(text)) {

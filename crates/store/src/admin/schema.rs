@@ -93,7 +93,7 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
     if found < newest() {
         check_before_migrating(&mut *connection).await?;
     }
-    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *connection).await.during("bound the wait for a lock")?;
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *connection).await.during("set the lock timeout")?;
     loop {
         match MIGRATOR.run(&mut *connection).await {
             Ok(()) => return Ok(()),
@@ -112,9 +112,9 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
 /// any other session is named in the error.
 async fn refuse_foreign_lock(connection: &mut PgConnection) -> Result<(), Error> {
     let foreign = sqlx::query_file!("queries/admin/foreign_lock.sql").fetch_optional(connection).await;
-    match foreign.during("look who holds the lock of migrations")? {
+    match foreign.during("look for the session that holds the migration lock")? {
         Some(holder) => Err(Error::Refused(format!(
-            "session {} of login `{}` holds the lock that migrations take; end it with `SELECT pg_terminate_backend({})` as a \
+            "session {} of login `{}` holds the migration lock; end it with `SELECT pg_terminate_backend({})` as a \
              superuser, then migrate again",
             holder.pid, holder.login, holder.pid
         ))),

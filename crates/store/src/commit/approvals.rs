@@ -42,7 +42,7 @@ pub(super) async fn write(
                 sqlx::query_file!("queries/commit/answer_call.sql", job_id, call_id, word(*outcome))
                     .execute(&mut *tx)
                     .await
-                    .during("note a call's outcome")?;
+                    .during("record a call's outcome")?;
             }
         }
     }

@@ -144,7 +144,7 @@ impl Store {
         let row = sqlx::query_file!("queries/commit/committed_step.sql", commit.lease.job_id)
             .fetch_optional(&self.pool)
             .await
-            .during("read a step back after its commit was not answered")?;
+            .during("read a step whose commit was not acknowledged")?;
         Ok(match row {
             Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => {
                 // Whether feedback waits is no longer known; assuming so costs the caller one query.

@@ -77,7 +77,7 @@ impl Store {
         sqlx::query_file_scalar!("queries/queue/run_alone.sql", lease.job_id, lease.epoch)
             .fetch_optional(&self.pool)
             .await
-            .during("take down that the job runs alone")?
+            .during("record that the job runs alone")?
             .map(drop)
             .ok_or(Error::LeaseLost(lease.job_id))
     }

@@ -99,7 +99,7 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await
-        .during("give the job back")?
+        .during("release the job")?
         .ok_or(Error::LeaseLost(lease.job_id))
     }
 

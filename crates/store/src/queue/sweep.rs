@@ -43,7 +43,7 @@ impl Store {
             let batch = sqlx::query_file_as!(Rescued, "queries/queue/sweep.sql", f64::from(lease_secs), BATCH)
                 .fetch_all(&self.pool)
                 .await
-                .during("take jobs back from dead workers")?;
+                .during("reclaim jobs from dead workers")?;
             let last = batch.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
             rescued.extend(batch);
             if last {
@@ -54,7 +54,7 @@ impl Store {
         sqlx::query_file!("queries/queue/forget_workers.sql")
             .execute(&self.pool)
             .await
-            .during("forget dead workers")?;
+            .during("delete the rows of dead workers")?;
         Ok(rescued)
     }
 
@@ -64,7 +64,7 @@ impl Store {
             let jobs = sqlx::query_file_scalar!("queries/queue/expire_calls.sql", EXPIRED_AT_ONCE)
                 .fetch_one(&self.pool)
                 .await
-                .during("let calls expire that nobody has decided on")?;
+                .during("expire undecided calls")?;
             if jobs < EXPIRED_AT_ONCE {
                 return Ok(());
             }

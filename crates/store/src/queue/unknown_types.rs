@@ -40,7 +40,7 @@ impl Store {
         sqlx::query_file_scalar!("queries/queue/note_unknown_types.sql", f64::from(lease_secs), BATCH, patience)
             .fetch_one(&self.pool)
             .await
-            .during("look for job types that nobody knows")
+            .during("look for unknown job types")
     }
 
     /// Claims jobs that have waited that long for a worker that knows their type; none for a worker that is not
@@ -63,7 +63,7 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await
-        .during("take jobs whose type nobody knows")?;
+        .during("take jobs of unknown types")?;
         let unknown = |id, epoch, job_type| UnknownType { lease: Lease { job_id: id, epoch }, job_type };
         Ok(rows.into_iter().map(|row| unknown(row.id, row.lease_epoch, row.job_type)).collect())
     }

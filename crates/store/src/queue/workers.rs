@@ -53,7 +53,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn retry_waiting_for(&self, reason: &str) -> Result<u64, Error> {
         let done = sqlx::query_file!("queries/queue/retry_waiting_for.sql", reason);
-        Ok(done.execute(&self.pool).await.during("take up jobs that wait for another worker")?.rows_affected())
+        Ok(done.execute(&self.pool).await.during("retry jobs that wait for another worker")?.rows_affected())
     }
 
     /// Renews the worker's leases. `false`: the row is gone, and with it the leases.

@@ -178,7 +178,7 @@ impl Store {
         sqlx::query_file_as!(CoverageLine, "queries/requirements/coverage.sql", job_id)
             .fetch_all(&self.pool)
             .await
-            .during("read how much of the documents is covered")
+            .during("read the coverage of the documents")
     }
 }
 

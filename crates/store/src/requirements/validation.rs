@@ -173,7 +173,7 @@ impl Store {
         sqlx::query_file!("queries/requirements/release_requirements.sql", lease.job_id, lease.epoch, but)
             .execute(&self.pool)
             .await
-            .during("give requirements back")?;
+            .during("release requirements")?;
         Ok(())
     }
 
@@ -209,6 +209,6 @@ impl Store {
         sqlx::query_file_scalar!("queries/requirements/child_job.sql", job_id)
             .fetch_optional(&self.pool)
             .await
-            .during("look for the job that follows")
+            .during("look for the follow-up job")
     }
 }

@@ -30,7 +30,7 @@ impl Store {
         )
         .execute(&self.pool)
         .await
-        .during("put a request on record that was given up")?;
+        .during("record an abandoned request")?;
         Ok(())
     }
 }

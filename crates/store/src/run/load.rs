@@ -124,7 +124,7 @@ impl Store {
         sqlx::query_file!("queries/run/count_abandoned.sql", id, lease.epoch)
             .execute(&self.pool)
             .await
-            .during("count the requests that were given up")?;
+            .during("count the abandoned requests")?;
         let row = sqlx::query_file!("queries/run/load_job.sql", id, lease.epoch)
             .fetch_optional(&self.pool)
             .await

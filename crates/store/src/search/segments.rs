@@ -79,7 +79,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn forget_segments(&self, job_id: Uuid) -> Result<u64, Error> {
         let done = sqlx::query_file!("queries/search/forget_segments.sql", job_id).execute(&self.pool).await;
-        Ok(done.during("take texts out of the search index")?.rows_affected())
+        Ok(done.during("remove texts from the search index")?.rows_affected())
     }
 
     /// The segments of these files that match the words of a query, best first.

@@ -81,7 +81,7 @@ async fn a_schema_whose_chapter_was_edited_since_is_left_as_it_is(pool: PgPool) 
     execute(&pool, format!("UPDATE _sqlx_migrations SET checksum = '\\x00' WHERE version = {edited}")).await.unwrap();
     let error = store(&pool).migrate().await.unwrap_err();
     assert!(matches!(error, Error::SchemaEdited(version) if version == edited), "{error}");
-    assert!(error.to_string().contains("make a new database"), "{error}");
+    assert!(error.to_string().contains("create a new database"), "{error}");
 }
 
 /// A database from before the first release, as far as `migrate` checks it.
@@ -108,7 +108,7 @@ async fn a_schema_from_before_the_first_release_is_left_as_it_is(pool: PgPool) {
     for refused in [store.migrate().await, store.check_schema().await] {
         let error = refused.unwrap_err();
         assert!(matches!(error, Error::SchemaUnreleased { found: 20_261_124_230_000 }), "{error}");
-        assert!(error.to_string().contains("make a new database"), "{error}");
+        assert!(error.to_string().contains("create a new database"), "{error}");
     }
     assert_eq!((value(&pool, TABLES).await, value(&pool, rows).await), before);
 }
