@@ -180,7 +180,7 @@ impl Secrets {
 
     fn read(&self, name: &str, place: &str) -> Option<ApiKey> {
         if !self.belongs(name, place) {
-            tracing::warn!(variable = name, host = place, "the secret is not sent: it does not belong to this host");
+            tracing::warn!(variable = name, host = place, "secret not sent: it belongs to another host");
             return None;
         }
         std::env::var(name).ok().as_deref().and_then(ApiKey::new)

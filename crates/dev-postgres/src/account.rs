@@ -87,7 +87,7 @@ impl Account {
             path: programs.to_path_buf(),
             reason: format!(
                 "the server must run as user {} because Postgres refuses root, and that user cannot enter the folder; \
-                 install PostgreSQL where everybody can read it",
+                 install PostgreSQL where every user can read it",
                 self.uid
             ),
         })

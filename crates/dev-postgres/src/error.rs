@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The server programs are missing and were not installed, or there is no account to run them.
-    #[error("the private Postgres cannot be had: {reason}; {advice}")]
+    #[error("the private Postgres is not available: {reason}; {advice}")]
     Missing {
         /// What is missing, and why it was not installed.
         reason: String,

@@ -51,7 +51,7 @@ impl System {
         eprintln!("No PostgreSQL server found: installing it with `{INSTALL}`.");
         for line in BEFORE {
             if let Err(trouble) = self.run(line).await {
-                eprintln!("{trouble}; going on.");
+                eprintln!("{trouble}; continuing.");
             }
         }
         self.install_without_a_cluster().await.map_err(|why| missing(&why, &by_hand))

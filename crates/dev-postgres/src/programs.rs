@@ -89,13 +89,13 @@ fn choose(found: Vec<Programs>, made_by: Option<u32>) -> Result<Programs, Error>
     let fits = |programs: &Programs| made_by.is_none_or(|made_by| programs.major == made_by);
     found.into_iter().find(fits).ok_or_else(|| match made_by {
         Some(made_by) => Error::Missing {
-            reason: format!("its cluster was made by PostgreSQL {made_by}, and only {versions:?} was found"),
+            reason: format!("its cluster was made by PostgreSQL {made_by}, but only {versions:?} was found"),
             advice: format!(
-                "run `make clean-demo` to begin anew, or set {VARIABLE} to the programs of version {made_by}"
+                "run `make clean-demo` to start over, or set {VARIABLE} to the programs of version {made_by}"
             ),
         },
         None => Error::Missing {
-            reason: "installing did not bring initdb and postgres".to_owned(),
+            reason: "the installed packages do not contain initdb and postgres".to_owned(),
             advice: format!("install PostgreSQL {OLDEST} or later, or set {VARIABLE} to the folder with initdb"),
         },
     })

@@ -32,7 +32,7 @@ pub(crate) fn previous(step: &RecordedStep) -> Option<Uuid> {
 /// What the step carried over; else why it is unknown.
 pub(crate) fn recorded(step: &RecordedStep) -> Result<Carried, String> {
     let content = step.files.get(CHANGES).cloned().flatten();
-    let content = content.ok_or_else(|| format!("step {} carried nothing over, and should have", step.step))?;
+    let content = content.ok_or_else(|| format!("step {} carried nothing over, but should have", step.step))?;
     let unreadable = |error: serde_json::Error| format!("{CHANGES} of step {} cannot be read: {error}", step.step);
     let Changes { versions, carried } = from_slice(&content).map_err(unreadable)?;
     let mut products = Vec::new();

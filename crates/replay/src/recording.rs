@@ -39,12 +39,13 @@ impl Recording {
             version: u32,
         }
         let unreadable = |error: serde_json::Error| {
-            ReplayError::Unreadable(format!("it is no recording that `plumbline trace --export` has written ({error})"))
+            ReplayError::Unreadable(format!("it is not a recording written by `plumbline trace --export` ({error})"))
         };
         let Versioned { version } = serde_json::from_slice(text).map_err(unreadable)?;
         if version > RECORDING_VERSION {
             return Err(ReplayError::Unreadable(format!(
-                "it has version {version}, this release reads up to {RECORDING_VERSION}: use a newer plumbline"
+                "it has version {version}, but this release reads up to version {RECORDING_VERSION}: use a newer \
+                 plumbline"
             )));
         }
         serde_json::from_slice(text).map_err(unreadable)

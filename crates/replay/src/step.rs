@@ -236,7 +236,8 @@ fn apply(run: &mut Run, outcome: Outcome, step: &RecordedStep) -> Result<Vec<Cha
 fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tokens: u32) -> Result<Outcome, Stop> {
     let record = record.clone();
     if let Some(message) = record.error.clone() {
-        let unknown = "a request failed, and the recording does not say of which class the failure was: record it anew";
+        let unknown = "a request failed, and the recording does not contain the class of the failure: record the job \
+                       again";
         let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
         let suspicion = plumbline_llm::suspicion(class, &message);
         let learnt = plumbline_llm::has_taught(&message);

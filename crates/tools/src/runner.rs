@@ -189,7 +189,7 @@ async fn with_retries(tool: &Tool, once: bool, env: &ToolEnv<'_>, arguments: Val
     for _ in 0..retries {
         match tool.carrier.run(env, arguments.clone()).await {
             Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, remedy: Remedy::AnotherTry }) => {
-                tracing::debug!(%reason, "tool call is made again");
+                tracing::debug!(%reason, "retrying tool call");
             }
             done => return done,
         }

@@ -78,7 +78,7 @@ async fn what_cannot_be_evaluated_says_why_in_one_sentence(pool: PgPool) {
         (&["eval", "gold.jsonl"][..], 2, "--job"),
         (&["eval", "none.jsonl", "--recording", &recording][..], 1, "none.jsonl could not be read"),
         (&["eval", "wrong.jsonl", "--recording", &recording][..], 2, "wrong.jsonl: line 2 is no line of a gold list"),
-        (&["eval", "gold.jsonl", "--recording", "gold.jsonl"][..], 1, "it is no recording"),
+        (&["eval", "gold.jsonl", "--recording", "gold.jsonl"][..], 1, "it is not a recording"),
         (&["eval", "gold.jsonl", "--job", "01a20fa8-4a22-791f-98b7-80998d56fb14"][..], 2, "DATABASE_URL is not set"),
     ] {
         let refused = without_database(&world, arguments).await;

@@ -70,7 +70,8 @@ impl GraphClient {
         loop {
             match self.integrate_once(node, links).await {
                 Err(GraphError::Constraint { message }) if taken < MAX_NUMBERS_TAKEN => {
-                    tracing::debug!(requirement.id = %node.source_requirement_id, message, "a number is taken");
+                    tracing::debug!(requirement.id = %node.source_requirement_id, message, "requirement number is \
+                                                                                            already in use");
                     taken += 1;
                     self.catch_up().await?;
                 }

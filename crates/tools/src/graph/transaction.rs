@@ -38,7 +38,7 @@ impl<'a> Transaction<'a> {
     pub async fn rollback(self) {
         let url = self.client.below(&["tx", &self.id]);
         if let Err(error) = self.client.delete(url, self.affinity.as_deref()).await {
-            tracing::debug!(%error, "a graph transaction was not rolled back by hand");
+            tracing::debug!(%error, "could not roll back a graph transaction; the server ends it by timeout");
         }
     }
 }

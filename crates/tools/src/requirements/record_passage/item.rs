@@ -243,7 +243,7 @@ async fn mentioned(env: &ToolEnv<'_>, text: &str) -> Result<(Vec<String>, Vec<St
         Ok(names) => Ok(names.occurring_in(text)),
         Err(ToolError::Workspace(error)) => Err(error.into()),
         Err(error) => {
-            tracing::debug!(%error, "the graph's names were not looked up in a record");
+            tracing::debug!(%error, "could not look up the graph's names for a record");
             Ok(Default::default())
         }
     }
