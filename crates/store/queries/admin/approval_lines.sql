@@ -1,4 +1,4 @@
--- The same for who may not read what the calls are to be made with.
+-- Like approvals.sql, for logins that may not read the arguments of the calls.
 SELECT id, job_id, step, call_id, tool, state, NULL::text AS shown, NULL::jsonb AS edited_arguments, reason, outcome,
        requested_at, expires_at, decided_at, decided_by, decided_via, executed_step
 FROM approvals

@@ -1,4 +1,4 @@
--- Calls that people were asked for: of a job all, of all jobs those that wait; the oldest first.
+-- Calls that needed approval: all of one job, or the waiting ones of all jobs; oldest first.
 SELECT id, job_id, step, call_id, tool, state, shown AS "shown?", edited_arguments, reason, outcome, requested_at, expires_at,
        decided_at, decided_by, decided_via, executed_step
 FROM approvals

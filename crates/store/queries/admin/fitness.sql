@@ -1,5 +1,5 @@
--- What a server must have before the tables are made or used. Hidden from a login are the tables whose row security applies to
--- it, but where a policy of deploy/roles.sql shows it every row.
+-- Properties that a server needs before the tables are created or used. A login cannot see the tables to which row
+-- security applies for it, unless a policy of deploy/roles.sql shows it every row.
 SELECT current_setting('server_encoding') AS "encoding!",
        has_schema_privilege('public', 'CREATE') AS "may_create!",
        current_user::text AS "login!",

@@ -1,4 +1,5 @@
--- A session with an advisory lock in this database whose login may not migrate: neither our own nor a member of it.
+-- A session that holds an advisory lock in this database and whose login may not migrate: neither our login nor a
+-- member of it.
 SELECT a.pid AS "pid!", a.usename::text AS "login!"
 FROM pg_locks l
 JOIN pg_stat_activity a ON a.pid = l.pid

@@ -1,2 +1,2 @@
--- A job that begins with the configuration of now.
+-- Makes a job start with the current configuration.
 DELETE FROM job_settings WHERE job_id = $1

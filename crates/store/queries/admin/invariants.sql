@@ -1,9 +1,9 @@
--- What holds at any time, whatever happened. One row a violation: the rule, the job, what was found.
+-- Invariants that hold at any time. One row per violation: the rule, the job, what was found.
 -- $1: seconds that a running job may be without a live worker (the lease and a sweep's interval).
--- What rows cannot show is checked elsewhere: the mirrored folder (I6) and secrets (I10) by the system tests.
+-- The system tests check what rows cannot show: the mirrored folder (I6) and secrets (I10).
 WITH found AS (
 
--- I1: ended and completed_at go together, and a job that its worker ended says how.
+-- I1: exactly the ended jobs have completed_at, and a job that its worker ended has an outcome.
 SELECT 'I1: ended, and completed_at' AS rule, id AS job_id, status AS found
 FROM jobs WHERE (status IN ('completed', 'failed', 'cancelled')) <> (completed_at IS NOT NULL)
 UNION ALL
@@ -15,13 +15,13 @@ SELECT 'I1: completed, and result', j.id, coalesce(j.result::text, 'none')
 FROM jobs j JOIN attempts a ON a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.outcome = 'ended'
 WHERE j.status = 'completed' AND (j.result ->> 'summary' IS NULL OR j.error_message IS NOT NULL)
 
--- What is scheduled waits, and what waits for a later time is scheduled.
+-- Scheduled jobs are pending, and pending jobs with a later time are scheduled.
 UNION ALL
 SELECT 'I1: scheduled, and pending for later', id, format('%s, %s', status, run_at)
 FROM jobs WHERE (scheduled AND status <> 'pending') OR (status = 'pending' AND run_at > now() AND NOT scheduled)
 
--- I2: steps are gap-free from the first (a fork's first is the step it was forked at), the last one is the job's and
--- has a state; epochs never decrease along them and are of real attempts, an attempt a claim.
+-- I2: steps have no gaps from the first (a fork's first is the step of the fork), the last one is the job's and
+-- has a state; their epochs never decrease and belong to attempts, one attempt per claim.
 UNION ALL
 SELECT 'I2: steps without a gap', job_id, format('%s after %s', step, before)
 FROM (
@@ -56,7 +56,7 @@ SELECT 'I2: an attempt is open while its job runs, and only then', j.id, format(
 FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id AND a.ended_at IS NULL
 GROUP BY j.id HAVING count(a.job_id) <> (j.status = 'running')::int
 
--- What belongs to a job goes with it: no foreign key sees to these tables.
+-- A job's rows are deleted with it: these tables have no foreign key.
 UNION ALL
 SELECT 'I2: a row has its job', rows.job_id, rows.of_table
 FROM (
@@ -76,7 +76,7 @@ FROM (
 ) AS rows
 WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = rows.job_id)
 
--- Passages are what their sentences and steps say, and a completed job's coverage is what its passages say.
+-- Passages match their sentences and steps, and a completed job's coverage matches its passages.
 UNION ALL
 SELECT 'a passage''s candidates are its sentences', p.job_id, format('passage %s', p.passage)
 FROM passages p
@@ -86,7 +86,7 @@ UNION ALL
 SELECT 'a passage is answered after it was read', p.job_id, format('passage %s, %s', p.passage, p.state)
 FROM passages p JOIN jobs j ON j.id = p.job_id
 WHERE (p.state = 'answered') <> (p.answered_step IS NOT NULL) OR p.answered_step > j.step OR p.cut_step > j.step
-   -- What an earlier job has read need not be read again.
+   -- Passages that an earlier job has read need not be read again.
    OR p.answered_by IS DISTINCT FROM 'carried'
       AND ((p.state = 'unread') <> (p.read_step IS NULL) OR p.answered_step < p.read_step OR p.read_step > j.step
            OR (p.state <> 'unread' AND octet_length(p.unseen) > 0))
@@ -143,9 +143,9 @@ JOIN LATERAL (
 WHERE j.status = 'completed' AND jsonb_typeof(j.result -> 'coverage') = 'number'
   AND (j.result ->> 'coverage')::numeric <> c.share
 
--- I3: messages are numbered without a gap up to the checkpoint's count; each tool call has its one result, directly
--- after the call and in the calls' order. The last answer may still wait for results where the job has not ended well:
--- behind those that its checkpoint says are there.
+-- I3: messages are numbered without gaps up to the checkpoint's count; each tool call has exactly one result, directly
+-- after the call and in the calls' order. The last answer may still wait for results if the job did not complete:
+-- after those in its checkpoint.
 UNION ALL
 SELECT 'I3: messages without a gap', j.id, format('%s messages, the last is %s, the next %s', count(m.seq), max(m.seq),
                                                   c.state ->> 'next_seq')
@@ -181,8 +181,8 @@ LEFT JOIN (
 ) AS calls ON calls.job_id = r.job_id AND calls.seq = r.seq AND calls.id = r.tool_call_id
 WHERE r.role = 'tool' AND calls.id IS NULL
 
--- I4: a requirement is one row, and of a step that was committed. As in the content key, white space makes no other
--- requirement, and case and the place that it quotes first do; rows that an outside writer added have no key and may repeat
+-- I4: a requirement is one row, and belongs to a committed step. As in the content key, white space makes no
+-- difference, but case and the first quoted place do; rows added by an outside writer have no key and may repeat
 -- themselves.
 UNION ALL
 SELECT 'I4: a requirement once', one.job_id, one.words
@@ -204,7 +204,7 @@ SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.ste
 FROM requirement_cache r JOIN jobs j ON j.id = r.job_id
 WHERE r.step > j.step
 
--- What was changed of a requirement was changed by a step that was committed, and what was withdrawn says why.
+-- Changes to requirements belong to committed steps, and withdrawn requirements have a reason.
 UNION ALL
 SELECT 'I4: a change of a requirement is of a step', c.job_id, format('step %s of %s', c.step, j.step)
 FROM requirement_changes c JOIN jobs j ON j.id = c.job_id
@@ -216,12 +216,12 @@ WHERE r.status = 'withdrawn' AND r.step IS NOT NULL
   AND NOT EXISTS (SELECT FROM requirement_changes c
                   WHERE c.job_id = r.job_id AND c.requirement_id = r.id AND c.kind = 'withdrawn')
 
--- I5 and I7: a call has one result for ever, so none was answered twice or run again after its commit.
+-- I5 and I7: a call has one permanent result, so none was answered twice or executed again after its commit.
 UNION ALL
 SELECT 'I7: a call is answered once', job_id, format('%s results of %s', count(*), tool_call_id)
 FROM messages WHERE role = 'tool' GROUP BY job_id, tool_call_id HAVING count(*) > 1
 
--- I6, as far as rows show it: a file's content is there, whole, and no other is kept.
+-- I6, as far as rows show it: a file's content is present and complete, and no unused content is kept.
 UNION ALL
 SELECT 'I6: a content equals its hash and size', f.job_id, format('%s of step %s', f.path, f.step)
 FROM file_versions f JOIN blobs b ON b.job_id = f.job_id AND b.sha256 = f.sha256
@@ -246,12 +246,12 @@ SELECT 'I6: a content is kept for a file', b.job_id, encode(b.sha256, 'hex')
 FROM blobs b
 LEFT JOIN file_versions f ON f.job_id = b.job_id AND f.sha256 = b.sha256
 WHERE f.job_id IS NULL
-  -- Parts of a text that were put aside for a step that did not come: the document was refused half way.
+  -- Parts of a text that were staged for a step that was never taken: the document was refused half way.
   AND NOT EXISTS (SELECT FROM sources s WHERE s.job_id = b.job_id AND s.text_path IS NULL)
-  -- The same of its passages, where it could not be cut.
+  -- The same for its passages, if it could not be cut.
   AND NOT EXISTS (SELECT FROM passages p WHERE p.job_id = b.job_id AND p.chunk_path IS NULL)
 
--- I8: what a job has used is the sum of its requests, in its row as in its checkpoint.
+-- I8: a job's usage is the sum of its requests, in its row and in its checkpoint.
 UNION ALL
 SELECT 'I8: requests, tokens, cached tokens', j.id,
        format('jobs %s %s %s, sums %s %s %s', j.total_requests, j.total_tokens_used, j.cached_tokens, s.n, s.tokens, s.cached)
@@ -259,7 +259,7 @@ FROM jobs j
 CROSS JOIN LATERAL (
     SELECT count(*) AS n, coalesce(sum(prompt_tokens + completion_tokens), 0) AS tokens,
            coalesce(sum(cached_tokens), 0) AS cached
-    -- A request that was given up counts from the next claim on.
+    -- An abandoned request counts from the next claim on.
     FROM llm_requests r WHERE r.job_id = j.id AND r.counted
 ) AS s
 WHERE (j.total_requests, j.total_tokens_used, j.cached_tokens) IS DISTINCT FROM (s.n, s.tokens, s.cached)
@@ -272,14 +272,14 @@ UNION ALL
 SELECT 'I8: a request that failed has its class', job_id, format('step %s: %s', step, coalesce(failure_class, 'none'))
 FROM llm_requests WHERE (error IS NULL) <> (failure_class IS NULL)
 
--- I9: no job runs without a worker that lives.
+-- I9: no job runs without a live worker.
 UNION ALL
 SELECT 'I9: a running job has a live worker', j.id, coalesce(w.heartbeat_at::text, 'no worker')
 FROM jobs j LEFT JOIN workers w ON w.id = j.worker_id
 WHERE j.status = 'running' AND j.updated_at < now() - make_interval(secs => $1)
   AND (w.id IS NULL OR w.heartbeat_at < now() - make_interval(secs => $1))
 
--- Phases are numbered without a gap, all but the last are closed, and the job is in the last one.
+-- Phases are numbered without gaps, all but the last are closed, and the job is in the last one.
 UNION ALL
 SELECT 'phases without a gap, only the last one open', job_id, format('phase %s of %s', phase_number, n)
 FROM (
@@ -296,7 +296,7 @@ SELECT 'jobs.phase is the last phase''s', j.id, format('%s, phase %s is %s', j.p
 FROM jobs j JOIN phases p ON p.job_id = j.id AND p.phase_number = j.phase_number
 WHERE j.phase IS DISTINCT FROM p.kind
 
--- Todos: numbered without a gap, closed with a time, none left open in a phase that was completed, counted right.
+-- Todos are numbered without gaps, closed with a time, not open in a completed phase, and counted correctly.
 UNION ALL
 SELECT 'todos without a gap', job_id, format('phase %s, position %s', phase_number, position)
 FROM (SELECT *, row_number() OVER (PARTITION BY job_id, phase_number ORDER BY position) AS expected FROM todos) AS t
@@ -320,7 +320,7 @@ CROSS JOIN LATERAL (
 ) AS s
 WHERE (j.todos_done, j.todos_total) IS DISTINCT FROM (s.done, s.total)
 
--- A call is decided on while its job waits for it, and an approval does not outlive its job's end.
+-- Calls are decided while their job waits for them, and no approval outlives its job.
 UNION ALL
 SELECT 'a call is pending while its job is in review', a.job_id, format('call %s of a job that is %s', a.call_id, j.status)
 FROM approvals a JOIN jobs j ON j.id = a.job_id WHERE a.state = 'pending' AND j.status <> 'review'
@@ -334,7 +334,7 @@ UNION ALL
 SELECT 'a call is sent once', job_id, format('call %s: %s times', call_id, count(*))
 FROM approvals WHERE state = 'executed' GROUP BY job_id, call_id HAVING count(*) > 1
 
--- Nothing is of a step that was not committed.
+-- No row belongs to an uncommitted step.
 UNION ALL
 SELECT 'a message is of a step', m.job_id, format('message %s of step %s', m.seq, m.step)
 FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.step > j.step

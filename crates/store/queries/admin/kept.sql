@@ -1,4 +1,4 @@
--- Why old jobs stay that prune would delete otherwise, and how many: each counts with the first reason that it has.
+-- Why prune keeps old jobs, and how many: each job counts under its first reason.
 SELECT why.reason AS "reason!", count(*) AS "jobs!"
 FROM jobs j
 CROSS JOIN LATERAL (

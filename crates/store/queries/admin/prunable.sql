@@ -1,4 +1,4 @@
--- What prune would delete, by status.
+-- Jobs that prune would delete, by status.
 SELECT j.status, count(*) AS "jobs!", min(j.completed_at) AS "oldest!", sum(j.step)::bigint AS "steps!"
 FROM jobs j
 WHERE j.completed_at < now() - make_interval(secs => $1)

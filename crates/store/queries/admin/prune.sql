@@ -1,6 +1,6 @@
--- Deletes a few ended jobs, the oldest first; what belongs to them goes with them (jobs_delete_rows). A job whose
--- successors still work, or whose requirements a validator holds (or has still to judge, $4), stays until they have ended. Locked rows are passed
--- over: somebody is retrying, forking or pruning them.
+-- Deletes a few ended jobs, oldest first, with all their rows (jobs_delete_rows). A job is kept while its follow-up
+-- jobs run, or while a validator holds its requirements (or has not judged them yet, $4). Locked rows are skipped:
+-- another session is retrying, forking or pruning them.
 WITH old AS MATERIALIZED (
     SELECT j.id
     FROM jobs j
@@ -9,7 +9,7 @@ WITH old AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM jobs next WHERE next.parent_job_id = j.id AND next.completed_at IS NULL)
       AND NOT EXISTS (SELECT FROM jobs next WHERE next.context ? 'previous_job_id' AND next.completed_at IS NULL
                       AND next.context ->> 'previous_job_id' = j.id::text)
-      -- A row that was judged and is pending waits for a graph, which there may never be.
+      -- A judged row that is pending waits for a graph, which may never exist.
       AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = ANY ($4)
                       AND (r.status <> 'pending' OR r.validation_result IS NULL))
     ORDER BY j.completed_at

@@ -1,6 +1,6 @@
--- job_types null: all. Workers count whatever they run.
--- A job of a type or key that is stopped by a limit of 0 cannot run now. Where neither types nor such a limit are to be
--- looked at, the queue's index alone says how many can. Of the scheduled ones, those count whose time has come.
+-- job_types null: all types. A worker counts all jobs that it runs.
+-- A job of a type or key with a limit of 0 cannot run now. If neither types nor such a limit matter, the queue's index
+-- alone gives the number of runnable jobs. Scheduled jobs count once they are due.
 WITH due AS MATERIALIZED (
     SELECT job_type, concurrency_key, run_at FROM jobs WHERE status = 'pending' AND scheduled AND run_at <= now()
 ), waiting AS NOT MATERIALIZED (

@@ -1,2 +1,2 @@
--- Makes it the column's default.
+-- Sets the column's default.
 SELECT set_default_job_type($1)

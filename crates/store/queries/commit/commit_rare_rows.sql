@@ -1,8 +1,8 @@
--- What most steps do not have: phases, findings, settings and the like, of the steps of a batch that commit_steps.sql has
--- written. It runs in the same transaction, behind the fence that has locked the jobs' rows.
+-- The rows that most steps do not have: phases, findings, settings and the like, of the steps of a batch that
+-- commit_steps.sql has written. It runs in the same transaction, behind the fence that has locked the jobs' rows.
 --
--- $1 has one JSON document a step (commit/rare_rows.rs). Parts of one statement do not see each other: the caller has
--- folded whatever touches the same row twice. The answer names jobs whose staged files name a content that is not there.
+-- $1 has one JSON document per step (commit/rare_rows.rs). The parts of one statement do not see each other: the caller
+-- has merged all changes to the same row. The result names jobs whose staged files refer to a missing content.
 WITH steps AS MATERIALIZED (
     SELECT s.*
     FROM unnest($1::text[]) AS d (document)
@@ -12,13 +12,13 @@ WITH steps AS MATERIALIZED (
         requirements json, judgements json, passages json, dropped_passages json, unevidenced_todos json,
         staged_files json, pruned_checkpoints json)
 ),
--- The resolved configuration: the first one stored is the job's for life.
+-- The resolved configuration: the job keeps the first one stored.
 settings AS (
     INSERT INTO job_settings (job_id, resolved)
     SELECT job_id, settings::jsonb FROM steps WHERE settings IS NOT NULL
     ON CONFLICT (job_id) DO NOTHING
 ),
--- The set of files that the job has in common with others.
+-- The set of files that the job shares with others.
 shared_files AS (
     INSERT INTO job_shared_files (job_id, set_id, step)
     SELECT job_id, decode(shared_files, 'hex'), step FROM steps WHERE shared_files IS NOT NULL
@@ -36,7 +36,7 @@ closed_phases AS (
     CROSS JOIN LATERAL json_to_recordset(s.closed_phases) AS c (number int, outcome text)
     WHERE phases.job_id = s.job_id AND phases.phase_number = c.number
 ),
--- A todo list that is put replaces the one before: rows beyond its end go, the rest is overwritten.
+-- A new todo list replaces the previous one: rows beyond its end are deleted, the rest is overwritten.
 surplus_todos AS (
     DELETE FROM todos
     USING steps s
@@ -56,7 +56,7 @@ new_todos AS (
     SET content = excluded.content, passages = excluded.passages, status = excluded.status, notes = excluded.notes,
         closed_step = excluded.closed_step, completed_at = excluded.completed_at
 ),
--- Results whose text the model no longer gets.
+-- Results whose text is no longer sent to the model.
 cleared_results AS (
     UPDATE messages SET cleared_step = s.step
     FROM steps s
@@ -89,7 +89,7 @@ new_citations AS (
         id text, source text, page int, page_to int, passage int, "from" int, "to" int, quote text, verified boolean)
     ON CONFLICT (job_id, id) DO NOTHING
 ),
--- A document that is cut anew gives up the passages that it has no more.
+-- A document that is cut again loses the passages that it no longer has.
 dropped_passages AS (
     DELETE FROM passages
     USING steps s
@@ -156,7 +156,7 @@ judged_requirements AS (
         id uuid, verdict text, reason text, graph_node_id text, validation_result jsonb)
     WHERE r.id = j.id AND r.validator_job_id = s.job_id AND r.status = 'validating'
 ),
--- States of the steps between two that are kept, but for those with which a phase began (commit/checkpoint_retention.rs).
+-- States of the steps between two kept ones, except those that began a phase (commit/checkpoint_retention.rs).
 pruned_checkpoints AS (
     UPDATE checkpoints SET state = NULL
     FROM steps s
@@ -165,7 +165,7 @@ pruned_checkpoints AS (
       AND NOT EXISTS (
           SELECT FROM phases WHERE phases.job_id = checkpoints.job_id AND phases.opened_step = checkpoints.step)
 ),
--- New versions of files whose contents were put aside before.
+-- New versions of files whose contents were staged before.
 staged AS MATERIALIZED (
     SELECT s.job_id, s.step, f.path, f.size, decode(f.sha256, 'hex') AS sha256, b.job_id IS NULL AS is_missing
     FROM steps s

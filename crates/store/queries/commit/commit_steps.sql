@@ -1,14 +1,14 @@
--- The steps of a batch: of each, what nearly every step has to write. The statement is one round trip and, outside a
--- transaction, one commit. What most steps do not have follows in commit_rare_rows.sql.
+-- The steps of a batch: for each, the rows that nearly every step writes. The statement is one round trip and, outside
+-- a transaction, one commit. Rarer rows follow in commit_rare_rows.sql.
 --
--- $1 has one JSON document a step (commit/step_rows.rs), whose place in the array names the step everywhere else. $2 to
--- $5 are the files of all steps, because their bytes need not be text.
+-- $1 has one JSON document per step (commit/step_rows.rs); its position in the array identifies the step everywhere
+-- else. $2 to $5 are the files of all steps, because their bytes need not be text.
 --
--- The fence comes first: it advances a job's row only if the lease, the step and the status are still ours, and locks it.
--- Whatever else is written takes its rows from the fence, so without it nothing is. A row that somebody else has locked
--- is skipped: all the steps of the batch would wait with it, and rows locked in two orders are a deadlock. The answer
--- names the steps that were written. A committed step is progress, so crashes count anew from here. Parts of one
--- statement do not see each other: the caller has folded whatever touches the same row twice.
+-- The fence comes first: it advances a job's row only if the lease, the step and the status are still ours, and locks
+-- it. All other writes take their rows from the fence, so they write nothing without it. A row locked by another
+-- transaction is skipped: otherwise all steps of the batch would wait for it, and rows locked in two orders can
+-- deadlock. The result names the steps that were written. A committed step is progress, so the crash count starts again
+-- from here. The parts of one statement do not see each other: the caller has merged all changes to the same row.
 WITH fence AS (
     UPDATE jobs
     SET step = s.expected_step + 1,
@@ -37,7 +37,7 @@ WITH fence AS (
             total_tokens_used bigint, cached_tokens bigint, cost_microusd bigint, feedback_read int, messages json,
             requests json, todo_moves json, state json)
         JOIN jobs j ON j.id = s.job_id
-        -- Not "=": where nearly all jobs have ended, the plan would be to look through the index of the running ones.
+        -- Not "=": if nearly all jobs have ended, the planner would scan the index of the running ones.
         WHERE j.lease_epoch = s.lease_epoch AND j.step = s.expected_step AND j.status IS NOT DISTINCT FROM 'running'
         FOR NO KEY UPDATE OF j SKIP LOCKED
     ) AS s
@@ -71,7 +71,7 @@ new_requests AS (
         raw_usage jsonb, created_at timestamptz, api text, endpoint text, cache_write_tokens bigint,
         reasoning_tokens bigint, service_tier text, fallback boolean, cost_microusd bigint)
 ),
--- New versions of files. The same content is stored once a job; a null content is a deletion.
+-- New versions of files. Equal content is stored once per job; null content is a deletion.
 files AS MATERIALIZED (
     SELECT fence.id, fence.step, f.path, f.content, f.placeholder, sha256(f.content) AS sha256
     FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::boolean[]) AS f (place, path, content, placeholder)
@@ -86,7 +86,7 @@ new_versions AS (
     INSERT INTO file_versions (job_id, path, step, sha256, size, placeholder)
     SELECT id, path, step, sha256, coalesce(octet_length(content), 0), placeholder FROM files
 ),
--- Todos that got another status.
+-- Todos whose status changed.
 moved_todos AS (
     UPDATE todos
     SET status = m.status, notes = coalesce(m.notes, todos.notes),

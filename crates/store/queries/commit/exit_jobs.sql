@@ -1,6 +1,6 @@
--- Jobs leave their worker, in the transaction of their last step and after all it writes. Feedback that arrived before a
--- review began, or before a completion that had not seen it, puts the job straight back to work: the user's word was first. A job
--- that waits for decisions on calls waits whatever the user said, unless grants have decided them all.
+-- Jobs leave their worker, in the transaction of their last step and after all other writes. Feedback that arrived
+-- before a review began, or before a completion that had not seen it, makes the job pending again: the feedback came
+-- first. A job that waits for decisions on calls waits despite feedback, unless grants have decided all of them.
 WITH exits AS (
     SELECT *
     FROM json_to_recordset($1::text::json) AS e (
@@ -23,7 +23,7 @@ exited AS (
         error_details = e.details::jsonb
     FROM exits e
     CROSS JOIN LATERAL (
-        -- What the rows say, beside the model's own words. What the result has counted already is counted from the same rows.
+        -- Counted from the rows, beside the model's own words. Counts already in the result come from the same rows.
         SELECT jsonb_build_object(
                    'files', (SELECT count(*) FROM (
                                  SELECT DISTINCT ON (v.path) v.sha256

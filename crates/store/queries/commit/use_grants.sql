@@ -1,2 +1,2 @@
--- Approves what grants cover of the calls that are pending.
+-- Approves the pending calls that grants cover.
 SELECT use_grants($1)

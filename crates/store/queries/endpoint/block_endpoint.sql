@@ -1,10 +1,10 @@
--- The provider has refused a request as one too many. $4: for how many seconds it wants none, if it says so. $5: how long ago
--- the request was sent: one that was sent before all workers knew of an earlier refusal says nothing new. Refusals that follow
--- each other, where a limit was kept to, are of a minute that is used up, whatever the provider says: each is waited for twice as
--- long as the one before, 8 seconds at most. $6: whether the provider's headers name the limit.
+-- The provider has refused a request because of its rate. $4: the number of seconds it asks to wait, if it says so. $5:
+-- how long ago the request was sent: one sent before all workers knew of an earlier refusal tells nothing new.
+-- Consecutive refusals of requests within the limit mean that a minute's budget is used up, whatever the provider says:
+-- each waits twice as long as the one before, 8 seconds at most. $6: whether the provider's headers name the limit.
 --
--- A refusal of what was within the limit halves the burst, and takes three tenths of a limit that no header names, unless the
--- request was sent right after a block: the provider may still count what came before it.
+-- A refusal of a request within the limit halves the burst, and takes three tenths off a limit that no header names,
+-- unless the request was sent right after a block: the provider may still count earlier ones.
 INSERT INTO endpoint_limits AS l (endpoint, key_name, model, source, blocked_until, refused_at)
 VALUES ($1, $2, $3, 'learnt', clock_timestamp() + make_interval(secs => coalesce($4::double precision, 1)), clock_timestamp())
 ON CONFLICT (endpoint, key_name, model) DO UPDATE

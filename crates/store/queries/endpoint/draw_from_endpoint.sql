@@ -1,7 +1,7 @@
--- Draws $4 requests with $5 tokens, and corrects earlier draws by $6 and $7 (negative: too much was drawn). Returned are the TATs
--- before the draw, from now on in seconds: it is in line behind what was drawn before, behind a block, and behind what the burst
--- leaves of a pause. No row: no limit is known. A guess rises by a twentieth a minute while requests have to wait and none is
--- refused.
+-- Draws $4 requests with $5 tokens, and corrects earlier draws by $6 and $7 (negative: too much was drawn). Returns the
+-- TATs before the draw, in seconds from now: the draw queues behind earlier draws, behind a block, and behind what the
+-- burst leaves of a pause. No row: no limit is known. A guessed limit rises by a twentieth per minute while requests
+-- wait and none is refused.
 UPDATE endpoint_limits AS l
 SET (requests_per_minute, tokens_per_minute, source, estimated, updated_at, requests_tat, tokens_tat) = (
     SELECT g.requests, g.tokens, CASE WHEN g.is_as_set THEN 'set' ELSE l.source END, l.estimated AND NOT g.is_as_set,
@@ -26,7 +26,7 @@ SET (requests_per_minute, tokens_per_minute, source, estimated, updated_at, requ
                make_interval(secs => endpoint_period(v.tokens, l.burst_s)) AS token_s
     ) AS g
 )
--- What a crash of the server loses of this is a moment's use.
+-- A crash of the server loses only a moment's use.
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
 WHERE (l.endpoint, l.key_name, l.model) = ($1, $2, $3)
 RETURNING l.requests_per_minute, l.tokens_per_minute, l.parallel, l.burst_s,

@@ -1,4 +1,5 @@
--- What the provider says that it allows a minute. It rules where it is less than what was set, or nothing was set.
+-- The limits per minute that the provider states. They apply if they are lower than the configured ones, or if none are
+-- configured.
 INSERT INTO endpoint_limits AS l (endpoint, key_name, model, requests_per_minute, tokens_per_minute, source)
 VALUES ($1, $2, $3, $4, $5, 'learnt')
 ON CONFLICT (endpoint, key_name, model) DO UPDATE

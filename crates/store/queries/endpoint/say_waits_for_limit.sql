@@ -1,5 +1,5 @@
--- Says of running jobs that they wait for their model's limit ($3), and no longer of those that do not. What another
--- transaction holds is passed over and said the next time: nobody waits for this.
+-- Marks running jobs that wait for their model's limit ($3), and unmarks those that do not. Rows that another
+-- transaction holds are skipped and updated the next time: no transaction waits for this.
 UPDATE jobs j
 SET status_reason = CASE WHEN r.waits THEN $4::text END
 FROM (

@@ -1,4 +1,5 @@
--- What llm.limits says: that of a job which began earlier ($7 false) only where nothing is set. A learnt limit that is lower goes on ruling; one that was only as high as the earlier setting goes.
+-- Sets the limits from llm.limits; those of a job that began earlier ($7 false) apply only if none are set. A lower
+-- learned limit stays in force; a learned limit that was only as high as the earlier setting is dropped.
 INSERT INTO endpoint_limits AS l
     (endpoint, key_name, model, requests_per_minute, tokens_per_minute, parallel, source)
 VALUES ($1, $2, $3, $4, $5, $6, 'set')

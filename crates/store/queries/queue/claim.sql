@@ -1,9 +1,9 @@
--- Takes the most urgent runnable jobs, locked ones skipped, and opens an attempt for each, in one statement.
--- A worker whose row is gone gets nothing: its jobs would be swept at once.
+-- Claims the most urgent runnable jobs, skipping locked ones, and opens an attempt for each, in one statement.
+-- A worker without a row gets nothing: its jobs would be swept at once.
 --
--- Each lane of the worker's job types ($3; all, where it is null) with free slots is read from its front (front_of_lane), so
--- jobs that may not run cost nothing. Where there are limits, claims take turns: each locks the limits before it counts, and
--- the count sees what the one before has committed.
+-- Each lane of the worker's job types ($3; all, if null) with free slots is read from its front (front_of_lane), so
+-- that jobs that may not run cost nothing. If there are limits, claims run one after the other: each locks the limits
+-- before it counts, so the count includes what the previous one committed.
 WITH waiting AS MATERIALIZED (
     SELECT job_type, concurrency_key, priority, run_at, created_at
     FROM waiting_lanes(coalesce($3::text[], ARRAY(SELECT s.job_type FROM job_shelves s WHERE s.status = 'pending')))
@@ -47,22 +47,21 @@ WITH waiting AS MATERIALIZED (
 ), claimed AS (
     UPDATE jobs j
     SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
-        -- By the clock: the job may have come after this statement began. Older rows may hold an infinite time.
+        -- By the clock: the job may be inserted after this statement began. Older rows may hold an infinite time.
         started_at = CASE WHEN isfinite(started_at) THEN started_at ELSE clock_timestamp() END,
         updated_at = clock_timestamp()
     FROM picked
     WHERE j.ctid = picked.spot
-    -- What is needed below and no more: these rows are kept until the statement ends, and nothing that a user may have made
-    -- large is among it. A claim's jobs are announced here
-    -- (see jobs_notify_status).
+    -- Only the columns needed below: these rows are kept until the statement ends, and none of the columns can be made
+    -- large by a user. A claim's jobs are announced here (see jobs_notify_status).
     RETURNING j.id, job_type, concurrency_key, priority, run_at, created_at, attempt, max_attempts, lease_epoch, step,
               started_at, feedback_untaken > 0 AS feedback_pending, crash_count,
-              -- There is no difference to an infinite time.
+              -- Infinite times have no difference.
               extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
               pg_notify('plumbline_jobs', job_notice(j.id, 'running', job_type, (SELECT notices_tell_all())))
 ), joined AS (
-    -- Jobs whose time has come join the queue, those due longest first, at most so many at once. The next claim sees them,
-    -- and workers are told to make it.
+    -- Due jobs join the queue, longest due first, a limited number at once. The next claim sees them, and workers are
+    -- notified to claim.
     UPDATE jobs
     SET scheduled = false
     WHERE ctid = ANY (ARRAY(
@@ -79,13 +78,13 @@ WITH waiting AS MATERIALIZED (
     SELECT id, attempt, lease_epoch, $1 FROM claimed
 )
 SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key!", priority AS "priority!",
-       -- Bounded, because the driver knows no infinite times.
+       -- Bounded, because the driver does not support infinite times.
        greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!",
        greatest(least(created_at, '9999-12-31 00:00:00Z'), '0001-01-01 00:00:00Z') AS "created_at!",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
        waited_secs::double precision AS "waited_secs!", started_at AS "started_at!",
        feedback_pending AS "feedback_pending!",
-       -- One crash more would fail it, if it were to blame.
+       -- One more crash would fail it, if it were to blame.
        crash_count > 0 AND (crash_count >= 2 OR attempt >= max_attempts) AS "is_suspect!",
        EXISTS (SELECT FROM job_settings s WHERE s.job_id = claimed.id) AS "has_settings!"
 FROM claimed

@@ -1,2 +1,2 @@
--- Of how many jobs calls have expired.
+-- Expires calls; returns the number of their jobs.
 SELECT expire_calls($1) AS "jobs!"

@@ -1,5 +1,5 @@
--- Rows of workers that are long dead and hold nothing; a day keeps them visible for a post-mortem. And limits of models that
--- were asked by nobody for a day: a job may name any model.
+-- Deletes rows of long dead workers that hold nothing; a day keeps them visible for a post-mortem. Also deletes limits
+-- of models that were not used for a day, because a job may name any model.
 WITH unused AS (
     DELETE FROM endpoint_limits l
     WHERE greatest(l.requests_tat, l.tokens_tat, l.updated_at, l.refused_at, l.blocked_until) < now() - interval '1 day'

@@ -1,6 +1,6 @@
--- Gives a job back for trouble that is not its own: pending, with the reason, and a wait that doubles as long as the same trouble
--- meets the same step. When that has lasted for $5 seconds the job fails, with the first and the last sentence; 0: never. Fenced
--- like every write of a run; the attempt does not count (see jobs_change_status).
+-- Releases a job after an error that it did not cause: pending, with the reason, and a backoff that doubles while the
+-- same error hits the same step. After $5 seconds of that the job fails, with the first and the last error; 0: never.
+-- Fenced like every write of a run; the attempt does not count (see jobs_change_status).
 WITH met AS (
     SELECT id, lease_epoch, step,
            CASE WHEN error_details ->> 'kind' = 'internal' AND error_details ->> 'code' = $4::text

@@ -1,7 +1,8 @@
--- Takes down which types of waiting jobs no worker with a heartbeat of the last $1 seconds claims, and says why in up to $2 of
--- their jobs: no live worker has the type's files, or what is wrong with them. Takes it back where one claims them again, or
--- nobody waits any more. Both are looked up by type, so that a queue of known types costs nothing. Says whether a type has been
--- unknown for $3 seconds; the time does not run for one whose files a live worker has.
+-- Records the types of waiting jobs that no worker with a heartbeat in the last $1 seconds claims, and gives the reason
+-- in up to $2 of their jobs: no live worker has the type's files, or what is wrong with them. Removes the record when a
+-- worker claims them again or no job waits any more. Both are looked up by type, so that a queue of known types costs
+-- nothing. Returns whether a type has been unknown for $3 seconds; the time does not run while a live worker has the
+-- type's files.
 WITH live AS MATERIALIZED (
     SELECT job_types, broken_types FROM workers WHERE heartbeat_at > now() - make_interval(secs => $1)
 ), known AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- A job waits for somebody before it can go on; the attempt does not count (see jobs_change_status).
+-- Parks a job until a person acts; the attempt does not count (see jobs_change_status).
 WITH parked AS (
     UPDATE jobs
     SET status = 'paused', status_reason = $3

@@ -1,4 +1,4 @@
--- Gives a job back; the attempt does not count (see jobs_change_status).
+-- Releases a job; the attempt does not count (see jobs_change_status).
 WITH released AS (
     UPDATE jobs
     SET status = 'pending', status_reason = $3

@@ -1,4 +1,4 @@
--- Gives a job back for a time; the attempt does not count (see jobs_change_status).
+-- Releases a job until a later time; the attempt does not count (see jobs_change_status).
 WITH released AS (
     UPDATE jobs
     SET status = 'pending', status_reason = $3, run_at = now() + make_interval(secs => $4::double precision)

@@ -1,4 +1,5 @@
--- Jobs that wait for a worker with another key or model are due at once: the one that starts, or has new files, may have it.
+-- Makes jobs that wait for a worker with another key or model due at once: a worker that starts, or has new files, may
+-- have it.
 UPDATE jobs SET run_at = now(), updated_at = now()
 WHERE id IN (
     SELECT id FROM jobs

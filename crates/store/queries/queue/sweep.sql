@@ -1,12 +1,12 @@
--- Takes jobs back from workers whose heartbeat is too old by the database's clock, or whose row is gone.
--- A crash counts against the job only while no step was committed since the last one (the fence sets the count to
--- zero): a long job may outlive any number of workers, a job that kills its worker at the same step may not. Which of
--- several jobs killed their worker nobody knows: none is failed for it but one that was run alone (see claim.sql), or that
--- its user wants to be tried once at most.
+-- Reclaims jobs from workers whose heartbeat is too old by the database's clock, or whose row is gone.
+-- A crash counts against the job only if no step was committed since the last one (the fence sets the count to zero): a
+-- long job may outlive any number of workers, but a job that kills its worker at the same step may not. If several jobs
+-- were running, the one that killed the worker is unknown: only a job that ran alone (see claim.sql), or whose user
+-- allows a single attempt, is failed.
 WITH dead AS MATERIALIZED (
     SELECT j.id, j.worker_id AS lost_worker, j.lease_epoch,
            CASE WHEN j.crash_count = 0 THEN 1 ELSE j.attempt END AS attempt,
-           -- A sum that the column cannot hold would be an error of the whole sweep.
+           -- An overflow of the column would fail the whole sweep.
            least(j.crash_count, 1000000000) + 1 AS crashes,
            j.max_attempts = 1 OR EXISTS (
                SELECT FROM attempts a WHERE a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.alone

@@ -1,4 +1,4 @@
--- Takes up to $4 jobs whose type no live worker has known for $2 seconds, as a claim does, so that the worker can fail them.
+-- Claims up to $4 jobs whose type no live worker has known for $2 seconds, so that the worker can fail them.
 WITH late AS MATERIALIZED (
     SELECT j.id
     FROM unknown_job_types t

@@ -1,5 +1,5 @@
--- A recorded requirement is put right or withdrawn, if nobody has taken it meanwhile: a row that a validator has locked is as
--- good as taken. What it said is kept. $8: the columns that change, as an object.
+-- Corrects or withdraws a recorded requirement unless a validator has claimed it; a row that a validator has locked
+-- counts as claimed. The earlier values are kept. $8: the columns to change, as an object.
 WITH known AS MATERIALIZED (
     SELECT r AS whole, r.id
     FROM requirement_cache r

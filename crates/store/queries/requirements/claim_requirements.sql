@@ -1,10 +1,10 @@
--- Gives a validator job up to $3 requirements: those it holds already, then the oldest pending ones, locked ones
--- skipped. Only the job's present worker gets any, and the job's row stays locked until they are its own, so that a job
--- which ends meanwhile leaves none behind. $4: whether rows that were accepted before, for want of a graph, count as
--- pending. $5: rows judged in this turn, whose judgement the turn's commit will write. Gives how many they are; what they
--- say is for held_requirements.sql.
+-- Claims up to $3 requirements for a validator job: those it holds already, then the oldest pending ones; locked rows
+-- are skipped. Only the job's current worker gets any, and the job's row stays locked until the claim is done, so that
+-- a job that ends meanwhile leaves none behind. $4: whether rows that were accepted earlier, without a graph, count as
+-- pending. $5: rows judged in this turn, whose judgement the turn's commit writes. Returns the number of rows;
+-- held_requirements.sql reads them.
 --
--- The rows of one job and those of all jobs are read apart: of either there may be millions, and each way has its index.
+-- The rows of one job and those of all jobs are read separately: either may have millions, and each has its own index.
 WITH me AS MATERIALIZED (
     SELECT j.id, judged_job(j) AS scope
     FROM jobs j
@@ -19,7 +19,7 @@ WITH me AS MATERIALIZED (
 ), of_one_job AS MATERIALIZED (
     SELECT r.ctid AS spot
     FROM requirement_cache r
-    -- Not "=": where the planner knows of no waiting rows, the plan would be to look through those of all jobs.
+    -- Not "=": if the statistics have no waiting rows, the planner would scan those of all jobs.
     WHERE r.job_id = (SELECT scope FROM me) AND r.status IS NOT DISTINCT FROM 'pending'
       AND ($4 OR r.validation_result IS NULL)
     ORDER BY r.created_at, r.id
@@ -38,7 +38,7 @@ WITH me AS MATERIALIZED (
     UPDATE requirement_cache r
     SET status = 'validating', validator_job_id = $1
     FROM fresh
-    -- By its place: how many there will be the planner cannot know, and by their key it may read the whole table for them.
+    -- By ctid: the planner cannot know how many there are, and by key it may read the whole table.
     WHERE r.ctid = fresh.spot
     RETURNING 1
 )

@@ -1,4 +1,4 @@
--- The requirements that a validator job holds, the oldest first, at most $3. $2: rows that are left out.
+-- The requirements that a validator job holds, oldest first, at most $3. $2: rows to exclude.
 SELECT v.job_id AS "job_id!", v.id AS "id!", v.number, v.candidate_id, v.text AS "text!", v.name, v.type AS "type", v.priority,
        v.source_document, v.source_location AS "source_location: UserJson", v.gobd_relevant AS "gobd_relevant!", v.gdpr_relevant AS "gdpr_relevant!",
        v.citations AS "citations!: UserJson", v.mentioned_objects AS "mentioned_objects!: UserJson",

@@ -1,4 +1,4 @@
--- What the job has recorded, in the order in which it did, as the rows stand.
+-- The current requirements of the job, in the order in which they were recorded.
 SELECT number, coalesce(candidate_id, '') AS "candidate_id!", coalesce(content_key, '') AS "content_key!", text,
        coalesce(name, '') AS "name!", coalesce(type, '') AS "type!", coalesce(priority, '') AS "priority!", source_document,
        coalesce(source_location, '{}') AS "source_location!: UserJson", gobd_relevant, gdpr_relevant, citations AS "citations!: UserJson",

@@ -1,4 +1,5 @@
--- Requirements that a job recorded before they had numbers get theirs, in the order in which they were recorded; the highest.
+-- Numbers the requirements that a job recorded before requirements had numbers, in the order of recording; returns the
+-- highest number.
 WITH numbered AS (
     UPDATE requirement_cache r
     SET number = n.number

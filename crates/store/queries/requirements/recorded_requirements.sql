@@ -1,5 +1,5 @@
--- The job whose requirements a job looks among, and how many it has: its own, or for a validator ($2) those of the job that
--- it judges. One that judges everybody's judges that of the oldest row that it holds.
+-- The job whose requirements a job searches, and how many it has: its own, or for a validator ($2) those of the job
+-- that it judges. A validator of all jobs uses the job of the oldest row that it holds.
 SELECT scope AS "job_id!",
        (SELECT count(*) FROM requirement_cache r WHERE r.job_id = scope AND r.status <> 'withdrawn') AS "n!"
 FROM (

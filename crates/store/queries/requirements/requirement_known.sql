@@ -1,4 +1,4 @@
--- The requirement that has these words, or had them when it was recorded: one that was put right since is the same.
+-- The requirement that has this text, or had it when it was recorded: a corrected requirement is the same one.
 SELECT candidate_id
 FROM requirement_cache
 WHERE job_id = $1 AND status <> 'withdrawn'

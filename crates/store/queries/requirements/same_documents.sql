@@ -1,4 +1,4 @@
--- The documents of a job whose bytes are those of the same path in another job, as both stand.
+-- The documents of a job that have the same bytes as the same path in another job, in their current versions.
 SELECT n.path AS "path!"
 FROM file_versions n
 JOIN file_versions e ON e.job_id = $2 AND e.path = n.path AND e.sha256 = n.sha256

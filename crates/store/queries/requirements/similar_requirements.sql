@@ -1,13 +1,13 @@
--- For each of several texts: requirements that share telling words with it and are of like length, the likeliest first, at
--- most $4 of them: those of the job that stands beside the text, and integrated ones of every job of the same login. Where a
--- row of that job stands there too, only what counts before it: of two alike in one job the first stays. $1 jobs, $2 texts,
--- $3 rows.
+-- For each of several texts: the requirements that share distinctive words with it and have a similar length, most
+-- likely first, at most $4: those of the job named beside the text, and integrated ones of every job of the same login.
+-- If the text is itself a row of that job, only earlier rows count: of two duplicates in one job the first is kept. $1
+-- jobs, $2 texts, $3 rows.
 --
--- Telling words are the rarer half of a text's words, and one more: two requirements that are alike enough to be
--- reported share more than half of their words, so at least one of these. All of its words would find nearly every row,
--- by "the" and "must". How frequent a word is the column's statistics say, as of the last ANALYZE; among those that they
--- do not know the longest count as the rarest. Where nothing needs to be that alike ($5), all words tell, and any length
--- will do.
+-- The distinctive words are the rarer half of a text's words plus one: two requirements similar enough to be reported
+-- share more than half of their words, so they share at least one of these. Searching for all words would match nearly
+-- every row by "the" and "must". Word frequencies come from the column's statistics as of the last ANALYZE; of the
+-- words that are not in the statistics, the longest count as the rarest. If no such similarity is required ($5), all
+-- words count, and so does any length.
 WITH inputs AS (
     SELECT a.n, a.job_id, a.text, a.before, a.widely
     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $5::boolean[])

@@ -1,4 +1,4 @@
--- The requirements of a job that stand, with the step that wrote their quotes.
+-- The requirements of a job that are not withdrawn, with the step that wrote their quotes.
 SELECT r.number AS "number!", coalesce(r.candidate_id, '') AS "candidate_id!", r.text, r.tags AS "tags: UserJson", r.citations AS "citations!: UserJson",
        greatest(r.step, (
            SELECT max(c.step) FROM requirement_changes c

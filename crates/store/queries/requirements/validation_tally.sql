@@ -1,5 +1,5 @@
 -- What a validator job has judged, by status and reason, and how many rows wait for it. An accepted row is pending
--- again, and still says who judged it.
+-- again and still names its validator.
 SELECT r.status AS "status!", coalesce(r.rejection_reason, r.last_error) AS reason, count(*) AS "n!",
        count(*) FILTER (WHERE r.status = 'pending' AND r.validation_result ->> 'by' = 'rule') AS "by_rule!"
 FROM requirement_cache r

@@ -1,5 +1,5 @@
--- Adds the requests that earlier claims gave up to what the job has used, in its row and its last checkpoint, for the holder of the
--- lease. They belong to the step of that checkpoint; before the first one, to the first.
+-- Adds the requests that earlier claims abandoned to the job's usage, in its row and its last checkpoint, only for the
+-- holder of the lease. They belong to the step of that checkpoint, or to the first step if there is none.
 WITH job AS MATERIALIZED (
     SELECT id, step FROM jobs WHERE id = $1 AND lease_epoch = $2 AND status = 'running' FOR UPDATE
 ), counted AS (

@@ -1,5 +1,5 @@
--- What the user wrote, for the one that runs the job. Rows from before there were bounds may hold more than $2 bytes:
--- that stays where it is, and the sizes say so.
+-- The user's input, for the worker that runs the job. Rows from before the limits may hold more than $2 bytes: these
+-- are not read, and the sizes show it.
 SELECT octet_length(prompt)::bigint AS "prompt_bytes!",
        octet_length(document_path)::bigint AS "path_bytes?",
        octet_length(context::text)::bigint AS "context_bytes!",

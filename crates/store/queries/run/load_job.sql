@@ -1,4 +1,4 @@
--- The job's row and last checkpoint, for the holder of the lease only.
+-- The job's row and last checkpoint, only for the holder of the lease.
 SELECT j.id, j.job_type, j.prompt, j.step, j.waited_s, j.untrusted_step, j.total_requests, j.total_tokens_used,
        round(j.cost_usd * 1000000)::bigint AS "cost_microusd!",
        EXISTS (SELECT FROM approvals a WHERE a.job_id = j.id AND a.outcome IS NULL) AS "has_approvals!",

@@ -1,4 +1,4 @@
--- The messages of the context: some by number, and everything from the tail's start on.
+-- The messages of the context: some by number, and all from the start of the tail.
 SELECT seq, role, kind, content, tool_calls::text AS tool_calls, tool_call_id, extra::text AS extra, tokens, step,
        cleared_step IS NOT NULL AS "cleared!"
 FROM messages

@@ -1,4 +1,5 @@
--- The status of an earlier job that a job names, and whether it may: who acts for others names any, the rest their own.
+-- The status of an earlier job that a job names, and whether it may name it: logins that act for others may name any
+-- job, other logins only their own.
 SELECT p.status AS "status!",
        coalesce(j.created_by IS NULL OR acts_for_others(j.created_by) OR p.created_by = j.created_by, false) AS "is_own!"
 FROM jobs j

@@ -1,4 +1,4 @@
--- Takes what no present file holds any more out of the search index.
+-- Removes contents that no current file has from the search index.
 DELETE FROM indexed_blobs i
 WHERE i.job_id = $1
   AND i.sha256 NOT IN (

@@ -1,5 +1,5 @@
--- Puts contents and their segments into the search index. Words are kept as they stand and by their English stems,
--- which does no harm to other languages: both sides of a search are stemmed alike.
+-- Adds contents and their segments to the search index. Words are stored as written and as English stems, which does
+-- not harm other languages: both sides of a search are stemmed in the same way.
 WITH marked AS (
     INSERT INTO indexed_blobs (job_id, sha256)
     SELECT $1, unnest($2::bytea[])

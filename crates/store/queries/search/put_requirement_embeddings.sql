@@ -1,5 +1,5 @@
--- Stores one embedding a requirement; they come as one array, $5 numbers each. A requirement that went meanwhile, or got
--- other words, is left out.
+-- Stores one embedding per requirement; they come as one array of $5 numbers each. A requirement that was deleted or
+-- reworded meanwhile is skipped.
 INSERT INTO requirement_embeddings (job_id, requirement_id, model, embedding)
 SELECT e.job_id, e.id, $1, ($4::real[])[(e.n - 1) * $5::int + 1 : e.n * $5::int]
 FROM unnest($2::uuid[], $3::uuid[], $6::text[]) WITH ORDINALITY AS e (job_id, id, text, n)

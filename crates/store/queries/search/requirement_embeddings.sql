@@ -1,4 +1,4 @@
--- The embeddings of the requirements that those of a job are compared with.
+-- The embeddings of the requirements with which those of a job are compared.
 SELECT e.job_id, e.requirement_id, e.embedding
 FROM requirement_embeddings e
 JOIN requirement_cache r ON r.job_id = e.job_id AND r.id = e.requirement_id

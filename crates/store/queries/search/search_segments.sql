@@ -1,5 +1,5 @@
--- Segments of these files with the query's words: first those that satisfy it as a whole ("quoted phrase", -without),
--- then those with any of its words, the most and closest ones first.
+-- Segments of these files with the query's words: first those that match the whole query ("quoted phrase", -without),
+-- then those with any of its words, most and closest matches first.
 WITH query AS (
     SELECT websearch_to_tsquery('simple', $2) || websearch_to_tsquery('english', $2) AS strict,
            replace(plainto_tsquery('english', $2)::text, ' & ', ' | ')::tsquery AS loose

@@ -1,4 +1,4 @@
--- Segments of these files that the embeddings model has not seen yet.
+-- Segments of these files without an embedding.
 SELECT p.sha256 AS "sha256!", p.part AS "part!", p.text AS "text!"
 FROM (
     SELECT DISTINCT latest.sha256

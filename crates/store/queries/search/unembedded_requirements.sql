@@ -1,4 +1,4 @@
--- Requirements that others are compared with and the embeddings model has not seen yet, the job's own first.
+-- Requirements used for comparison that have no embedding yet, the job's own first.
 SELECT r.job_id, r.id, r.text
 FROM requirement_cache r
 WHERE is_comparable(r, $1)

@@ -1,4 +1,4 @@
--- Contents of present files that are not in the search index, oldest first: at least one, then up to a bound of bytes.
+-- Contents of current files that are not in the search index, oldest first: at least one, then up to a limit of bytes.
 WITH present AS (
     SELECT DISTINCT ON (path) path, sha256, size, step
     FROM file_versions

@@ -1,2 +1,2 @@
--- Whether pgvector compares embeddings of so many numbers here.
+-- Whether pgvector can compare embeddings of this dimension here.
 SELECT vector_type($1) IS NOT NULL AS "here!"

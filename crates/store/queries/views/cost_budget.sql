@@ -1,4 +1,4 @@
--- A job's cost budget in USD: as it was raised, else as its configuration has it; none where there is none, or not yet.
+-- A job's cost budget in USD: the raised one, otherwise the configured one; null if there is none, or not yet.
 SELECT CASE jsonb_typeof(budget.value) WHEN 'number' THEN (budget.value #>> '{}')::double precision END AS cost_budget_usd
 FROM jobs j
 LEFT JOIN job_settings s ON s.job_id = j.id

@@ -1,4 +1,4 @@
--- run_at may be anything that the server's calendar has, infinity too; ours is shorter.
+-- run_at may be any value of the server's calendar, infinity included; the program's range is shorter.
 SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigint AS document_bytes,
        context AS "context!: UserJson", config AS "config!: UserJson", priority,
        least(greatest(run_at, '0001-01-01 00:00Z'), '9999-12-31 23:59:59Z') AS "run_at!", max_attempts,

@@ -1,6 +1,6 @@
--- Jobs as who may read only some of them reads those: the job $1 or, of status $2 and job type $3 and none inserted before $4,
--- the newest $5, with the beginnings of their prompts. All columns are in the rights of plumbline_enqueue and
--- plumbline_approve.
+-- Jobs for logins that may read only some of them: the job $1, or the newest $5 of status $2 and job type $3, none
+-- inserted before $4, with the beginnings of their prompts. plumbline_enqueue and plumbline_approve have rights on all
+-- these columns.
 SELECT id, job_type, CASE WHEN $1::uuid IS NULL THEN left(prompt, 200) ELSE prompt END AS "prompt!", status, status_reason,
        phase_number, phase, phase_name, todos_done, todos_total, current_todo, step, attempt, 0::bigint AS "requirements!",
        total_requests, total_tokens_used, cached_tokens, cost_usd::double precision AS "cost_usd!", result, error_message, error_details,

@@ -1,4 +1,4 @@
--- The same for who may read each job's line of job_summary and not its texts, as plumbline_steer.
+-- Like job_summary, for logins such as plumbline_steer that may read each job's line but not its texts.
 WITH page AS (
     SELECT id, created_at, error_details
     FROM jobs
@@ -15,6 +15,6 @@ SELECT s.id AS "id!", s.job_type AS "job_type!", s.prompt AS "prompt!", s.status
        s.cost_usd::double precision AS "cost_usd!", s.result, s.error_message, page.error_details,
        s.created_at AS "created_at!", s.updated_at AS "updated_at!", s.started_at, s.completed_at
 FROM page
--- Looked up one by one: what job_summary counts is counted for this page alone.
+-- Looked up one by one, so that job_summary counts only for this page.
 CROSS JOIN LATERAL (SELECT * FROM job_summary WHERE job_summary.id = page.id LIMIT 1) AS s
 ORDER BY page.created_at DESC, page.id

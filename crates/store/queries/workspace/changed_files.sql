@@ -1,5 +1,5 @@
--- What steps of several jobs after these touched, each path in its latest version: deleted where it has no hash, with its
--- content where that is no longer than $3 bytes.
+-- The paths that several jobs changed after these steps, each in its latest version: deleted if it has no hash, with
+-- its content if that is no longer than $3 bytes.
 SELECT c.job_id AS "job_id!", f.path AS "path!", f.size AS "size!", f.sha256 IS NULL AS "deleted!", f.content
 FROM unnest($1::uuid[], $2::bigint[]) AS c (job_id, step)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- The latest version of each path, deleted ones left out.
+-- The latest version of each path, without deleted ones.
 SELECT path AS "path!", size AS "size!", encode(sha256, 'hex') AS "sha256!", placeholder AS "placeholder!",
        step AS "step!"
 FROM (

@@ -1,4 +1,4 @@
--- Several files at once, as far as they exist.
+-- Several files at once; missing ones are left out.
 SELECT latest.path AS "path!", b.content AS "content!"
 FROM unnest($2::text[]) AS wanted (path)
 CROSS JOIN LATERAL (

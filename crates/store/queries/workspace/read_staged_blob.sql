@@ -1,2 +1,2 @@
--- A content of a job by its hash, whether a file has it or not.
+-- A content of a job by its hash, whether or not a file has it.
 SELECT content FROM blobs WHERE job_id = $1 AND sha256 = $2

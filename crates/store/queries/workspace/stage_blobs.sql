@@ -1,6 +1,5 @@
--- Stages contents of a job for a step to come, under its lease; says whether the lease still holds. No file has them
--- until a step names them by their hash, and staging one again does nothing. The job's row is locked only against
--- being deleted.
+-- Stages contents of a job for a later step, under its lease; returns whether the lease is still valid. No file has
+-- them until a step names them by hash, and staging is idempotent. The job's row is locked only against deletion.
 WITH fence AS (
     SELECT id FROM jobs WHERE id = $1 AND lease_epoch = $2 AND status = 'running' FOR KEY SHARE
 ),

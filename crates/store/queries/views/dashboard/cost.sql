@@ -1,4 +1,4 @@
--- A job's requests in at most $2 bars of neighbours: tokens in disjoint parts, cost as it was booked.
+-- A job's requests grouped into at most $2 bars of adjacent requests: tokens in disjoint parts, cost as recorded.
 WITH requests AS (
     SELECT row_number() OVER (ORDER BY step, created_at, id) AS turn, count(*) OVER () AS turns, step,
            least(cached_tokens, prompt_tokens) AS cached, prompt_tokens, completion_tokens, duration_ms, error, cost_usd

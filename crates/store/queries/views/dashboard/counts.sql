@@ -1,5 +1,5 @@
--- How many jobs have which status, and since when the oldest of them exists; from the index alone. Counting ends at $1
--- a status, so that years of ended jobs make neither a page nor a scrape slow.
+-- The number of jobs of each status, and the creation time of the oldest; from the index alone. Counting stops at $1
+-- per status, so that years of ended jobs slow down neither a page nor a scrape.
 -- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
 SELECT known.status AS "status!", counted.jobs AS "jobs!",
        coalesce(extract(epoch FROM now() - oldest.created_at), 0)::double precision AS "oldest_secs!"

@@ -1,5 +1,5 @@
--- A page of a job's files in their latest version, by path, after path $2. Jumps from each path of the job's own files to
--- the next, so that a file's earlier versions are not read; deleted files are passed over and do not count.
+-- A page of a job's files in their latest version, by path, after path $2. Skips from each path of the job's own files
+-- to the next, so that earlier versions of a file are not read; deleted files are skipped and do not count.
 WITH RECURSIVE own AS (
     SELECT $2::text AS path, 0 AS found, NULL::bigint AS size, NULL::bytea AS sha256, NULL::bigint AS step,
            NULL::timestamptz AS created_at

@@ -1,4 +1,4 @@
--- How many requirements a job has in which status, and how many of their citations are verified.
+-- The number of a job's requirements by status, and of their verified citations.
 SELECT q.status, count(*) AS "requirements!", coalesce(sum(c.citations), 0)::bigint AS "citations!",
        coalesce(sum(c.verified), 0)::bigint AS "verified!"
 FROM requirement_cache q

@@ -1,7 +1,6 @@
--- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5, none inserted before $6.
--- Each shelf (see job_shelves) that
--- the filters leave is read from that place on in its index, which knows no ids: to the end of the last job's time, and
--- in order by id thereafter. Running jobs are on no shelf, and few.
+-- A page of jobs, newest first, after the position ($2, $3), of status $4 and job type $5, none inserted before $6.
+-- Each shelf (see job_shelves) that matches the filters is read from that position in its index, which has no ids: to
+-- the end of the last job's time, and ordered by id from there. Running jobs are on no shelf, and there are few.
 -- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
 WITH page AS (
     SELECT front.id, front.created_at
@@ -40,6 +39,6 @@ SELECT j.id, j.job_type, left(j.prompt, 200) AS "prompt!", j.status, left(j.stat
        j.total_requests, j.total_tokens_used, j.cost_usd::double precision AS "cost_usd!",
        left(j.error_message, 300) AS error_message, j.created_at, j.updated_at, j.started_at, j.completed_at
 FROM page
--- Looked up one by one: without its LIMIT this would be a join, for which the planner may read the whole table.
+-- Looked up one by one: without LIMIT this would be a join, for which the planner may read the whole table.
 CROSS JOIN LATERAL (SELECT * FROM jobs WHERE jobs.id = page.id LIMIT 1) AS j
 ORDER BY page.created_at DESC, page.id

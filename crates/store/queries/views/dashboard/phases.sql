@@ -1,5 +1,5 @@
--- A job's latest phases, newest first, each with its todos and what its requests took. A phase is opened by the commit
--- that closes the one before, so that commit's request is not its own.
+-- A job's latest phases, newest first, each with its todos and the cost of its requests. The commit that closes a phase
+-- opens the next, so that commit's request does not belong to the new phase.
 SELECT p.phase_number, p.kind, p.name, p.outcome, p.opened_step, p.closed_step, p.started_at, p.ended_at,
        t.done AS "todos_done!", t.total AS "todos_total!", r.requests AS "requests!", r.tokens AS "tokens!",
        r.cost_usd AS "cost_usd!"

@@ -1,4 +1,4 @@
--- A few numbers that differ when the list of jobs does; short looks into indexes.
+-- A few numbers that change when the list of jobs does; cheap index lookups.
 -- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
 SELECT (SELECT count(*) FROM jobs WHERE status = 'running') AS "running!",
        (SELECT coalesce(sum(step), 0)::bigint FROM jobs WHERE status = 'running') AS "steps!",

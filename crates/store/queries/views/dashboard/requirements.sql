@@ -1,4 +1,4 @@
--- A page of a job's requirements after $2; ids rise with the time they were recorded.
+-- A page of a job's requirements after $2; ids increase with the time of recording.
 SELECT id, candidate_id, text, name, type AS "type", priority, source_document, source_location AS "source_location: UserJson", gobd_relevant,
        gdpr_relevant, citations AS "citations!: UserJson", mentioned_objects AS "mentioned_objects!: UserJson",
        mentioned_messages AS "mentioned_messages!: UserJson", reasoning, research_notes, confidence, status,

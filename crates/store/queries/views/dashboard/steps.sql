@@ -1,5 +1,5 @@
--- A page of a job's steps, newest first, before step $2: the requests of each, what was said and called (the beginning
--- of it, $4 characters), and which files changed.
+-- A page of a job's steps, newest first, before step $2: the requests of each, its messages and calls (their first $4
+-- characters), and the files that changed.
 SELECT c.step, c.phase_number, c.phase, c.lease_epoch, c.created_at,
        coalesce((
            SELECT json_agg(json_build_object(

@@ -1,4 +1,4 @@
--- The job types that there are.
+-- All job types of the jobs.
 SELECT job_type AS "job_type!"
 FROM (
     SELECT job_type FROM job_shelves

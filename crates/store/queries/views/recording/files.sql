@@ -1,4 +1,4 @@
--- Every version of every file with its content; none where the step deleted it.
+-- Every version of every file with its content; the content is null if the step deleted the file.
 SELECT v.step AS "step!", v.path AS "path!", b.content AS "content?"
 FROM file_versions v
 LEFT JOIN blobs b ON b.job_id = v.job_id AND b.sha256 = v.sha256

@@ -1,5 +1,5 @@
--- What the job found, as the engine's types have it: citations, requirements as their steps recorded them, and what later
--- steps changed of these.
+-- The job's findings in the engine's types: citations, requirements as their steps recorded them, and later changes to
+-- them.
 SELECT step AS "step!", 'citation' AS "kind!",
        jsonb_build_object('id', id, 'source', source, 'page', page, 'page_to', page_to, 'quote', quote, 'verified', verified)
            || CASE WHEN passage IS NULL THEN '{}'::jsonb

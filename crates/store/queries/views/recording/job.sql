@@ -1,4 +1,4 @@
--- What a replay starts from: the job's row and the settings that were stored with it.
+-- What a replay starts from: the job's row and its stored settings.
 SELECT j.id, j.job_type, j.prompt, j.status, j.error_message, j.config, j.raised_limits, j.forked_step, j.waited_s, j.untrusted_step,
        coalesce(j.started_at, j.created_at) AS "started_at!", s.resolved AS "settings?"
 FROM jobs j

@@ -1,4 +1,4 @@
--- Every request to the model, in the order of their sending; of those that were given up, what a claim has counted.
+-- Every request to the model, in the order of sending; of the abandoned ones, those that a claim has counted.
 SELECT step, model, purpose, prompt_tokens, cached_tokens, completion_tokens, estimated, duration_ms, attempt,
        finish_reason, error, failure_class, raw_usage, created_at, api, endpoint, cache_write_tokens,
        reasoning_tokens, service_tier, fallback, (cost_usd * 1000000)::bigint AS "cost_microusd!"

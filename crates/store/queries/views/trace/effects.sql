@@ -1,5 +1,5 @@
--- What a page of steps did besides talking: a line an effect. A todo list that was replaced has left its entries in
--- replaced_todos; a todo counts where it was written and where it was closed.
+-- What a page of steps did besides messages: one line per effect. The entries of a replaced todo list are in
+-- replaced_todos; a todo counts in the step that wrote it and in the step that closed it.
 WITH listed AS (
     SELECT phase_number, position, content, status, created_step, closed_step FROM todos WHERE job_id = $1
     UNION ALL

@@ -1,4 +1,4 @@
--- A page of a job's steps, oldest first, each with the requests that were made for it.
+-- A page of a job's steps, oldest first, each with its requests.
 SELECT c.step, c.phase_number, c.phase, p.name AS "phase_name?", c.created_at, c.lease_epoch,
        coalesce((
            SELECT jsonb_agg(jsonb_build_object(
