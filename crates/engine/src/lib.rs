@@ -67,19 +67,19 @@ pub use phase::{
 pub use run::{
     Anchor, Beginning, CANDIDATE_LIST, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Given,
     GivenRow, Guards, JobInfo, JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT,
-    REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals,
-    is_recorder,
+    REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, SystemStatements,
+    Totals, is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, Autonomy, CallOutcome, Change,
     Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
-    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits,
-    LookedInto, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall,
-    Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose, Reach,
-    RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings,
-    SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn,
-    Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN, candidate_id_of, canonical, inexact_number, lay_requirements,
-    nearest, nearest_by, path, visible,
+    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, InspectionCounts, Intake, JobError, JobExit,
+    Judgement, Limits, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind,
+    OutsideCall, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose,
+    Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange,
+    Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter,
+    ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN, apply_requirement_changes, candidate_id_of,
+    canonical, inexact_number, nearest, nearest_by, path, visible,
 };

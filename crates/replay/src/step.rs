@@ -212,7 +212,7 @@ fn uncommitted<'r>(rows: &'r MemoryJob, changes: &[Change]) -> Cow<'r, MemoryJob
     let mut rows = Cow::Borrowed(rows);
     let products: Vec<Product> = changes.iter().filter_map(Change::product).cloned().collect();
     if !products.is_empty() {
-        rows.to_mut().job.lay_products(&products);
+        rows.to_mut().job.apply_products(&products);
     }
     rows
 }

@@ -61,7 +61,7 @@ impl ReplayContext<'_> {
                 Some(false) | None => self.really_run(&rows, run, calls).await?,
             };
             if at < recorded.len() && group.first() == Some(&false) {
-                given.iter().for_each(|given| rows.to_mut().job.lay_products(&given.products));
+                given.iter().for_each(|given| rows.to_mut().job.apply_products(&given.products));
             }
             returns.extend(given);
         }
@@ -79,7 +79,7 @@ impl ReplayContext<'_> {
         for call in calls {
             let given = self.recorded_return(step, call, rows);
             if !given.products.is_empty() {
-                rows.to_mut().job.lay_products(&given.products);
+                rows.to_mut().job.apply_products(&given.products);
             }
             returns.push(given);
         }

@@ -6,7 +6,9 @@ use crate::{
     decided::decided,
     headline::{self, Recorded},
 };
-use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, Told, lay_requirements};
+use plumbline_engine::{
+    Change, FileWrite, Product, REPORT, RecordedRequirement, Run, SystemStatements, apply_requirement_changes,
+};
 use plumbline_tools::{
     Workspace, WorkspaceError,
     deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
@@ -20,7 +22,7 @@ pub struct Rendering {
     /// Those of them that count as deliverables.
     listed: Vec<String>,
     /// The system's sentences about the job.
-    told: Option<Told>,
+    told: Option<SystemStatements>,
 }
 
 impl Rendering {
@@ -42,7 +44,7 @@ impl Rendering {
         let mut recorded = Vec::new();
         if run.renders() || run.reports() {
             recorded = rows.recorded().await?;
-            lay_requirements(&mut recorded, products(changes));
+            apply_requirement_changes(&mut recorded, products(changes));
         }
         if run.renders() {
             let report = after(SUMMARY_REPORT, rows.read(SUMMARY_REPORT).await?, changes);
@@ -73,7 +75,7 @@ impl Rendering {
         let not_quoted = not_quoted.filter(|path| !is_source(path, no_sources));
         let not_quoted: Vec<&str> = not_quoted.map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
-        self.told = Some(Told {
+        self.told = Some(SystemStatements {
             headline: headline::headline(&figures, &recorded, &not_quoted, run.delivered()),
             decided: decided(run.passages()),
             counts: headline::counts(&figures, &recorded),

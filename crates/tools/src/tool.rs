@@ -17,7 +17,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::Parser;
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::tools::Declaration;
-use plumbline_engine::{Digest, Given, Handler, Phases, Product, Replay, ToolSpec, path::is_like};
+use plumbline_engine::{Digest, Given, Handler, Phases, Product, Replay, ToolSpec, path::matches_pattern};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -316,7 +316,7 @@ impl ToolContext<'_> {
 /// Whether quotes may be taken from a document: no pattern of `no_sources` matches its path or its file name.
 pub fn is_source(path: &str, no_sources: &[String]) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    !no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
+    !no_sources.iter().any(|pattern| matches_pattern(path, pattern) || matches_pattern(name, pattern))
 }
 
 /// The environment of a running tool.

@@ -12,7 +12,7 @@ use crate::{
     layers::{Layers, locate::child},
     secrets,
 };
-use plumbline_engine::path::is_like;
+use plumbline_engine::path::matches_pattern;
 use serde_json::Value;
 use std::fmt;
 
@@ -301,7 +301,7 @@ impl Judge<'_> {
         let (models, model) = (at(self.below, "models_allowed"), at(self.row, path));
         let is_model = path == "llm.model" || (path.starts_with("llm_by_purpose.") && path.ends_with(".model"));
         match model.as_str().filter(|_| is_model && models.is_array()) {
-            Some(name) if !texts(models).any(|pattern| is_like(name, pattern)) => Err(format!(
+            Some(name) if !texts(models).any(|pattern| matches_pattern(name, pattern)) => Err(format!(
                 "`{path}` has level job: a job may choose among `models_allowed` of its type, which do not name `{name}`; choose \
                  one that they do"
             )),

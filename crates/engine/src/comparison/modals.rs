@@ -219,7 +219,7 @@ pub(super) fn permits(text: &str) -> bool {
         "optional" | "freigestellt" | "optionally" | "wahlweise" => true,
         "free" => at(place + 1) == "to",
         "not" => ["required", "obliged"].contains(&at(place + 1)),
-        "permitted" | "allowed" => !behind_not(&tokens, place),
+        "permitted" | "allowed" => !is_negated(&tokens, place),
         _ => false,
     };
     (0..tokens.len()).any(permits)
@@ -243,7 +243,7 @@ fn is_month(text: &str) -> bool {
 }
 
 /// Whether a word is negated: `is not permitted`, `no deviation is allowed`.
-fn behind_not(tokens: &[String], place: usize) -> bool {
+fn is_negated(tokens: &[String], place: usize) -> bool {
     let from = place.saturating_sub(4);
     tokens[from..place].iter().any(|word| NEGATIONS.contains(&word.as_str()) || word == "only")
 }
@@ -257,7 +257,7 @@ pub(super) fn obliges(text: &str) -> bool {
             let clause = (1..=4).map(|next| place + next).take_while(|next| at(*next) != COMMA);
             !clause.into_iter().any(|next| at(next) == "nicht" && !COMPARED.contains(&at(next + 1)))
         }
-        "required" | "obliged" | "verpflichtet" | "erforderlich" => !behind_not(&tokens, place),
+        "required" | "obliged" | "verpflichtet" | "erforderlich" => !is_negated(&tokens, place),
         "has" | "have" => at(place + 1) == "to",
         "needs" | "need" => at(place + 1) == "to",
         "is" | "are" => at(place + 1) == "to",

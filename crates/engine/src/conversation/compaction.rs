@@ -138,7 +138,7 @@ impl Run {
     }
 
     /// Shrinks the context if the next request would exceed the threshold, or if shrinking is already worthwhile.
-    pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
+    pub(crate) fn bound_context(&mut self, now: DateTime<Utc>) {
         if self.exit.is_some() {
             return;
         }
@@ -264,21 +264,21 @@ impl Run {
     /// The room for all results of one answer: the model reads all of them in the next request, even if older messages
     /// are cleared or summarized before it.
     pub(crate) fn room_for_results(&self, answer: i64) -> Room {
-        self.room_beside(self.message(answer).map_or(0, visible_tokens))
+        self.room_for(self.message(answer).map_or(0, visible_tokens))
     }
 
     /// The same for the results of calls after the end of the phase: the next phase reads them after its opening, whose
     /// length is assumed to be that of the current one.
     pub(crate) fn room_for_held(&self) -> Room {
-        self.room_beside(self.message(self.state.context.tail_from).map_or(0, visible_tokens))
+        self.room_for(self.message(self.state.context.tail_from).map_or(0, visible_tokens))
     }
 
     /// The same once that opening exists, with all messages after it.
-    pub(crate) fn room_behind_opening(&self) -> Room {
-        self.room_beside(self.tail().map(visible_tokens).sum())
+    pub(crate) fn room_after_opening(&self) -> Room {
+        self.room_for(self.tail().map(visible_tokens).sum())
     }
 
-    fn room_beside(&self, tokens: u32) -> Room {
+    fn room_for(&self, tokens: u32) -> Room {
         let system = self.message(self.state.context.system_seq).map_or(0, visible_tokens);
         let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
         let fixed = system + tools + todo_list::tokens(self) + tokens;
@@ -375,7 +375,7 @@ impl Run {
             return Shrunk::Something;
         }
         if self.estimate() > self.threshold() && self.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
-            self.keep_context_in_bounds(now);
+            self.bound_context(now);
         }
         Shrunk::Something
     }

@@ -68,7 +68,7 @@ impl Run {
         // It has a different window and tokenizer.
         self.state.context.anchor = None;
         if matches!(self.state.stage, Stage::Model) {
-            self.keep_context_in_bounds(now);
+            self.bound_context(now);
         }
         true
     }
@@ -76,12 +76,12 @@ impl Run {
     /// A job that is parked or paused returns to its own model.
     pub(crate) fn come_back_if_left(&mut self) {
         if matches!(self.exit, Some(JobExit::Parked { .. } | JobExit::Paused { .. })) {
-            self.come_back();
+            self.restore_primary_model();
         }
     }
 
     /// Returns to the job's own model.
-    pub(crate) fn come_back(&mut self) {
+    pub(crate) fn restore_primary_model(&mut self) {
         if self.state.fallback.take().is_some() {
             self.state.context.anchor = None;
         }

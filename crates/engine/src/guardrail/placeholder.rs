@@ -32,10 +32,10 @@ pub fn is_placeholder(content: &[u8]) -> bool {
 }
 
 fn is_substance(line: &str) -> bool {
-    !line.is_empty() && !line.starts_with('#') && !is_stand_in(line)
+    !line.is_empty() && !line.starts_with('#') && !is_placeholder_text(line)
 }
 
-fn is_stand_in(line: &str) -> bool {
+fn is_placeholder_text(line: &str) -> bool {
     let bare = line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     EMPTY_WORDS.iter().any(|word| bare == *word || (bare.starts_with(word) && bare.len() < word.len() + 24))
 }

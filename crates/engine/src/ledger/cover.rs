@@ -113,7 +113,7 @@ impl Ledger {
 
     /// Recomputes the covered candidates from the active requirements. A passage in which a covered candidate becomes
     /// open must be decided again; passages answered by older rules stay answered.
-    pub(super) fn cover_anew(&mut self, step: i64) {
+    pub(super) fn recompute_cover(&mut self, step: i64) {
         if !self.records {
             return;
         }

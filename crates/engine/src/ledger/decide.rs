@@ -124,7 +124,7 @@ impl Ledger {
             }
         }
         // A candidate assigned to a requirement is covered by it.
-        self.cover_anew(step);
+        self.recompute_cover(step);
         if !not_open.is_empty() {
             said.push(format!("nothing changes for {}, which are not open", as_list(&not_open)));
         }

@@ -66,7 +66,7 @@ impl Ledger {
         let passages = passages.into_iter().map(|passage| (passage.number, passage)).collect();
         let rows = standing.into_iter().map(|standing| (standing.number, Row::of(standing, &passages))).collect();
         let mut ledger = Self { passages, rows, last_number, records, ..Self::default() };
-        ledger.cover_anew(step);
+        ledger.recompute_cover(step);
         ledger
     }
 
@@ -129,7 +129,7 @@ impl Ledger {
         let number = *requirement.number.get_or_insert(self.last_number + 1);
         self.last_number = self.last_number.max(number);
         self.put_row(StandingRequirement::of(requirement, number, step));
-        self.cover_anew(step);
+        self.recompute_cover(step);
     }
 
     /// A requirement is corrected or withdrawn.
@@ -143,7 +143,7 @@ impl Ledger {
             Some(becomes) => self.put_row(StandingRequirement::of(becomes, number, placed_step)),
             None => _ = self.rows.remove(&number),
         }
-        self.cover_anew(step);
+        self.recompute_cover(step);
     }
 
     fn put_row(&mut self, standing: StandingRequirement) {
@@ -175,7 +175,7 @@ impl Ledger {
         }
         let standing: Vec<StandingRequirement> = self.standing().cloned().collect();
         standing.into_iter().for_each(|standing| self.put_row(standing));
-        self.cover_anew(step);
+        self.recompute_cover(step);
     }
 
     fn move_on(&self, passage: &mut Passage, step: i64) {
@@ -245,7 +245,7 @@ impl Ledger {
             passage.carried_from = Some(*from);
             self.changed.insert(*number);
         }
-        self.cover_anew(step);
+        self.recompute_cover(step);
     }
 
     /// Closes the rest of a read passage, in a job that records no requirements.

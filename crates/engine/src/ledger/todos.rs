@@ -28,7 +28,7 @@ impl Ledger {
 
     /// Skipped passages: those read and not answered, and unread ones before others of their document that were read.
     /// `all`: every passage that is not answered.
-    fn left_behind(&self, all: bool) -> BTreeSet<i32> {
+    fn skipped_passages(&self, all: bool) -> BTreeSet<i32> {
         let mut furthest: HashMap<&str, i32> = HashMap::new();
         for passage in self.all().filter(|passage| passage.state != PassageState::Unread) {
             let at = furthest.entry(&passage.document).or_default();
@@ -58,7 +58,7 @@ impl Run {
             return BTreeSet::new();
         }
         let is_last = read_plan(&self.memory.main_plan).len() <= worked + 1;
-        let left = self.ledger.left_behind(is_last);
+        let left = self.ledger.skipped_passages(is_last);
         if plan.todos.iter().any(|todo| !todo.passages.is_disjoint(&left)) {
             return BTreeSet::new();
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 const LONGEST_RANGE: i32 = 1_000;
 
 /// The numbers listed after any of these words; plurals are included.
-pub(crate) fn numbers_behind(text: &str, words: &[&str]) -> BTreeSet<i32> {
+pub(crate) fn numbers_after(text: &str, words: &[&str]) -> BTreeSet<i32> {
     let text = text.to_lowercase();
     let places = words.iter().flat_map(|word| text.match_indices(word));
     places.flat_map(|(at, word)| numbers(&text[at + word.len()..])).collect()
@@ -53,7 +53,7 @@ fn numbers(text: &str) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{as_list, numbers_behind, read_list};
+    use super::{as_list, numbers_after, read_list};
 
     #[test]
     fn a_list_is_read_as_it_was_written() {
@@ -76,7 +76,7 @@ mod tests {
             ("Check chunks/manifest.json against the 3 documents", vec![]),
             ("chunk 9", vec![9]),
         ] {
-            let found: Vec<i32> = numbers_behind(text, &["chunk", "passage"]).into_iter().collect();
+            let found: Vec<i32> = numbers_after(text, &["chunk", "passage"]).into_iter().collect();
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn opening(
     note: Option<&str>,
 ) -> String {
     let mut parts = vec![headline(run, next)];
-    parts.extend(next.failed.as_deref().map(told_to_go_on));
+    parts.extend(next.failed.as_deref().map(resume_nudge));
     parts.extend(closed.iter().map(|(position, answer)| format!("Todo {position} is closed already: {answer}.")));
     parts.extend(left_out);
     parts.extend(open_steps(run, next));
@@ -76,7 +76,7 @@ fn by_rule(run: &Run) -> String {
 
 /// The text for the model of a job that had failed. It is written when the job fails, and read only if the job is
 /// retried.
-pub(crate) fn told_to_go_on(why: &str) -> String {
+pub(crate) fn resume_nudge(why: &str) -> String {
     format!(
         "The job had ended as failed and has been told to go on. Do what is still missing, in another way where the first did \
          not help. Why it had failed: {why}"

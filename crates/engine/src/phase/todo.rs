@@ -1,6 +1,6 @@
 //! Todos: the unit of the inner loop. Rows are the state; `todos.yaml` and the frame are views of them.
 
-use crate::phase::number_list::numbers_behind;
+use crate::phase::number_list::numbers_after;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ pub struct PlannedTodo {
 impl PlannedTodo {
     /// A todo with these passages and those that its text names.
     pub(crate) fn new(id: i64, content: String, passages: BTreeSet<i32>) -> Self {
-        let named = numbers_behind(&content, &["chunk", "passage"]);
+        let named = numbers_after(&content, &["chunk", "passage"]);
         Self { id, content, passages: passages.into_iter().chain(named).collect() }
     }
 }

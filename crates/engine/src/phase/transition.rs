@@ -164,7 +164,7 @@ impl Run {
 
     /// Opens a phase. `note` is the archive note of the previous one.
     pub(crate) fn open_phase(&mut self, next: NextPhase, note: Option<String>, now: DateTime<Utc>) {
-        self.come_back();
+        self.restore_primary_model();
         let staged = self.state.staged.take();
         let description = match (next.kind, &staged) {
             (PhaseKind::Tactical, Some(staged)) => staged.description.clone(),

@@ -19,7 +19,7 @@ pub struct Work {
     pub requirements: u32,
     /// Recorded requirements that were corrected or withdrawn.
     #[serde(skip_serializing_if = "is_zero")]
-    pub put_right: u32,
+    pub normalize_arguments: u32,
     /// Quotes found in their source.
     #[serde(skip_serializing_if = "is_zero")]
     pub citations: u32,
@@ -76,7 +76,7 @@ impl Work {
     pub(crate) fn take(&mut self, product: &Product) {
         match product {
             Product::AddRequirement(_) => self.requirements += 1,
-            Product::ChangeRequirement(_) => self.put_right += 1,
+            Product::ChangeRequirement(_) => self.normalize_arguments += 1,
             Product::AddCitation(_) => self.citations += 1,
             Product::JudgeRequirement(_) => self.judged += 1,
             Product::AddSource(_) => self.sources += 1,
@@ -112,7 +112,7 @@ impl Work {
         let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX).saturating_add(self.more_files);
         let counts = [
             (self.requirements, "requirement", "recorded"),
-            (self.put_right, "requirement", "put right"),
+            (self.normalize_arguments, "requirement", "put right"),
             (self.citations, "quote", "verified"),
             (self.judged, "requirement", "judged"),
             (self.sources, "document", "extracted"),

@@ -70,7 +70,13 @@ impl Run {
 
     /// Adds the system's products to the changes of the job's exit, their files to the deliverables of its result, and
     /// the system's statements about the job to the result or the error.
-    pub fn deliver(&mut self, changes: &mut Vec<Change>, products: Vec<Product>, listed: &[String], told: Told) {
+    pub fn deliver(
+        &mut self,
+        changes: &mut Vec<Change>,
+        products: Vec<Product>,
+        listed: &[String],
+        told: SystemStatements,
+    ) {
         let Some(mut leave) = self.exit.take() else { return };
         match &mut leave {
             JobExit::Completed { result } | JobExit::Review { result, .. } => {
@@ -101,7 +107,7 @@ impl Run {
 
 /// The system's statements about a job that ends.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct SystemStatements {
     /// One sentence, from rows.
     pub headline: Option<String>,
     /// One sentence about what was decided to be no requirement, with the most frequent reason.
@@ -110,7 +116,7 @@ pub struct Told {
     pub counts: Value,
 }
 
-fn tell(result: &mut Value, told: Told) {
+fn tell(result: &mut Value, told: SystemStatements) {
     result["headline"] = told.headline.into();
     if let Some(decided) = told.decided {
         result["decided"] = decided.into();

@@ -124,7 +124,7 @@ impl Run {
 
     /// The request just answered contained the results after the previous answer; a result that was cleared meanwhile
     /// was not shown.
-    pub(crate) fn note_given_as_shown(&mut self) {
+    pub(crate) fn mark_given_rows_shown(&mut self) {
         if self.state.given.results.iter().all(|result| result.seen) {
             return;
         }
@@ -134,7 +134,7 @@ impl Run {
     }
 
     /// Results whose requirements are all judged are removed from the conversation before the next request.
-    pub(crate) fn clear_what_is_judged(&mut self) {
+    pub(crate) fn clear_judged_results(&mut self) {
         let from = self.state.context.tail_from;
         let mut judged = self.state.given.take_judged();
         judged.retain(|seq| *seq >= from && self.message(*seq).is_some_and(|message| !message.cleared()));

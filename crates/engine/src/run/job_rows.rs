@@ -7,7 +7,7 @@ use crate::ledger::beginning_at;
 use crate::{
     Approval, ApprovalChange, ApprovalState, Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message,
     Passage, PhaseKind, PhaseOutcome, Product, RecordedRequirement, Requirement, Settings, Snapshot, Source,
-    StandingRequirement, State, Todo, lay_requirements,
+    StandingRequirement, State, Todo, apply_requirement_changes,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -185,13 +185,13 @@ impl JobRows {
     pub fn file_changes(&self, changes: &[Change]) -> FileChanges {
         let mut after = FileChanges::new();
         for product in changes.iter().filter_map(Change::product) {
-            self.lay_files(product, &mut after);
+            self.apply_file_changes(product, &mut after);
         }
         after.retain(|path, content| self.file(path) != content.as_deref());
         after
     }
 
-    fn lay_files(&self, product: &Product, after: &mut FileChanges) {
+    fn apply_file_changes(&self, product: &Product, after: &mut FileChanges) {
         match product {
             Product::WriteFile(file) => {
                 after.insert(file.path.clone(), Some(file.content.clone()));
@@ -246,17 +246,17 @@ impl JobRows {
     pub fn commit(&mut self, step: i64, changes: &[Change], state: &State) {
         self.todos.append(&mut self.lists_after(changes));
         self.job.step = step;
-        self.lay(changes);
+        self.apply_changes(changes);
         self.state = Some(state.clone());
     }
 
     /// Applies the products of a call to the rows, for the calls after it.
-    pub fn lay_products(&mut self, products: &[Product]) {
+    pub fn apply_products(&mut self, products: &[Product]) {
         let changes: Vec<Change> = products.iter().cloned().map(Change::Product).collect();
-        self.lay(&changes);
+        self.apply_changes(&changes);
     }
 
-    fn lay(&mut self, changes: &[Change]) {
+    fn apply_changes(&mut self, changes: &[Change]) {
         for (path, content) in self.file_changes(changes) {
             self.put_file(path, content);
         }
@@ -354,13 +354,13 @@ impl JobRows {
             }
             Product::AddRequirement(requirement) => {
                 self.placed.insert(requirement.candidate_id.clone(), self.job.step);
-                lay_requirements(&mut self.recorded, std::iter::once(product));
+                apply_requirement_changes(&mut self.recorded, std::iter::once(product));
             }
             Product::ChangeRequirement(change) => {
                 if change.fields.contains_key("citations") {
                     self.placed.insert(change.candidate_id.clone(), self.job.step);
                 }
-                lay_requirements(&mut self.recorded, std::iter::once(product));
+                apply_requirement_changes(&mut self.recorded, std::iter::once(product));
             }
             Product::WriteFile(_)
             | Product::PlaceFile(_)

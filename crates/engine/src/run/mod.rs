@@ -12,7 +12,7 @@ pub(crate) mod state;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
-pub use deliverables::{CANDIDATE_LIST, REPORT, REQUIREMENT_LISTS, Told, is_recorder};
+pub use deliverables::{CANDIDATE_LIST, REPORT, REQUIREMENT_LISTS, SystemStatements, is_recorder};
 pub use figures::{Figures, Judged};
 pub use given_rows::{Given, GivenRow};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
@@ -123,8 +123,8 @@ impl Run {
         run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
         run.load_calls(snapshot.new_claim);
-        run.prepare_what_is_not();
-        run.exit = run.exit_at_once();
+        run.start_preparation();
+        run.exit = run.initial_exit();
         Ok(run)
     }
 
@@ -132,7 +132,7 @@ impl Run {
     #[must_use]
     pub fn with_totals(mut self, totals: crate::Totals) -> Self {
         self.state.totals = totals;
-        self.exit = self.exit_at_once();
+        self.exit = self.initial_exit();
         self
     }
 
@@ -145,7 +145,7 @@ impl Run {
     }
 
     /// A job in review without feedback has nothing to do, and one whose budget is used up may not continue.
-    fn exit_at_once(&self) -> Option<JobExit> {
+    fn initial_exit(&self) -> Option<JobExit> {
         match &self.state.stage {
             Stage::Review { result } if self.feedback.is_empty() => {
                 Some(JobExit::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
@@ -283,13 +283,13 @@ impl Run {
             phase_name: begun.then(|| phase.name.clone()),
             todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
             todos_total: self.todos.len() as i32,
-            current_todo: self.what_is_prepared().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
+            current_todo: self.preparation_in_words().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
             plan: self.planned().map(|planned| (phase.completed.min(planned), planned)),
         }
     }
 
     /// The document being prepared, worded like a todo.
-    fn what_is_prepared(&self) -> Option<String> {
+    fn preparation_in_words(&self) -> Option<String> {
         let Stage::Prepare { .. } = self.state.stage else { return None };
         let (left, document) = (self.unprepared().count(), self.unprepared().next()?);
         Some(format!("Prepare {document} ({left} left)"))

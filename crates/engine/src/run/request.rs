@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// Resets the cap, if it was raised: the provider may not allow more. Returns whether it was raised.
-    pub(crate) fn lower_the_cap(&mut self) -> bool {
+    pub(crate) fn reset_output_cap(&mut self) -> bool {
         let raised = matches!(self.state.stage, Stage::Model)
             && self.output_cap() > self.model_for(self.turn_purpose()).max_output_tokens;
         if raised {

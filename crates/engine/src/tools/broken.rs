@@ -17,7 +17,7 @@ pub(crate) fn several_objects(text: &str) -> Option<Vec<Value>> {
 }
 
 /// The error message for a text that is not a JSON object.
-pub(crate) fn what_is_wrong(text: &str) -> String {
+pub(crate) fn describe_fault(text: &str) -> String {
     format!("the arguments are not a valid JSON object: {}", fault(text))
 }
 
@@ -65,7 +65,7 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{several_objects, what_is_wrong};
+    use super::{describe_fault, several_objects};
 
     #[test]
     fn each_fault_has_its_own_words() {
@@ -82,7 +82,7 @@ mod tests {
             ("{\"path\": \"a", "EOF while parsing a string at line 1 column 11. Send them again as one object"),
             ("{\"path\": \"a\"b\"}", "expected `,` or `}` at line 1 column 13. Send them again as one object"),
         ] {
-            let said = what_is_wrong(text);
+            let said = describe_fault(text);
             assert!(said.starts_with("the arguments are not a valid JSON object: ") && said.contains(says), "{said}");
         }
     }

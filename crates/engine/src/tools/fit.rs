@@ -19,7 +19,7 @@ fn fit_at(value: &mut Value, schema: &Value, levels: usize) -> bool {
     let Some(schema) = branch(value, schema) else { return false };
     let is_changed = match accepts(schema, value) {
         true => in_the_case_of(value, schema),
-        false => put_right(value, schema),
+        false => normalize_arguments(value, schema),
     };
     let of_parts = match value {
         Value::Object(fields) => fit_fields(fields, schema, levels),
@@ -58,7 +58,7 @@ fn branch<'s>(value: &Value, schema: &'s Value) -> Option<&'s Value> {
     let Some(branches) = branches.filter(|_| schema.get("type").is_none()) else { return Some(schema) };
     let can_be_put_right = |branch: &&Value| {
         let mut tried = value.clone();
-        put_right(&mut tried, branch);
+        normalize_arguments(&mut tried, branch);
         accepts(branch, &tried)
     };
     branches.iter().find(|branch| accepts(branch, value)).or_else(|| branches.iter().find(can_be_put_right))
@@ -83,7 +83,7 @@ fn accepts(schema: &Value, value: &Value) -> bool {
     }
 }
 
-fn put_right(value: &mut Value, schema: &Value) -> bool {
+fn normalize_arguments(value: &mut Value, schema: &Value) -> bool {
     let fitting = match value {
         Value::String(text) => parsed(text, schema).or_else(|| listed(value, schema)),
         Value::Number(number) => whole(number).filter(|whole| accepts(schema, whole)).or_else(|| listed(value, schema)),

@@ -59,7 +59,7 @@ impl OwnTool for JobComplete {
                     .into(),
             );
         }
-        claim.name_what_is_owed(run);
+        claim.add_required_deliverables(run);
         claim.check_files(run)?;
         claim.check_contradictions(run)?;
         claim.check_staged(run)?;
@@ -157,11 +157,11 @@ impl Claim {
 
     /// Required deliverables are added, whether the model names them or not; except optional ones that are missing, and
     /// those that the model declares undelivered.
-    fn name_what_is_owed(&mut self, run: &Run) {
+    fn add_required_deliverables(&mut self, run: &Run) {
         for owed in &run.settings.owed.files {
             let is_expected = match run.is_delivered(owed) {
                 true => !self.undelivered.gives_up(&owed.path),
-                false => owed.required && !self.says_undelivered(&owed.path),
+                false => owed.required && !self.declares_undelivered(&owed.path),
             };
             if is_expected && !self.deliverables.contains(&owed.path) {
                 self.deliverables.push(owed.path.clone());
@@ -169,7 +169,7 @@ impl Claim {
         }
     }
 
-    fn says_undelivered(&self, path: &str) -> bool {
+    fn declares_undelivered(&self, path: &str) -> bool {
         self.undelivered.sentences().iter().any(|said| names(said, path))
     }
 
@@ -177,7 +177,7 @@ impl Claim {
     fn check_contradictions(&self, run: &Run) -> Result<(), String> {
         let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.will_render(path));
         let delivered: BTreeSet<&str> = self.deliverables.iter().map(String::as_str).chain(rendered).collect();
-        let both: Vec<&str> = delivered.into_iter().filter(|path| self.says_undelivered(path)).collect();
+        let both: Vec<&str> = delivered.into_iter().filter(|path| self.declares_undelivered(path)).collect();
         if both.is_empty() {
             return Ok(());
         }

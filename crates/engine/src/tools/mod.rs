@@ -43,7 +43,7 @@ pub(crate) trait OwnTool: JsonSchema + DeserializeOwned {
     const READS_ONLY: bool = false;
 
     /// Normalizes arguments to the schema, if models write them differently with the same meaning.
-    fn put_right(_: &mut Map<String, Value>) {}
+    fn normalize_arguments(_: &mut Map<String, Value>) {}
 
     /// Executes a call.
     fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer;
@@ -101,7 +101,7 @@ fn unwrapped(text: &str) -> String {
 }
 
 fn run_as<T: OwnTool>(run: &mut Run, mut arguments: Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    T::put_right(&mut arguments);
+    T::normalize_arguments(&mut arguments);
     let tool: T = arguments::read(arguments).map_err(|why| with_example(run, T::NAME, why))?;
     tool.run(run, consequence)
 }

@@ -100,7 +100,7 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     }
     run.check_needs(&current)?;
     let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
-    let next = is_last.then(|| what_follows(run, current.position)).transpose()?;
+    let next = is_last.then(|| following_phase(run, current.position)).transpose()?;
     let unevidenced = run.lacks_evidence();
     let open_passages = ask_for_passages(run, &current)?;
     if unevidenced {
@@ -119,7 +119,7 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     let answered = run.close_answered();
     let remaining = run.todos.iter().filter(|todo| todo.status.is_open()).count();
     let mut text = format!("Task {} '{}' marked complete. {}", current.position, current.content, left(remaining));
-    text.push_str(&what_came_of_it(run, &work));
+    text.push_str(&results_of_todo(run, &work));
     if unevidenced {
         text.push_str(" It is on record as closed without evidence, and counted in the result.");
     }
@@ -218,7 +218,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
 }
 
 /// The results of a todo according to the rows: a model that notes a different count sees the discrepancy.
-fn what_came_of_it(run: &Run, work: &Work) -> String {
+fn results_of_todo(run: &Run, work: &Work) -> String {
     match (work.in_words(), run.state.phase.kind) {
         (Some(counts), _) => format!(" During it: {counts}."),
         (None, PhaseKind::Tactical) => " During it nothing was recorded or written.".into(),
@@ -230,7 +230,7 @@ fn left(remaining: usize) -> String {
     if remaining == 1 { "1 task remaining.".into() } else { format!("{remaining} tasks remaining.") }
 }
 
-fn what_follows(run: &Run, position: i32) -> Result<NextPhase, String> {
+fn following_phase(run: &Run, position: i32) -> Result<NextPhase, String> {
     match run.state.phase.kind {
         PhaseKind::Tactical => Ok(NextPhase::after_tactical(run)),
         PhaseKind::Strategic => NextPhase::tactical(run).ok_or_else(|| {

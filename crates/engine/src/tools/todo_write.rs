@@ -48,7 +48,7 @@ impl OwnTool for TodoWrite {
     const DESCRIPTION: &str = "Write the todo list of the next phase (todos.yaml); replaces one written before.";
 
     /// A plain text is a todo without an id.
-    fn put_right(arguments: &mut Map<String, Value>) {
+    fn normalize_arguments(arguments: &mut Map<String, Value>) {
         for todo in arguments.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
             if todo.is_string() {
                 *todo = json!({"content": todo.take()});

@@ -3,7 +3,7 @@
 
 use super::arguments;
 use crate::Passage;
-use crate::phase::number_list::{numbers_behind, read_list};
+use crate::phase::number_list::{numbers_after, read_list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value, json};
@@ -203,7 +203,7 @@ fn names_in_text(text: &str, ordinal: i32, name: Option<&str>) -> bool {
     let is_about_it = |name: &str| text.contains("phase") && has_words(&text, name) || begins_with_words(&text, name);
     let by_name =
         name.map(|name| name.trim().to_lowercase()).is_some_and(|name| !name.is_empty() && is_about_it(&name));
-    by_name || numbers_behind(&text, &["phase"]).contains(&ordinal)
+    by_name || numbers_after(&text, &["phase"]).contains(&ordinal)
 }
 
 fn begins_with_words(text: &str, words: &str) -> bool {

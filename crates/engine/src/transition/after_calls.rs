@@ -30,14 +30,14 @@ impl Run {
         match exit {
             Some(exit) => self.end_job(exit, now),
             None if calls.end.is_some() => self.end_phase(message_seq, calls, now),
-            None => self.go_on_behind_calls(calls, now),
+            None => self.continue_after_calls(calls, now),
         }
     }
 
-    fn go_on_behind_calls(&mut self, calls: CallProgress, now: DateTime<Utc>) {
+    fn continue_after_calls(&mut self, calls: CallProgress, now: DateTime<Utc>) {
         self.calls = AnswerCalls::default();
         if !calls.held.is_empty() {
-            self.tell_what_was_left_out();
+            self.push_left_out_calls();
         }
         match calls.stuck.or_else(|| self.idle_too_long()) {
             Some(issue) => self.replan(&issue, now),

@@ -163,7 +163,7 @@ impl Run {
     }
 
     /// The text for the model about a call that was made with edited arguments.
-    pub(super) fn told_of_edit(&self, call: &ToolCall) -> Option<String> {
+    pub(super) fn edit_note(&self, call: &ToolCall) -> Option<String> {
         let (edited, by) = self.approvals.edited(&call.id)?;
         Some(format!("{EDITED}{by}, who approved it. It was made with {}.)", edited.arguments))
     }

@@ -110,7 +110,7 @@ impl Run {
             self.note_shown(call, parsed, &given.content);
         }
         let (progress, said) = self.take_products(given.products);
-        let said = said.into_iter().chain(self.told_of_edit(call));
+        let said = said.into_iter().chain(self.edit_note(call));
         let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
         let is_whole = self.fits(&content);
         let noted = self.noted(call, parsed, content, progress, looked);
@@ -159,13 +159,13 @@ impl Run {
         self.put_answer(item, answered);
         match consequence {
             Consequence::None => {}
-            Consequence::NextPhase(next) => self.end_phase_behind_calls(next),
+            Consequence::NextPhase(next) => self.end_phase_after_calls(next),
             Consequence::Exit(exit) => self.calls.exit = Some(exit),
         }
     }
 
     /// The phase ends after this call; later results are for the next phase's context.
-    fn end_phase_behind_calls(&mut self, next: crate::NextPhase) {
+    fn end_phase_after_calls(&mut self, next: crate::NextPhase) {
         let room = self.room_for_held();
         let calls = self.progress_of_calls();
         (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);

@@ -38,7 +38,7 @@ impl Run {
         let texts = self.own_count_of_texts();
         let is_cut = match record.server_window {
             Some(window) => texts > window,
-            None => texts / FACTOR > record.prompt_tokens && self.stands_still(record.prompt_tokens, texts),
+            None => texts / FACTOR > record.prompt_tokens && self.is_stalled(record.prompt_tokens, texts),
         };
         is_cut.then(|| self.too_small_a_window(record))
     }
@@ -58,7 +58,7 @@ impl Run {
     }
 
     /// Whether the count has stayed below a bound while the requests grew.
-    fn stands_still(&mut self, read: u32, sent: u32) -> bool {
+    fn is_stalled(&mut self, read: u32, sent: u32) -> bool {
         let seen = &mut self.state.guards.small_counts;
         let added = sent.saturating_sub(seen.last_sent);
         let grows_with = f64::from(read) > f64::from(seen.most_read) * RISE || sent < seen.sent_then;

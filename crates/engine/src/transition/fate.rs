@@ -46,10 +46,10 @@ impl Run {
     /// The fate of the call at this index of the answer, at its turn.
     pub(crate) fn fate(&self, at: usize, item: &AnswerCall) -> Fate {
         let AnswerCall { call, parsed } = item;
-        if let Some(fate) = self.fate_behind_an_end(call, parsed) {
+        if let Some(fate) = self.fate_after_end(call, parsed) {
             return fate;
         }
-        match self.what_is_wrong(at, call, parsed) {
+        match self.call_error(at, call, parsed) {
             Some(why) => Fate::Refused(why),
             None => match self.bound_tool(&call.name).map(|tool| tool.handler) {
                 Some(Handler::Engine) => Fate::Engine { check: tools::check(self, &call.name) },
@@ -60,7 +60,7 @@ impl Run {
     }
 
     /// The fate of calls after one that has ended the job or the phase, if that alone decides it.
-    fn fate_behind_an_end(&self, call: &ToolCall, parsed: &ParsedCall) -> Option<Fate> {
+    fn fate_after_end(&self, call: &ToolCall, parsed: &ParsedCall) -> Option<Fate> {
         if self.calls.exit.is_some() {
             return Some(Fate::Skipped(BEHIND_THE_JOB.into()));
         }
@@ -99,7 +99,7 @@ impl Run {
     }
 
     /// All errors of a call that are detected before it is executed.
-    fn what_is_wrong(&self, at: usize, call: &ToolCall, parsed: &ParsedCall) -> Option<String> {
+    fn call_error(&self, at: usize, call: &ToolCall, parsed: &ParsedCall) -> Option<String> {
         let calls = self.calls_at_hand()?;
         if let Some(cap) = parsed.cut_off_at() {
             return Some(self.cut_off(cap, calls.done));

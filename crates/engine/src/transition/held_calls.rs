@@ -32,7 +32,7 @@ impl Run {
             return self.prepare_or_ask(now);
         }
         self.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
-        let room = self.room_behind_opening();
+        let room = self.room_after_opening();
         self.state.stage =
             Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
         self.go_on_with_calls(now);
@@ -60,7 +60,7 @@ impl Run {
         self.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
         // If the next phase is already open, a retry reads it there.
         if matches!(self.state.stage, Stage::Model) {
-            self.tell_what_was_left_out();
+            self.push_left_out_calls();
         }
     }
 
@@ -83,7 +83,7 @@ impl Run {
     }
 
     /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
-    pub(super) fn tell_what_was_left_out(&mut self) {
+    pub(super) fn push_left_out_calls(&mut self) {
         if let Some(text) = self.take_left_out() {
             self.push_message(Role::User, MessageKind::Nudge, text);
         }

@@ -18,8 +18,8 @@ mod prepared;
 mod tools_unavailable;
 
 use crate::{
-    Change, Illegal, JobExit, LookedInto, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage, StageKind,
-    ToolCall, ToolReturn, guardrail::budget,
+    Change, Illegal, InspectionCounts, JobExit, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage,
+    StageKind, ToolCall, ToolReturn, guardrail::budget,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -45,7 +45,7 @@ pub(crate) enum Consequence {
 /// Adds the figures counted in the job's files to the result, if the return has them.
 fn count(exit: &mut JobExit, content: &str) {
     if let JobExit::Completed { result } | JobExit::Review { result, .. } = exit
-        && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
+        && let Ok(counts) = serde_json::from_str::<InspectionCounts>(content)
     {
         result["counts"] = json!(counts);
     }
@@ -87,7 +87,7 @@ impl Run {
             Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
             Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
         }
-        self.keep_to_budgets(now);
+        self.enforce_budgets(now);
         self.record_coverage();
         Ok(std::mem::take(&mut self.pending))
     }
@@ -227,15 +227,15 @@ impl Run {
     /// The run is about to call the model again: adds feedback, enforces the budgets, bounds the context.
     pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
         self.state.stage = Stage::Model;
-        self.clear_what_is_judged();
+        self.clear_judged_results();
         self.drop_closed_todos();
         self.take_feedback(now);
-        self.keep_to_budgets(now);
-        self.keep_context_in_bounds(now);
+        self.enforce_budgets(now);
+        self.bound_context(now);
     }
 
     /// No request is made beyond a budget, whether it is a turn, a summary or a retry.
-    fn keep_to_budgets(&mut self, now: DateTime<Utc>) {
+    fn enforce_budgets(&mut self, now: DateTime<Utc>) {
         let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
         if self.exit.is_none()
             && asks_next

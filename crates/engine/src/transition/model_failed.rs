@@ -38,7 +38,7 @@ impl Run {
             return;
         }
         self.note_failure(&failure, now);
-        if failure.class == FailureClass::Permanent && self.lower_the_cap() {
+        if failure.class == FailureClass::Permanent && self.reset_output_cap() {
             return;
         }
         if self.fall_back(&failure, now) {

@@ -4,11 +4,11 @@
 use crate::{
     FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
-    phase::{opening::told_to_go_on, transition::NextPhase},
+    phase::{opening::resume_nudge, transition::NextPhase},
     run::state::Anchor,
     tools::{
         self,
-        broken::{several_objects, what_is_wrong},
+        broken::{describe_fault, several_objects},
         fit::fit,
         parsed_call::ParsedCall,
     },
@@ -41,14 +41,14 @@ impl Run {
         let Reply { content, tool_calls, finish, extra, record } = self.within_reason(reply);
         let (usage, estimated) = (record.usage(), record.estimated);
         self.note_request(record);
-        self.note_what_was_shown();
-        self.note_given_as_shown();
+        self.record_shown_texts();
+        self.mark_given_rows_shown();
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
         let seq = self.state.next_seq;
         let cap = self.output_cap();
         let tool_calls = match finish {
-            FinishReason::Truncated => marked_where_torn(tool_calls, cap),
+            FinishReason::Truncated => mark_truncated_call(tool_calls, cap),
             FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished => tool_calls,
         };
         let (tool_calls, parsed_calls): (Vec<_>, Vec<_>) = tool_calls
@@ -84,7 +84,7 @@ impl Run {
 
     /// Text of documents in the results after the previous answer has been read with this answer, whose request
     /// contained them. A result that no request contained, because a phase ended with its answer, was not shown.
-    fn note_what_was_shown(&mut self) {
+    fn record_shown_texts(&mut self) {
         if self.ledger.is_all_seen() {
             return;
         }
@@ -116,7 +116,7 @@ impl Run {
             // Many models send an empty text or null for "no arguments".
             _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
             Some(_) | None => {
-                let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: what_is_wrong(&call.arguments) });
+                let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: describe_fault(&call.arguments) });
                 (value.to_string(), value)
             }
         };
@@ -240,7 +240,7 @@ impl Run {
     /// told.
     fn fail_in_the_middle(&mut self, error: JobError) {
         self.state.guards = crate::Guards::default();
-        self.push_message(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
+        self.push_message(Role::User, MessageKind::Nudge, resume_nudge(&error.message));
         self.leave(JobExit::Failed(error));
     }
 
@@ -266,7 +266,7 @@ impl Run {
 
 /// The calls of an answer that was cut off at this limit. Only the last can be incomplete: then its useless arguments
 /// are replaced by a mark. Arguments that were about to begin are as incomplete as unclosed ones.
-fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
+fn mark_truncated_call(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
     if let Some(last) = calls.last_mut()
         && !matches!(serde_json::from_str(&last.arguments), Ok(Value::Object(_)))
     {

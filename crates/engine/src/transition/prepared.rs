@@ -48,7 +48,7 @@ impl Run {
 
     /// The same for a run that is about to call the model when it is loaded: a fork at a step before its documents were
     /// cut again has no passages of them.
-    pub(crate) fn prepare_what_is_not(&mut self) {
+    pub(crate) fn start_preparation(&mut self) {
         if matches!(self.state.stage, Stage::Model) && self.is_to_prepare() {
             self.state.stage = Stage::Prepare { beginning: Beginning::default() };
         }

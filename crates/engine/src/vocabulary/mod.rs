@@ -26,10 +26,10 @@ pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMe
 pub use error::{Corrupt, Illegal};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
-    Failure, FailureClass, Feedback, FinishReason, Intake, LookedInto, Outage, Outcome, OutcomeKind, Prepared, Reply,
-    Suspicion, ToolReturn, Usage,
+    Failure, FailureClass, Feedback, FinishReason, InspectionCounts, Intake, Outage, Outcome, OutcomeKind, Prepared,
+    Reply, Suspicion, ToolReturn, Usage,
 };
-pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
+pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of};
 pub use settings::{
     Autonomy, ClosedTodos, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
     Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemPromptPrefixes,

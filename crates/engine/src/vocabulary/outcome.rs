@@ -269,7 +269,7 @@ impl ToolReturn {
 /// The counts of the check of a job's files before `job_complete`: the content of that call's return, as JSON, and
 /// `counts` of the job's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct LookedInto {
+pub struct InspectionCounts {
     /// Quotes that were checked and found.
     pub quotes_checked: u64,
     /// Documents of the job.
@@ -278,7 +278,7 @@ pub struct LookedInto {
     pub documents_extracted: u64,
 }
 
-impl LookedInto {
+impl InspectionCounts {
     /// As the content of a return.
     pub fn to_json(self) -> String {
         serde_json::to_string(&self).unwrap_or_default()

@@ -40,7 +40,7 @@ pub fn normalize(path: &str) -> Result<String, String> {
 }
 
 /// Whether a name matches a pattern, in which `*` matches anything.
-pub fn is_like(name: &str, pattern: &str) -> bool {
+pub fn matches_pattern(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let (between, last) = rest.rsplit_once('*').map_or((None, rest), |(between, last)| (Some(between), last));
@@ -54,7 +54,7 @@ pub fn is_like(name: &str, pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_like, normalize};
+    use super::{matches_pattern, normalize};
 
     #[test]
     fn lesson_27_one_normal_form() {
@@ -80,13 +80,16 @@ mod tests {
         for (pattern, name) in
             [("gpt-5*", "gpt-5-mini"), ("*", ""), ("a*c*e", "abcde"), ("**b", "aab"), ("a*bc*bc", "abcbc")]
         {
-            assert!(is_like(name, pattern), "{pattern} {name}");
+            assert!(matches_pattern(name, pattern), "{pattern} {name}");
         }
         for (pattern, name) in
             [("gpt-5*", "gpt-4"), ("a*c", "abd"), ("gpt-5", "gpt-5-mini"), ("a*bc*bc", "abc"), ("ab*ba", "aba")]
         {
-            assert!(!is_like(name, pattern), "{pattern} {name}");
+            assert!(!matches_pattern(name, pattern), "{pattern} {name}");
         }
-        assert!(!is_like(&"a".repeat(10_000), &"*a".repeat(300).replace("*a*", "*a*b*")), "and it takes no time");
+        assert!(
+            !matches_pattern(&"a".repeat(10_000), &"*a".repeat(300).replace("*a*", "*a*b*")),
+            "and it takes no time"
+        );
     }
 }

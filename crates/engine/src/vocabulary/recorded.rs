@@ -62,7 +62,10 @@ pub fn candidate_id_of(content_key: &[u8]) -> String {
 pub const WITHDRAWN: &str = "withdrawn";
 
 /// Applies the products of a step to the job's recorded requirements, which are in order of recording.
-pub fn lay_requirements<'a>(recorded: &mut Vec<RecordedRequirement>, products: impl Iterator<Item = &'a Product>) {
+pub fn apply_requirement_changes<'a>(
+    recorded: &mut Vec<RecordedRequirement>,
+    products: impl Iterator<Item = &'a Product>,
+) {
     for product in products {
         match product {
             Product::AddRequirement(requirement) => recorded

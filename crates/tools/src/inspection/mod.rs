@@ -13,7 +13,7 @@ use crate::workspace::overlay::file_name;
 pub use owed::{Inspection, OwedContent};
 use owed::{MAX_NAMED, and_more, cut};
 use plumbline_bounds::{run_blocking, run_costly};
-use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
+use plumbline_engine::{InspectionCounts, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
 
@@ -109,7 +109,7 @@ async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>,
 
 /// The documents' texts, in which quotes are looked up, and the message for a quote in none of them.
 struct Texts {
-    counts: LookedInto,
+    counts: InspectionCounts,
     unfound: &'static str,
     /// If texts are missing: of which documents, and what to do. The message appears when a job completes, in a
     /// strategic phase, but texts are extracted in tactical ones.
@@ -124,7 +124,7 @@ impl Texts {
         let mut named: Vec<String> = without().take(MAX_NAMED).map(|source| source.path.clone()).collect();
         let all = without().count();
         let (documents, documents_extracted) = (sources.len() as u64, (sources.len() - all) as u64);
-        let counts = LookedInto { quotes_checked: 0, documents, documents_extracted };
+        let counts = InspectionCounts { quotes_checked: 0, documents, documents_extracted };
         let Some(first) = named.first().cloned() else {
             return Self { counts, unfound: "which occurs in no document of the job", remedy: None };
         };

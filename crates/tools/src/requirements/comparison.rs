@@ -12,7 +12,8 @@ use plumbline_documents::surroundings::{Layout, Surroundings};
 use plumbline_documents::{candidates, passages};
 use plumbline_engine::comparison::{Compared, tags_with};
 use plumbline_engine::{
-    PlacedQuote, Product, RecordedRequirement, Requirement, RequirementChange, Touched, lay_requirements, quotes_of,
+    PlacedQuote, Product, RecordedRequirement, Requirement, RequirementChange, Touched, apply_requirement_changes,
+    quotes_of,
 };
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
@@ -167,7 +168,7 @@ impl Group {
         let mut ids: Vec<String> = places.iter().flat_map(at).collect();
         ids.extend(changed);
         let mut rows = if ids.is_empty() { Vec::new() } else { texts.overlay.recorded_as(&ids).await? };
-        lay_requirements(&mut rows, products.iter());
+        apply_requirement_changes(&mut rows, products.iter());
         let mut group = Self::default();
         for known in rows.into_iter().filter(|known| !known.is_withdrawn()) {
             let place = texts.first_place(&known.requirement).await?;

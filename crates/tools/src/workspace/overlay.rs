@@ -3,8 +3,8 @@
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
 use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{
-    Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, candidate_id_of,
-    lay_requirements, nearest_by,
+    Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, apply_requirement_changes,
+    candidate_id_of, nearest_by,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -196,7 +196,7 @@ impl<'a> WorkspaceOverlay<'a> {
     /// The job's recorded requirements, including withdrawn ones, in the order of recording.
     pub(crate) async fn recorded(&self) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
         let mut recorded = self.recorded.get_or_try_init(|| self.rows.recorded()).await?.clone();
-        lay_requirements(&mut recorded, self.records.iter());
+        apply_requirement_changes(&mut recorded, self.records.iter());
         Ok(recorded)
     }
 
@@ -219,7 +219,7 @@ impl<'a> WorkspaceOverlay<'a> {
         let committed = self.recorded.get_or_try_init(|| self.rows.recorded()).await?;
         let is_meant = |known: &&RecordedRequirement| ids.contains(&known.requirement.candidate_id);
         let mut recorded: Vec<RecordedRequirement> = committed.iter().filter(is_meant).cloned().collect();
-        lay_requirements(&mut recorded, self.records.iter());
+        apply_requirement_changes(&mut recorded, self.records.iter());
         recorded.retain(|known| ids.contains(&known.requirement.candidate_id));
         Ok(recorded)
     }

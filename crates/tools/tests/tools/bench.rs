@@ -3,7 +3,7 @@
 use plumbline_documents::Parser;
 use plumbline_engine::{
     Check, Citation, FileIndex, FileMeta, OutsideCall, Passage, Product, RecordedRequirement, Source, ToolCall,
-    ToolReturn, lay_requirements,
+    ToolReturn, apply_requirement_changes,
 };
 use plumbline_tools::{
     BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
@@ -88,7 +88,7 @@ impl Memory {
             }
             Product::AddCitation(citation) => self.citations.push(citation),
             product @ (Product::AddRequirement(_) | Product::ChangeRequirement(_)) => {
-                lay_requirements(&mut self.recorded, std::iter::once(&product));
+                apply_requirement_changes(&mut self.recorded, std::iter::once(&product));
             }
             Product::JudgeRequirement(_) => unreachable!("these tools judge no requirement"),
         }

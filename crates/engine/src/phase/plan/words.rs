@@ -196,14 +196,14 @@ pub(super) fn section(name: &str) -> Section {
         (Section::Approach, APPROACHES),
         (Section::AboutThePlan, ABOUT_THE_PLAN),
     ];
-    let is_in = |words| all(words).any(|word| name.strip_prefix(word).is_some_and(goes_on_besides));
+    let is_in = |words| all(words).any(|word| name.strip_prefix(word).is_some_and(continues_title));
     let named = lists.iter().find(|(_, words)| is_in(words)).map(|(section, _)| *section);
     // Single-letter headings belong to an index.
     let is_letter = name.chars().count() == 1;
     named.unwrap_or(if is_letter { Section::Aside } else { Section::Part })
 }
 
-fn goes_on_besides(rest: &str) -> bool {
+fn continues_title(rest: &str) -> bool {
     let connectives =
         ["and ", "or ", "of ", "for ", "und ", "oder ", "et ", "y ", "e ", "en ", "и ", "des ", "der ", "du ", "de "];
     let next = rest.trim_start();

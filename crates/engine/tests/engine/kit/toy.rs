@@ -134,7 +134,7 @@ impl Toy {
 
     /// Applies one product.
     pub(crate) fn produce(&mut self, product: &Product) {
-        self.rows.lay_products(std::slice::from_ref(product));
+        self.rows.apply_products(std::slice::from_ref(product));
     }
 
     /// Adds a file, as if an earlier step had written it.
