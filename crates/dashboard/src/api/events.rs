@@ -41,8 +41,8 @@ pub(crate) async fn of_job(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let slot = state.streams.admit(client)?;
     let job = api::find(&state, &id).await?;
-    let look = JobLook { store: state.store.clone(), id: job.id, last: None, ended: false };
-    Ok(serve(look, slot))
+    let source = JobEvents { store: state.store.clone(), id: job.id, last: None, ended: false };
+    Ok(serve(source, slot))
 }
 
 /// `/api/jobs/events`: an event `jobs` whenever the list of jobs has changed.
@@ -51,27 +51,27 @@ pub(crate) async fn of_all(
     Extension(Client(client)): Extension<Client>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let slot = state.streams.admit(client)?;
-    Ok(serve(JobsLook { store: state.store.clone(), last: None }, slot))
+    Ok(serve(JobListEvents { store: state.store.clone(), last: None }, slot))
 }
 
 /// The subject of a stream.
-trait Look: Send + 'static {
+trait EventSource: Send + 'static {
     /// The event for changes since the last poll, if any; `Err` if no more will come.
-    fn look(&mut self) -> impl Future<Output = Result<Option<Event>, Ended>> + Send;
+    fn poll(&mut self) -> impl Future<Output = Result<Option<Event>, Ended>> + Send;
 }
 
 /// No more events will come.
 struct Ended;
 
-struct JobLook {
+struct JobEvents {
     store: Store,
     id: Uuid,
     last: Option<WatchRow>,
     ended: bool,
 }
 
-impl Look for JobLook {
-    async fn look(&mut self) -> Result<Option<Event>, Ended> {
+impl EventSource for JobEvents {
+    async fn poll(&mut self) -> Result<Option<Event>, Ended> {
         if self.ended {
             return Err(Ended);
         }
@@ -91,7 +91,7 @@ impl Look for JobLook {
     }
 }
 
-impl JobLook {
+impl JobEvents {
     fn end(&mut self) -> Event {
         self.ended = true;
         let status = self.last.as_ref().map_or("gone", |row| row.status.as_str());
@@ -99,13 +99,13 @@ impl JobLook {
     }
 }
 
-struct JobsLook {
+struct JobListEvents {
     store: Store,
     last: Option<JobsPulse>,
 }
 
-impl Look for JobsLook {
-    async fn look(&mut self) -> Result<Option<Event>, Ended> {
+impl EventSource for JobListEvents {
+    async fn poll(&mut self) -> Result<Option<Event>, Ended> {
         let pulse = match self.store.jobs_pulse().await {
             Ok(pulse) => pulse,
             Err(error) => return Ok(trouble(&error)),
@@ -124,23 +124,23 @@ fn trouble(error: &Error) -> Option<Event> {
     Some(Event::default().comment("the database does not answer; retrying"))
 }
 
-struct Looking<L> {
-    look: L,
+struct Polling<L> {
+    source: L,
     clock: Interval,
     ends: Instant,
     _slot: Slot,
 }
 
-fn serve<L: Look>(look: L, slot: Slot) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+fn serve<L: EventSource>(source: L, slot: Slot) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let mut clock = interval(LOOK);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let first = stream::iter([Ok(Event::default().retry(RETRY))]);
     let later =
-        stream::unfold(Looking { look, clock, ends: Instant::now() + LIFE, _slot: slot }, |mut looking| async move {
-            while Instant::now() < looking.ends {
-                looking.clock.tick().await;
-                match looking.look.look().await {
-                    Ok(Some(event)) => return Some((Ok(event), looking)),
+        stream::unfold(Polling { source, clock, ends: Instant::now() + LIFE, _slot: slot }, |mut polling| async move {
+            while Instant::now() < polling.ends {
+                polling.clock.tick().await;
+                match polling.source.poll().await {
+                    Ok(Some(event)) => return Some((Ok(event), polling)),
                     Ok(None) => {}
                     Err(Ended) => return None,
                 }

@@ -70,7 +70,7 @@ impl Bounds {
 pub(crate) struct Client(pub(crate) IpAddr);
 
 /// One open connection.
-struct Open {
+struct Connection {
     client: IpAddr,
     /// Requests that are being answered.
     busy: Arc<AtomicUsize>,
@@ -81,7 +81,7 @@ struct Open {
 #[derive(Default)]
 struct Table {
     next: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, Connection>,
 }
 
 impl Table {
@@ -94,7 +94,7 @@ impl Table {
         self.open.len() < bounds.total || self.close_silent(|_| true)
     }
 
-    fn close_silent(&mut self, among: impl Fn(&Open) -> bool) -> bool {
+    fn close_silent(&mut self, among: impl Fn(&Connection) -> bool) -> bool {
         let silent = self.open.iter().find(|(_, open)| among(open) && open.busy.load(Ordering::Acquire) == 0);
         let Some(number) = silent.map(|(number, _)| *number) else { return false };
         if let Some(open) = self.open.remove(&number) {
@@ -127,7 +127,7 @@ fn admit(stream: TcpStream, client: IpAddr, bounds: Bounds, table: &Arc<Mutex<Ta
     let (busy, close) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
     let number = open.next;
     open.next += 1;
-    open.open.insert(number, Open { client, busy: Arc::clone(&busy), close: Arc::clone(&close) });
+    open.open.insert(number, Connection { client, busy: Arc::clone(&busy), close: Arc::clone(&close) });
     drop(open);
     let (table, router) = (Arc::clone(table), router.clone());
     tokio::spawn(async move {
@@ -148,7 +148,7 @@ async fn converse(stream: TcpStream, client: IpAddr, router: Router, busy: Arc<A
     let _ = stream.set_nodelay(true);
     limit_unread(&stream);
     let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-        let (router, held) = (router.clone(), Busy::new(&busy));
+        let (router, held) = (router.clone(), InFlight::new(&busy));
         async move { Ok::<_, Infallible>(answer(router, request, client, held).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -176,37 +176,37 @@ async fn answer(
     mut router: Router,
     request: hyper::Request<Incoming>,
     client: IpAddr,
-    busy: Busy,
-) -> Response<Answered> {
+    busy: InFlight,
+) -> Response<CountedBody> {
     let mut request: Request = request.map(axum::body::Body::new);
     request.extensions_mut().insert(Client(client));
     let Ok(response) = router.call(request).await;
-    response.map(|body| Answered { body, _busy: busy })
+    response.map(|body| CountedBody { body, _busy: busy })
 }
 
 /// A request that is being answered.
-struct Busy(Arc<AtomicUsize>);
+struct InFlight(Arc<AtomicUsize>);
 
-impl Busy {
+impl InFlight {
     fn new(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
         Self(Arc::clone(count))
     }
 }
 
-impl Drop for Busy {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// A body whose connection is busy until it is sent.
-struct Answered {
+struct CountedBody {
     body: axum::body::Body,
-    _busy: Busy,
+    _busy: InFlight,
 }
 
-impl Body for Answered {
+impl Body for CountedBody {
     type Data = <axum::body::Body as HttpBody>::Data;
     type Error = axum::Error;
 
@@ -233,7 +233,8 @@ mod tests {
     fn opened(table: &mut Table, client: [u8; 4], busy: bool) -> u64 {
         let number = table.next;
         table.next += 1;
-        let open = Open { client: client.into(), busy: Arc::new(usize::from(busy).into()), close: Arc::default() };
+        let open =
+            Connection { client: client.into(), busy: Arc::new(usize::from(busy).into()), close: Arc::default() };
         table.open.insert(number, open);
         number
     }
