@@ -3,7 +3,7 @@
 use crate::answer;
 use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
-use crate::dialect::{self, Begun, Decoded, Field, Manner, NoAnswer, ORIGIN, SentBack};
+use crate::dialect::{self, Begun, Decoded, Field, NoAnswer, ORIGIN, RequestOptions, SentBack};
 use crate::http::stated_limits::StatedLimits;
 use crate::http::{Answer, Budget, Unanswered, exchange};
 use crate::learnt::{Learnt, Refusal};
@@ -37,7 +37,7 @@ pub struct ModelClient {
 
 /// How one request was made.
 struct Asked<'a> {
-    manner: &'a Manner,
+    options: &'a RequestOptions,
     learnt: &'a Learnt,
     /// Maximum tokens of the answer.
     cap: u32,
@@ -111,29 +111,29 @@ impl ModelClient {
         learnt: &Learnt,
     ) -> Result<Reply, Box<Failure>> {
         let started = Instant::now();
-        let manner = learnt.manner(&self.config, &self.place);
-        let mut record = self.record(&request, &manner, now());
-        let body = dialect::body(&self.config, &manner, &request);
+        let options = learnt.options(&self.config, &self.place);
+        let mut record = self.record(&request, &options, now());
+        let body = dialect::body(&self.config, &options, &request);
         let sent_bytes = body.len();
         let ModelRequest { tools, max_output_tokens, messages, .. } = request;
-        let cap = dialect::cap(&manner, max_output_tokens);
+        let cap = dialect::cap(&options, max_output_tokens);
         drop(messages);
-        let posted = self.post(manner.api, body);
-        let answered = exchange(posted, manner.api, self.config.timeouts, Budget::of(cap)).await;
+        let posted = self.post(options.api, body);
+        let answered = exchange(posted, options.api, self.config.timeouts, Budget::of(cap)).await;
         let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
         learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let bound: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut reply = {
             // Rendered again only if the provider reports no usage.
-            let render = || dialect::body(&self.config, &manner, &again());
+            let render = || dialect::body(&self.config, &options, &again());
             let sent = answer::Sent { bytes: sent_bytes, render: &render };
-            let sent_back = || dialect::sent_back(&self.config, &manner, &again());
-            let asked = Asked { manner: &manner, learnt, cap, now, bound: &bound, sent_back: &sent_back };
+            let sent_back = || dialect::sent_back(&self.config, &options, &again());
+            let asked = Asked { options: &options, learnt, cap, now, bound: &bound, sent_back: &sent_back };
             self.answered(answered, record, &asked, &sent)
         }?;
         if answer::seems_cut(&reply.record, sent_bytes) {
-            reply.record.server_window = Box::pin(self.server_window(manner.api)).await;
+            reply.record.server_window = Box::pin(self.server_window(options.api)).await;
         }
         Ok(reply)
     }
@@ -204,17 +204,17 @@ impl ModelClient {
         url
     }
 
-    fn record(&self, request: &ModelRequest<'_>, manner: &Manner, created_at: DateTime<Utc>) -> RequestRecord {
+    fn record(&self, request: &ModelRequest<'_>, options: &RequestOptions, created_at: DateTime<Utc>) -> RequestRecord {
         RequestRecord {
-            api: Some(manner.api.as_str().to_owned()),
+            api: Some(options.api.as_str().to_owned()),
             endpoint: Some(self.endpoint.clone()),
-            service_tier: manner.unless(Field::ServiceTier, self.config.service_tier.clone()),
+            service_tier: options.unless(Field::ServiceTier, self.config.service_tier.clone()),
             ..RequestRecord::sent(&self.config.model, request.purpose, request.attempt, created_at)
         }
     }
 
     fn read(&self, answer: &Answer, asked: &Asked<'_>) -> Result<Decoded, Problem> {
-        let &Asked { manner, learnt, .. } = asked;
+        let &Asked { options, learnt, .. } = asked;
         let no_answer = match &answer.body {
             Ok(body) if !(200..300).contains(&answer.status) => {
                 if classify::is_output_cap(answer.status, body) {
@@ -228,8 +228,8 @@ impl ModelClient {
                 }
                 return Err(self.refusal(problem, answer.status, body, asked));
             }
-            Ok(body) => match dialect::decode(manner.api, body) {
-                Ok(decoded) if self.is_over(answer, manner, learnt) => return Ok(from(decoded, manner)),
+            Ok(body) => match dialect::decode(options.api, body) {
+                Ok(decoded) if self.is_over(answer, options, learnt) => return Ok(from(decoded, options)),
                 Ok(_) => NoAnswer::Cut,
                 Err(no_answer) => no_answer,
             },
@@ -252,15 +252,15 @@ impl ModelClient {
         })
     }
 
-    fn is_over(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> bool {
-        manner.api != Api::Chat || learnt.is_over(&self.config, answer.has_own_end)
+    fn is_over(&self, answer: &Answer, options: &RequestOptions, learnt: &Learnt) -> bool {
+        options.api != Api::Chat || learnt.is_over(&self.config, answer.has_own_end)
     }
 
     /// A refusal that says how to change the request is transient, whether it came as a status or inside an answer: the
     /// next request is made that way.
     fn refusal(&self, problem: Problem, status: u16, body: &[u8], asked: &Asked<'_>) -> Problem {
         let refusal = Refusal { status, class: problem.class, body, cap: asked.cap, sent: asked.sent_back };
-        let Some(lesson) = asked.learnt.learn(&self.config, asked.manner, &refusal) else { return problem };
+        let Some(lesson) = asked.learnt.learn(&self.config, asked.options, &refusal) else { return problem };
         let consequence = lesson.consequence();
         info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");
         let message = format!("{}; {consequence}", problem.message);
@@ -279,9 +279,9 @@ impl ModelClient {
 }
 
 /// With its extra data marked as belonging to this endpoint.
-fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
+fn from(mut decoded: Decoded, options: &RequestOptions) -> Decoded {
     if !decoded.extra.is_empty() {
-        decoded.extra.insert(ORIGIN.into(), manner.origin.clone().into());
+        decoded.extra.insert(ORIGIN.into(), options.origin.clone().into());
     }
     decoded
 }
@@ -290,8 +290,8 @@ fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
 /// input of the model.
 pub fn request_body(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
     let place = base_url(&config.base_url).map(|url| place_of(&url)).unwrap_or_default();
-    let manner = Manner { streamed: false, ..Learnt::default().manner(config, &place) };
-    dialect::body(config, &manner, request)
+    let options = RequestOptions { streamed: false, ..Learnt::default().options(config, &place) };
+    dialect::body(config, &options, request)
 }
 
 fn base_url(base_url: &str) -> Result<reqwest::Url, ModelClientError> {

@@ -1,7 +1,7 @@
 //! A request's conversation before it is converted to a protocol: the order of speakers, the ids, and the data that is
 //! sent back with the model's answers.
 
-use super::{Manner, as_text, names};
+use super::{RequestOptions, as_text, names};
 use crate::config::{ModelConfig, ToolChoice};
 use crate::dialect::Field;
 use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
@@ -9,7 +9,7 @@ use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
 use serde_json::{Value, value::RawValue};
 use std::{borrow::Cow, collections::HashMap};
 
-/// The key in a message's `extra` with the origin of the rest, in the form of [`Manner::origin`].
+/// The key in a message's `extra` with the origin of the rest, in the form of [`RequestOptions::origin`].
 pub(crate) const ORIGIN: &str = "origin";
 
 /// The key in a message's `extra` under which a provider's own fields of single calls are kept, one object per call in
@@ -77,7 +77,11 @@ pub(crate) struct Offer<'a> {
 }
 
 /// The entries of a request, in order.
-pub(crate) fn turns<'a>(config: &ModelConfig, manner: &Manner, request: &'a ModelRequest<'_>) -> Vec<Turn<'a>> {
+pub(crate) fn turns<'a>(
+    config: &ModelConfig,
+    options: &RequestOptions,
+    request: &'a ModelRequest<'_>,
+) -> Vec<Turn<'a>> {
     let mut ids = Ids::new(config.profile.tool_call_id);
     let mut turns: Vec<Turn<'a>> = Vec::with_capacity(request.messages.len() + 1);
     let mut caller = None;
@@ -89,11 +93,11 @@ pub(crate) fn turns<'a>(config: &ModelConfig, manner: &Manner, request: &'a Mode
                 if message.role() == Role::Assistant {
                     caller = Some(*message);
                 }
-                match caller.filter(|caller| manner.as_text.contains(&caller.seq())) {
+                match caller.filter(|caller| options.as_text.contains(&caller.seq())) {
                     Some(caller) if matches!(message.role(), Role::Assistant | Role::Tool) => {
                         as_text::told(*message, caller)
                     }
-                    _ => stored(*message, caller, config, manner, &mut ids),
+                    _ => stored(*message, caller, config, options, &mut ids),
                 }
             }
         };
@@ -117,7 +121,7 @@ fn stored<'a>(
     message: MessageRef<'a>,
     caller: Option<MessageRef<'a>>,
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     ids: &mut Ids<'a>,
 ) -> Turn<'a> {
     let text = message.visible_content();
@@ -133,7 +137,7 @@ fn stored<'a>(
                 let name = names::fitted(call.name);
                 Call { id: ids.of_call(call.id, &name), name, arguments: call.arguments }
             });
-            let (calls, extra) = (calls.collect(), extra_of(message, &config.profile, manner));
+            let (calls, extra) = (calls.collect(), extra_of(message, &config.profile, options));
             Turn::Answer(Answer { seq: Some(message.seq()), text, calls, extra })
         }
     }
@@ -141,13 +145,13 @@ fn stored<'a>(
 
 /// The extra data that may be sent back with an answer: signatures and encrypted reasoning are valid only for the model
 /// that made them, at its endpoint, and others refuse them.
-fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, manner: &Manner) -> Vec<(&'a str, &'a Value)> {
+fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, options: &RequestOptions) -> Vec<(&'a str, &'a Value)> {
     let origin = message.extra().find(|(key, _)| *key == ORIGIN).and_then(|(_, origin)| origin.as_str());
     let is_from_here = origin.is_none_or(|origin| match profile.reasoning_echo {
-        ReasoningEcho::Always => origin.split(' ').next() == manner.origin.split(' ').next(),
-        ReasoningEcho::SameEndpoint | ReasoningEcho::EmptyString | ReasoningEcho::Never => origin == manner.origin,
+        ReasoningEcho::Always => origin.split(' ').next() == options.origin.split(' ').next(),
+        ReasoningEcho::SameEndpoint | ReasoningEcho::EmptyString | ReasoningEcho::Never => origin == options.origin,
     });
-    if !is_from_here || !manner.echo {
+    if !is_from_here || !options.echo {
         return Vec::new();
     }
     let goes_back = |key: &str| match profile.reasoning_echo {
@@ -227,24 +231,24 @@ pub(crate) fn raw(json: &str) -> &RawValue {
 }
 
 /// Whether the model must call a tool: if there are tools, it is configured and the endpoint accepts it.
-pub(crate) fn must_call(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> bool {
-    let takes = !manner.without.contains(&Field::ToolChoice) && takes(&config.profile, "required");
+pub(crate) fn must_call(config: &ModelConfig, options: &RequestOptions, request: &ModelRequest<'_>) -> bool {
+    let takes = !options.without.contains(&Field::ToolChoice) && takes(&config.profile, "required");
     !request.tools.is_empty() && config.tool_choice == ToolChoice::Required && takes
 }
 
 /// The value of `tool_choice`, in the protocols of OpenAI; none if the model is free to choose.
 pub(crate) fn tool_choice(
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     request: &ModelRequest<'_>,
     offers: &[Offer<'_>],
 ) -> Option<&'static str> {
-    if must_call(config, manner, request) {
+    if must_call(config, options, request) {
         return Some("required");
     }
     // Tools that are named only for the conversation must not be called.
     let only_named = request.tools.is_empty() && !offers.is_empty();
-    manner.unless(Field::ToolChoice, (only_named && takes(&config.profile, "none")).then_some("none"))
+    options.unless(Field::ToolChoice, (only_named && takes(&config.profile, "none")).then_some("none"))
 }
 
 /// Whether the endpoint accepts this value of `tool_choice`.

@@ -39,7 +39,7 @@ use serde_json::Value;
 
 /// Options of one request in addition to the configuration, including what the job has learnt about the endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct RequestOptions {
     /// The protocol.
     pub(crate) api: Api,
     /// Whether a stream is requested.
@@ -69,7 +69,7 @@ pub(crate) struct Manner {
     pub(crate) origin: String,
 }
 
-impl Manner {
+impl RequestOptions {
     /// A field's value, unless the field is not sent.
     pub(crate) fn unless<T>(&self, field: Field, value: Option<T>) -> Option<T> {
         value.filter(|_| !self.without.contains(&field))
@@ -82,33 +82,33 @@ impl Manner {
 }
 
 /// The body of a request: the stable part first, the appended part last, and equal requests have equal bytes.
-pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> Vec<u8> {
-    let turns = conversation::turns(config, manner, request);
-    match manner.api {
-        Api::Chat => chat::request::body(config, manner, request, &turns),
-        Api::Responses => responses::request::body(config, manner, request, &turns),
-        Api::Messages => messages::request::body(config, manner, request, &turns),
+pub(crate) fn body(config: &ModelConfig, options: &RequestOptions, request: &ModelRequest<'_>) -> Vec<u8> {
+    let turns = conversation::turns(config, options, request);
+    match options.api {
+        Api::Chat => chat::request::body(config, options, request, &turns),
+        Api::Responses => responses::request::body(config, options, request, &turns),
+        Api::Messages => messages::request::body(config, options, request, &turns),
     }
 }
 
 /// The parts of a request that may be refused.
-pub(crate) fn sent_back(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> SentBack {
-    let turns = conversation::turns(config, manner, request);
-    let mut sent = match manner.api {
-        Api::Chat => chat::request::sent_back(config, manner, &turns),
-        Api::Responses => responses::request::sent_back(manner, &turns),
-        Api::Messages => messages::request::sent_back(manner, &turns),
+pub(crate) fn sent_back(config: &ModelConfig, options: &RequestOptions, request: &ModelRequest<'_>) -> SentBack {
+    let turns = conversation::turns(config, options, request);
+    let mut sent = match options.api {
+        Api::Chat => chat::request::sent_back(config, options, &turns),
+        Api::Responses => responses::request::sent_back(options, &turns),
+        Api::Messages => messages::request::sent_back(options, &turns),
     };
-    let body = body(config, manner, request);
+    let body = body(config, options, request);
     sent.fields = fields::root_of(&body).map(|fields| fields.into_keys().collect()).unwrap_or_default();
     sent
 }
 
 /// The cap on an answer's tokens as it is sent.
-pub(crate) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
-    match manner.api {
-        Api::Chat | Api::Responses => manner.capped(max_output_tokens),
-        Api::Messages => messages::request::cap(manner, max_output_tokens),
+pub(crate) fn cap(options: &RequestOptions, max_output_tokens: u32) -> u32 {
+    match options.api {
+        Api::Chat | Api::Responses => options.capped(max_output_tokens),
+        Api::Messages => messages::request::cap(options, max_output_tokens),
     }
 }
 

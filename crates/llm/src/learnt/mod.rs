@@ -11,7 +11,7 @@ mod said;
 mod tests;
 
 use crate::config::{ModelConfig, Streaming};
-use crate::dialect::Manner;
+use crate::dialect::RequestOptions;
 use crate::http::stated_limits::StatedLimits;
 use crate::profile::Api;
 pub(crate) use lesson::Lesson;
@@ -72,12 +72,12 @@ impl Learnt {
     }
 
     /// The options of the next request. `place` is the address without user, password and query, because it is stored.
-    pub(crate) fn manner(&self, config: &ModelConfig, place: &str) -> Manner {
+    pub(crate) fn options(&self, config: &ModelConfig, place: &str) -> RequestOptions {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lessons = lessons.get(&key(config)).map(|lessons| &*lessons.learnt).unwrap_or_default();
         let by_responses = lessons.contains(&Lesson::UseResponses).then_some(Api::Responses);
         let api = config.api.or(by_responses).or(config.profile.api).unwrap_or(Api::Chat);
-        let mut manner = Manner {
+        let mut options = RequestOptions {
             api,
             streamed: config.stream != Streaming::Off,
             stream_options: api == Api::Chat && config.profile.stream_options,
@@ -92,13 +92,18 @@ impl Learnt {
             adaptive: false,
             origin: format!("{} {place} {}", api.as_str(), config.model),
         };
-        lessons.iter().for_each(|lesson| follow(lesson, &mut manner));
-        manner
+        lessons.iter().for_each(|lesson| follow(lesson, &mut options));
+        options
     }
 
     /// Learns from a refusal of a request with these options. None if there is nothing new to learn.
-    pub(crate) fn learn(&self, config: &ModelConfig, manner: &Manner, refusal: &Refusal<'_>) -> Option<Lesson> {
-        let may_teach = refusal::lessons_of(config, manner, refusal);
+    pub(crate) fn learn(
+        &self,
+        config: &ModelConfig,
+        options: &RequestOptions,
+        refusal: &Refusal<'_>,
+    ) -> Option<Lesson> {
+        let may_teach = refusal::lessons_of(config, options, refusal);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lessons = &mut all.entry(key(config)).or_default().learnt;
         let lesson = may_teach.into_iter().find(|lesson| is_news(lesson, lessons))?;
@@ -118,22 +123,22 @@ fn is_news(lesson: &Lesson, learnt: &[Lesson]) -> bool {
     of_its_kind.count() < most && !learnt.contains(lesson)
 }
 
-fn follow(lesson: &Lesson, manner: &mut Manner) {
+fn follow(lesson: &Lesson, options: &mut RequestOptions) {
     match lesson {
         // The protocol is chosen earlier.
         Lesson::UseResponses => {}
-        Lesson::NoStream => manner.streamed = false,
-        Lesson::NoStreamOptions => manner.stream_options = false,
-        Lesson::NoEncrypted => manner.encrypted = false,
-        Lesson::NoEcho => manner.echo = false,
-        Lesson::LeaveOut(key) => manner.left_out.push(key.clone()),
-        Lesson::AsText(seq) => manner.as_text.push(*seq),
-        Lesson::CapAs(field) => manner.output_cap = *field,
-        Lesson::MostTokens(most) => manner.most_tokens = Some(*most),
-        Lesson::Without(field) => manner.without.push(*field),
-        Lesson::Effort(effort) => manner.effort = Some(effort.clone()),
-        Lesson::NoEffort => manner.effort = None,
-        Lesson::Adaptive => manner.adaptive = true,
+        Lesson::NoStream => options.streamed = false,
+        Lesson::NoStreamOptions => options.stream_options = false,
+        Lesson::NoEncrypted => options.encrypted = false,
+        Lesson::NoEcho => options.echo = false,
+        Lesson::LeaveOut(key) => options.left_out.push(key.clone()),
+        Lesson::AsText(seq) => options.as_text.push(*seq),
+        Lesson::CapAs(field) => options.output_cap = *field,
+        Lesson::MostTokens(most) => options.most_tokens = Some(*most),
+        Lesson::Without(field) => options.without.push(*field),
+        Lesson::Effort(effort) => options.effort = Some(effort.clone()),
+        Lesson::NoEffort => options.effort = None,
+        Lesson::Adaptive => options.adaptive = true,
     }
 }
 

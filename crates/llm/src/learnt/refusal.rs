@@ -4,7 +4,7 @@
 use super::lesson::Lesson;
 use super::said::Said;
 use crate::config::{ModelConfig, OutputCapField, Streaming};
-use crate::dialect::{Field, Manner, SentBack};
+use crate::dialect::{Field, RequestOptions, SentBack};
 use crate::profile::Api;
 use plumbline_engine::FailureClass;
 
@@ -28,7 +28,7 @@ const SMALLEST_BUDGET: u32 = 1024;
 const SMALLEST_CAP: u32 = 16;
 
 /// Possible lessons of a refusal, the likeliest first.
-pub(super) fn lessons_of(config: &ModelConfig, manner: &Manner, refusal: &Refusal<'_>) -> Vec<Lesson> {
+pub(super) fn lessons_of(config: &ModelConfig, options: &RequestOptions, refusal: &Refusal<'_>) -> Vec<Lesson> {
     // Gateways report a refusal as their own error; then only its text shows that it is one.
     let is_verdict = refusal.class == FailureClass::Permanent;
     let is_refusal = matches!(refusal.status, 400 | 404 | 405 | 415 | 422 | 501);
@@ -37,40 +37,40 @@ pub(super) fn lessons_of(config: &ModelConfig, manner: &Manner, refusal: &Refusa
     }
     let said = Said::of(refusal.body);
     let mut lessons = Vec::new();
-    lessons.extend(of_protocol(config, manner, &said));
+    lessons.extend(of_protocol(config, options, &said));
     let sent = is_verdict.then(|| (refusal.sent)());
     if let Some(sent) = &sent {
-        lessons.extend(of_settings(manner, &said, sent, refusal.cap));
+        lessons.extend(of_settings(options, &said, sent, refusal.cap));
     }
-    lessons.extend(of_reasoning(manner, &said));
-    if let (Some(sent), true) = (&sent, manner.echo) {
+    lessons.extend(of_reasoning(options, &said));
+    if let (Some(sent), true) = (&sent, options.echo) {
         lessons.extend(of_keys(&said, sent));
     }
-    lessons.extend((manner.echo && manner.api == Api::Chat && is_about_reasoning(&said)).then_some(Lesson::NoEcho));
-    lessons.extend(of_streams(config, manner, &said));
+    lessons.extend((options.echo && options.api == Api::Chat && is_about_reasoning(&said)).then_some(Lesson::NoEcho));
+    lessons.extend(of_streams(config, options, &said));
     lessons.extend(sent.and_then(|sent| Some(Lesson::AsText((*sent.turns.get(said.place()?)?)?))));
     lessons
 }
 
-fn of_protocol(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Lesson> {
+fn of_protocol(config: &ModelConfig, options: &RequestOptions, said: &Said) -> Option<Lesson> {
     // OpenAI's newer models accept tools only in responses (gpt-5.6), or if an effort is set (gpt-5.2 to 5.5).
-    let is_open = config.api.is_none() && manner.api == Api::Chat;
+    let is_open = config.api.is_none() && options.api == Api::Chat;
     if is_open && said.says(&["v1/responses", "use the responses api"]) {
         return Some(Lesson::UseResponses);
     }
     let refuses_it = said.says(&["encrypted"]) && said.says(&["not supported", "include"]);
-    (manner.encrypted && manner.api == Api::Responses && refuses_it).then_some(Lesson::NoEncrypted)
+    (options.encrypted && options.api == Api::Responses && refuses_it).then_some(Lesson::NoEncrypted)
 }
 
 /// Optional configured fields, the cap's name and size, and the effort.
-fn of_settings(manner: &Manner, said: &Said, sent: &SentBack, cap: u32) -> Vec<Lesson> {
+fn of_settings(options: &RequestOptions, said: &Said, sent: &SentBack, cap: u32) -> Vec<Lesson> {
     let mut lessons = Vec::new();
-    lessons.extend(of_cap(manner, said, cap));
+    lessons.extend(of_cap(options, said, cap));
     let refused = |field: &Field| sent.fields.contains(field.name()) && refuses_field(said, *field);
     lessons.extend(Field::ALL.into_iter().filter(refused).map(Lesson::Without));
     // A statement about a message's reasoning is not about the reasoning settings.
-    if let (Some(effort), None) = (&manner.effort, said.place()) {
-        lessons.extend(of_effort(manner, effort, said));
+    if let (Some(effort), None) = (&options.effort, said.place()) {
+        lessons.extend(of_effort(options, effort, said));
     }
     lessons
 }
@@ -81,13 +81,13 @@ fn refuses_field(said: &Said, field: Field) -> bool {
     said.names(field.name()) && (said.refuses() || field == Field::Temperature && said.says(&only_one))
 }
 
-fn of_cap(manner: &Manner, said: &Said, cap: u32) -> Option<Lesson> {
+fn of_cap(options: &RequestOptions, said: &Said, cap: u32) -> Option<Lesson> {
     let (newer, older) = (OutputCapField::MaxCompletionTokens, OutputCapField::MaxTokens);
-    let is_chat = manner.api == Api::Chat;
-    if is_chat && manner.output_cap == older && said.has_word(newer.name()) && said.has_word(older.name()) {
+    let is_chat = options.api == Api::Chat;
+    if is_chat && options.output_cap == older && said.has_word(newer.name()) && said.has_word(older.name()) {
         return Some(Lesson::CapAs(newer));
     }
-    if is_chat && manner.output_cap == newer && said.names(newer.name()) && said.refuses() {
+    if is_chat && options.output_cap == newer && said.names(newer.name()) && said.refuses() {
         return Some(Lesson::CapAs(older));
     }
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens", "completion tokens"];
@@ -99,17 +99,17 @@ fn of_cap(manner: &Manner, said: &Said, cap: u32) -> Option<Lesson> {
 }
 
 /// A level is a word, or for messages a token budget.
-fn of_effort(manner: &Manner, effort: &str, said: &Said) -> Option<Lesson> {
+fn of_effort(options: &RequestOptions, effort: &str, said: &Said) -> Option<Lesson> {
     let names =
         ["reasoning_effort", "reasoning.effort", "reasoning effort", "output_config", "effort", "budget_tokens"];
     let of_thinking = ["thinking.", "thinking_", "adaptive", "'thinking'", "`thinking`", "thinking:", "thinking is"];
-    let is_of_it = said.says(&names) || manner.api == Api::Messages && said.says(&of_thinking);
+    let is_of_it = said.says(&names) || options.api == Api::Messages && said.says(&of_thinking);
     let refuses = said.refuses() || said.says(&["input should be", "must be", "expected one of", "invalid"]);
     if !is_of_it || !refuses {
         return None;
     }
     if let Ok(budget) = effort.parse::<u32>() {
-        if said.says(&["adaptive"]) && !manner.adaptive {
+        if said.says(&["adaptive"]) && !options.adaptive {
             return Some(Lesson::Adaptive);
         }
         let taken = said.numbers().filter(|taken| *taken >= SMALLEST_BUDGET && *taken != budget);
@@ -133,7 +133,7 @@ fn nearest_effort(effort: &str, said: &Said) -> Option<&'static str> {
 
 /// Reasoning, signatures and encrypted items that are no longer accepted: from another key or host, after a change, or
 /// without the items that belong to them.
-fn of_reasoning(manner: &Manner, said: &Said) -> Option<Lesson> {
+fn of_reasoning(options: &RequestOptions, said: &Said) -> Option<Lesson> {
     const PHRASES: [&str; 8] = [
         "invalid_encrypted_content",
         "encrypted content could not be verified",
@@ -148,9 +148,9 @@ fn of_reasoning(manner: &Manner, said: &Said) -> Option<Lesson> {
     const ITEMS: [&str; 5] =
         ["'rs_", "of type 'reasoning'", "required 'reasoning' item", "reasoning item", "`reasoning` item"];
     let of_item = said.says(&["reasoning"]) && said.says(&ITEMS);
-    let of_block = said.place().is_some() && said.says(&["thinking"]) && manner.api == Api::Messages;
+    let of_block = said.place().is_some() && said.says(&["thinking"]) && options.api == Api::Messages;
     let is_of_it = said.says(&PHRASES) || of_item || of_block;
-    (manner.echo && is_of_it && !said.says(&["passed back"])).then_some(Lesson::NoEcho)
+    (options.echo && is_of_it && !said.says(&["passed back"])).then_some(Lesson::NoEcho)
 }
 
 /// A key of earlier answers that the refusal names. If an item requires the key, all of its extra data is omitted.
@@ -168,12 +168,12 @@ fn is_about_reasoning(said: &Said) -> bool {
     said.says(&["reasoning_content", "reasoning_details", "reasoning input"]) && !said.says(&["passed back"])
 }
 
-fn of_streams(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Lesson> {
-    if manner.stream_options && said.refuses_one_of(&["stream_options"]) {
+fn of_streams(config: &ModelConfig, options: &RequestOptions, said: &Said) -> Option<Lesson> {
+    if options.stream_options && said.refuses_one_of(&["stream_options"]) {
         return Some(Lesson::NoStreamOptions);
     }
     // A refusal of streaming, not a word that contains it or uses it otherwise ("upstream", "the stream was cut").
     let names = ["\"stream\"", "'stream'", "`stream`", "streaming", "to stream", "stream=", "stream:"];
-    let is_refused = config.stream == Streaming::Auto && manner.streamed && said.refuses_one_of(&names);
+    let is_refused = config.stream == Streaming::Auto && options.streamed && said.refuses_one_of(&names);
     is_refused.then_some(Lesson::NoStream)
 }

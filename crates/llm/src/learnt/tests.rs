@@ -26,14 +26,14 @@ fn lesson(api: Api, status: u16, body: &str) -> Option<Lesson> {
     let mut config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
     config.profile.api = Some(api);
     let learnt = Learnt::default();
-    let manner = learnt.manner(&config, "http://127.0.0.1:1/v1");
+    let options = learnt.options(&config, "http://127.0.0.1:1/v1");
     let sent = || sent(&config);
     let refusal = refusal(status, body, &config, &sent);
-    let lesson = learnt.learn(&config, &manner, &refusal);
+    let lesson = learnt.learn(&config, &options, &refusal);
     assert_eq!(learnt.lessons(), usize::from(lesson.is_some()), "{body}");
     if lesson.is_some() {
-        let next = learnt.manner(&config, "http://127.0.0.1:1/v1");
-        assert_ne!(next, manner, "{body}");
+        let next = learnt.options(&config, "http://127.0.0.1:1/v1");
+        assert_ne!(next, options, "{body}");
         assert_eq!(learnt.learn(&config, &next, &refusal), None, "once: {body}");
     }
     lesson
@@ -134,9 +134,9 @@ fn what_is_configured_is_not_learnt_otherwise() {
     let mut config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
     (config.api, config.stream) = (Some(Api::Chat), Streaming::On);
     let learnt = Learnt::default();
-    let manner = learnt.manner(&config, "http://127.0.0.1:1/v1");
+    let options = learnt.options(&config, "http://127.0.0.1:1/v1");
     for body in ["use /v1/responses", "`stream` is not supported"] {
-        assert_eq!(learnt.learn(&config, &manner, &refusal(400, body, &config, &|| sent(&config))), None, "{body}");
+        assert_eq!(learnt.learn(&config, &options, &refusal(400, body, &config, &|| sent(&config))), None, "{body}");
     }
 }
 
@@ -148,10 +148,10 @@ fn lesson_of_all(api: Api, level: &str, body: &str) -> Option<Lesson> {
     (config.reasoning_level, config.service_tier) = (Some(level.into()), Some("flex".into()));
     config.tool_choice = ToolChoice::Required;
     let learnt = Learnt::default();
-    let manner = learnt.manner(&config, "http://127.0.0.1:1/v1");
-    let lesson = learnt.learn(&config, &manner, &refusal(400, body, &config, &|| sent(&config)));
+    let options = learnt.options(&config, "http://127.0.0.1:1/v1");
+    let lesson = learnt.learn(&config, &options, &refusal(400, body, &config, &|| sent(&config)));
     if let Some(lesson) = &lesson {
-        assert_ne!(learnt.manner(&config, "http://127.0.0.1:1/v1"), manner, "{body}");
+        assert_ne!(learnt.options(&config, "http://127.0.0.1:1/v1"), options, "{body}");
         assert!(has_taught(&format!("m answered 400: no; {}", lesson.consequence())), "{lesson:?}");
     }
     lesson
@@ -282,10 +282,10 @@ fn both_names_of_the_cap_are_not_refused_in_turn_for_ever() {
     let learnt = Learnt::default();
     let use_newer = r#"{"error":{"message":"'max_tokens' is not supported, use 'max_completion_tokens'"}}"#;
     let use_older = r#"{"error":{"message":"'max_completion_tokens' is unknown"}}"#;
-    let manner = || learnt.manner(&config, "http://127.0.0.1:1/v1");
+    let options = || learnt.options(&config, "http://127.0.0.1:1/v1");
     let newer = Some(Lesson::CapAs(OutputCapField::MaxCompletionTokens));
-    assert_eq!(learnt.learn(&config, &manner(), &refusal(400, use_newer, &config, &|| sent(&config))), newer);
-    assert_eq!(learnt.learn(&config, &manner(), &refusal(400, use_older, &config, &|| sent(&config))), None);
+    assert_eq!(learnt.learn(&config, &options(), &refusal(400, use_newer, &config, &|| sent(&config))), newer);
+    assert_eq!(learnt.learn(&config, &options(), &refusal(400, use_older, &config, &|| sent(&config))), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::config::{ModelConfig, OutputCapField};
 use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, CALL_EXTRAS, Call, Offer, Turn, offers, tool_choice};
-use crate::dialect::{Manner, SentBack, written};
+use crate::dialect::{RequestOptions, SentBack, written};
 use crate::profile::{Profile, ReasoningEcho};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -121,35 +121,35 @@ impl Placeholders {
 /// Writes it.
 pub(in crate::dialect) fn body(
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     request: &ModelRequest<'_>,
     turns: &[Turn<'_>],
 ) -> Vec<u8> {
     let offers = offers(request, turns, config.profile.tools_in_summary);
-    let cap = |field| (manner.output_cap == field).then_some(manner.capped(request.max_output_tokens));
+    let cap = |field| (options.output_cap == field).then_some(options.capped(request.max_output_tokens));
     let placeholders = Placeholders::of(&config.profile);
-    let of_earlier = Earlier { profile: &config.profile, manner, placeholders: &placeholders };
+    let of_earlier = Earlier { profile: &config.profile, options, placeholders: &placeholders };
     let parallel_tool_calls = config.parallel_tool_calls.filter(|_| !request.tools.is_empty());
     written(&Request {
         model: &config.model,
-        tool_choice: tool_choice(config, manner, request, &offers),
-        parallel_tool_calls: manner.unless(Field::ParallelToolCalls, parallel_tool_calls),
+        tool_choice: tool_choice(config, options, request, &offers),
+        parallel_tool_calls: options.unless(Field::ParallelToolCalls, parallel_tool_calls),
         tools: offers.iter().map(tool).collect(),
         messages: turns.iter().map(|turn| message(turn, &of_earlier)).collect(),
         max_tokens: cap(OutputCapField::MaxTokens),
         max_completion_tokens: cap(OutputCapField::MaxCompletionTokens),
-        temperature: manner.unless(Field::Temperature, config.temperature),
-        reasoning_effort: manner.effort.as_deref(),
-        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
-        stream: manner.streamed,
-        stream_options: (manner.streamed && manner.stream_options).then_some(StreamOptions { include_usage: true }),
+        temperature: options.unless(Field::Temperature, config.temperature),
+        reasoning_effort: options.effort.as_deref(),
+        service_tier: options.unless(Field::ServiceTier, config.service_tier.as_deref()),
+        stream: options.streamed,
+        stream_options: (options.streamed && options.stream_options).then_some(StreamOptions { include_usage: true }),
     })
 }
 
 /// Data of earlier answers in it.
-pub(in crate::dialect) fn sent_back(config: &ModelConfig, manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+pub(in crate::dialect) fn sent_back(config: &ModelConfig, options: &RequestOptions, turns: &[Turn<'_>]) -> SentBack {
     let placeholders = Placeholders::of(&config.profile);
-    let of_earlier = Earlier { profile: &config.profile, manner, placeholders: &placeholders };
+    let of_earlier = Earlier { profile: &config.profile, options, placeholders: &placeholders };
     let mut sent = SentBack { turns: turns.iter().map(Turn::answer).collect(), ..SentBack::default() };
     for turn in turns {
         let message = message(turn, &of_earlier);
@@ -169,7 +169,7 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
 /// How data of earlier answers is sent back.
 struct Earlier<'a> {
     profile: &'a Profile,
-    manner: &'a Manner,
+    options: &'a RequestOptions,
     placeholders: &'a Placeholders,
 }
 
@@ -229,7 +229,7 @@ impl<'a> Earlier<'a> {
 
     /// The fields that the endpoint accepts.
     fn taken(&self, fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Extra<'a> {
-        Extra(fields.into_iter().filter(|(key, _)| self.manner.left_out.iter().all(|left| left != key)).collect())
+        Extra(fields.into_iter().filter(|(key, _)| self.options.left_out.iter().all(|left| left != key)).collect())
     }
 }
 

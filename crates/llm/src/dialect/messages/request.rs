@@ -10,7 +10,7 @@ use crate::config::ModelConfig;
 use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, must_call, offers, raw};
 use crate::dialect::kept::{kept, kind};
-use crate::dialect::{Manner, SentBack, written};
+use crate::dialect::{RequestOptions, SentBack, written};
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -100,7 +100,7 @@ enum Content<'a> {
 /// Writes it.
 pub(in crate::dialect) fn body(
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     request: &ModelRequest<'_>,
     turns: &[Turn<'_>],
 ) -> Vec<u8> {
@@ -111,33 +111,33 @@ pub(in crate::dialect) fn body(
     for (place, turn) in turns.iter().enumerate() {
         match turn {
             Turn::System(text) => system.extend(text_block(text)),
-            _ => push(&mut messages, turn, manner, marked.contains(&place)),
+            _ => push(&mut messages, turn, options, marked.contains(&place)),
         }
     }
     if let (Some(first), true) = (system.first_mut(), !marked.is_empty()) {
         mark(first);
     }
-    let (thinking, effort) = thinking(manner, turns);
+    let (thinking, effort) = thinking(options, turns);
     written(&Request {
         model: &config.model,
-        tool_choice: tool_choice(config, manner, request, &offers, thinking.is_some()),
+        tool_choice: tool_choice(config, options, request, &offers, thinking.is_some()),
         tools: offers.iter().map(tool).collect(),
         system,
         messages,
-        max_tokens: cap(manner, request.max_output_tokens),
-        temperature: manner.unless(Field::Temperature, config.temperature),
+        max_tokens: cap(options, request.max_output_tokens),
+        temperature: options.unless(Field::Temperature, config.temperature),
         thinking,
         output_config: effort.map(|effort| Effort { effort }),
-        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
-        stream: manner.streamed,
+        service_tier: options.unless(Field::ServiceTier, config.service_tier.as_deref()),
+        stream: options.streamed,
     })
 }
 
 /// Data of earlier answers in it.
-pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+pub(in crate::dialect) fn sent_back(options: &RequestOptions, turns: &[Turn<'_>]) -> SentBack {
     let mut messages = Vec::new();
     for turn in turns.iter().filter(|turn| !matches!(turn, Turn::System(_))) {
-        push(&mut messages, turn, manner, false);
+        push(&mut messages, turn, options, false);
     }
     let mut sent = SentBack { turns: messages.iter().map(|message| message.answer).collect(), ..SentBack::default() };
     for block in messages.iter().flat_map(|message| &message.content) {
@@ -153,10 +153,10 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
 }
 
 /// The cap as it is sent: reasoning counts, and a thinking budget that leaves no room for an answer is refused.
-pub(in crate::dialect) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
-    let budget = manner.effort.as_deref().and_then(budget).unwrap_or(0);
+pub(in crate::dialect) fn cap(options: &RequestOptions, max_output_tokens: u32) -> u32 {
+    let budget = options.effort.as_deref().and_then(budget).unwrap_or(0);
     let cap = if budget < max_output_tokens { max_output_tokens } else { max_output_tokens.saturating_add(budget) };
-    manner.capped(cap)
+    options.capped(cap)
 }
 
 /// A level that is a token budget.
@@ -166,11 +166,11 @@ fn budget(level: &str) -> Option<u32> {
 
 /// How the model thinks: a number is a token budget, required by older models; a word is an effort, and the model
 /// decides when to think.
-fn thinking<'a>(manner: &'a Manner, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
-    match manner.effort.as_deref() {
+fn thinking<'a>(options: &'a RequestOptions, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
+    match options.effort.as_deref() {
         None | Some("none") => (None, None),
         Some(level) => match budget(level) {
-            Some(_) if manner.adaptive => (Some(json!({"type": "adaptive"})), None),
+            Some(_) if options.adaptive => (Some(json!({"type": "adaptive"})), None),
             Some(_) if is_amid_calls_without_thoughts(turns) => (None, None),
             Some(tokens) => (Some(json!({"type": "enabled", "budget_tokens": tokens})), None),
             None => (Some(json!({"type": "adaptive"})), Some(level)),
@@ -190,17 +190,17 @@ fn is_amid_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
 
 fn tool_choice(
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     request: &ModelRequest<'_>,
     offers: &[Offer<'_>],
     thinks: bool,
 ) -> Option<Value> {
     if request.tools.is_empty() {
-        return manner.unless(Field::ToolChoice, (!offers.is_empty()).then(|| json!({"type": "none"})));
+        return options.unless(Field::ToolChoice, (!offers.is_empty()).then(|| json!({"type": "none"})));
     }
     // A model that thinks cannot be forced to call a tool.
-    let kind = if must_call(config, manner, request) && !thinks { "any" } else { "auto" };
-    match manner.unless(Field::ToolChoice, config.parallel_tool_calls) {
+    let kind = if must_call(config, options, request) && !thinks { "any" } else { "auto" };
+    match options.unless(Field::ToolChoice, config.parallel_tool_calls) {
         Some(false) => Some(json!({"type": kind, "disable_parallel_tool_use": true})),
         Some(true) | None => (kind == "any").then(|| json!({"type": kind})),
     }
@@ -218,9 +218,9 @@ fn marked(request: &ModelRequest<'_>, turns: &[Turn<'_>]) -> Vec<usize> {
     [Some(history), answered].into_iter().flatten().filter_map(|end| end.checked_sub(1)).collect()
 }
 
-fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, manner: &Manner, marked: bool) {
+fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, options: &RequestOptions, marked: bool) {
     let (role, mut blocks) = match turn {
-        Turn::Answer(answer) => ("assistant", answered(answer, manner)),
+        Turn::Answer(answer) => ("assistant", answered(answer, options)),
         Turn::Result { call_id, text, .. } => {
             ("user", vec![block(Content::ToolResult { tool_use_id: call_id, content: text })])
         }
@@ -258,9 +258,9 @@ fn mark(block: &mut Block<'_>) {
     }
 }
 
-fn answered<'a>(answer: &'a Answer<'_>, manner: &Manner) -> Vec<Block<'a>> {
+fn answered<'a>(answer: &'a Answer<'_>, options: &RequestOptions) -> Vec<Block<'a>> {
     match kept(&answer.extra, BLOCKS) {
-        Some(blocks) => in_their_places(blocks, answer, manner),
+        Some(blocks) => in_their_places(blocks, answer, options),
         None => text_block(&answer.text).into_iter().chain(answer.calls.iter().map(used)).collect(),
     }
 }
@@ -272,7 +272,7 @@ fn used<'a>(call: &'a Call<'_>) -> Block<'a> {
 
 /// The original blocks, with the message's text and calls at their positions. Calls without a position follow at the
 /// end.
-fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Block<'a>> {
+fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>, options: &RequestOptions) -> Vec<Block<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(blocks.len());
     for kept in blocks {
@@ -282,7 +282,7 @@ fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>, manner: &Manner
             ("text", Some(fields)) if fields["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {}
             (_, Some(fields)) => {
                 let mut fields = fields.clone();
-                fields.retain(|key, _| !manner.left_out.contains(key));
+                fields.retain(|key, _| !options.left_out.contains(key));
                 placed.push(block(Content::Kept(fields)));
             }
             (_, None) => {}

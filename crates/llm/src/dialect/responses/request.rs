@@ -8,7 +8,7 @@ use crate::config::ModelConfig;
 use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, offers, tool_choice};
 use crate::dialect::kept::{kept, kind};
-use crate::dialect::{Manner, SentBack, written};
+use crate::dialect::{RequestOptions, SentBack, written};
 use plumbline_engine::ModelRequest;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -81,7 +81,7 @@ enum Item<'a> {
 /// Writes it.
 pub(in crate::dialect) fn body(
     config: &ModelConfig,
-    manner: &Manner,
+    options: &RequestOptions,
     request: &ModelRequest<'_>,
     turns: &[Turn<'_>],
 ) -> Vec<u8> {
@@ -91,25 +91,25 @@ pub(in crate::dialect) fn body(
     written(&Request {
         model: &config.model,
         instructions,
-        tool_choice: tool_choice(config, manner, request, &offers),
-        parallel_tool_calls: manner.unless(Field::ParallelToolCalls, parallel_tool_calls),
+        tool_choice: tool_choice(config, options, request, &offers),
+        parallel_tool_calls: options.unless(Field::ParallelToolCalls, parallel_tool_calls),
         tools: offers.iter().map(tool).collect(),
         store: false,
-        include: manner.encrypted.then_some(ENCRYPTED),
-        input: turns.iter().flat_map(|turn| items(turn, manner)).collect(),
-        max_output_tokens: manner.capped(request.max_output_tokens),
-        temperature: manner.unless(Field::Temperature, config.temperature),
-        reasoning: manner.effort.as_deref().map(|effort| Reasoning { effort }),
-        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
-        stream: manner.streamed,
+        include: options.encrypted.then_some(ENCRYPTED),
+        input: turns.iter().flat_map(|turn| items(turn, options)).collect(),
+        max_output_tokens: options.capped(request.max_output_tokens),
+        temperature: options.unless(Field::Temperature, config.temperature),
+        reasoning: options.effort.as_deref().map(|effort| Reasoning { effort }),
+        service_tier: options.unless(Field::ServiceTier, config.service_tier.as_deref()),
+        stream: options.streamed,
     })
 }
 
 /// Data of earlier answers in it.
-pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+pub(in crate::dialect) fn sent_back(options: &RequestOptions, turns: &[Turn<'_>]) -> SentBack {
     let mut sent = SentBack::default();
     for turn in instructed(turns).1 {
-        for item in items(turn, manner) {
+        for item in items(turn, options) {
             sent.turns.push(turn.answer());
             if let Item::Kept(fields) = item {
                 sent.add_item(&fields);
@@ -132,13 +132,13 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { r#type: "function", name, description, parameters, strict: false }
 }
 
-fn items<'a>(turn: &'a Turn<'_>, manner: &Manner) -> Vec<Item<'a>> {
+fn items<'a>(turn: &'a Turn<'_>, options: &RequestOptions) -> Vec<Item<'a>> {
     match turn {
         Turn::System(text) => vec![Item::Message { role: "system", content: text }],
         Turn::User(text) => vec![Item::Message { role: "user", content: text }],
         Turn::Result { call_id, text, .. } => vec![Item::FunctionCallOutput { call_id, output: text }],
         Turn::Answer(answer) => match kept(&answer.extra, ITEMS) {
-            Some(items) => in_their_places(items, answer, manner),
+            Some(items) => in_their_places(items, answer, options),
             None => {
                 let said =
                     (!answer.text.is_empty()).then_some(Item::Message { role: "assistant", content: &answer.text });
@@ -154,13 +154,13 @@ fn called<'a>(call: &'a Call<'_>) -> Item<'a> {
 
 /// The original items, with the message's text and calls at their positions. Calls without a position follow at the
 /// end.
-fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Item<'a>> {
+fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>, options: &RequestOptions) -> Vec<Item<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(items.len());
     for item in items {
         let Some(fields) = item.as_object() else { continue };
         let mut fields = fields.clone();
-        fields.retain(|key, _| !manner.left_out.contains(key));
+        fields.retain(|key, _| !options.left_out.contains(key));
         match kind(item) {
             "message" if !fields.contains_key("content") => {
                 if answer.text.is_empty() {
