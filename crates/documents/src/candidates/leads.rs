@@ -111,14 +111,14 @@ impl Leads {
     fn enter_item(&mut self, indent: usize, mark: Mark, loose: Option<Lead>) {
         self.is_entry = true;
         if let Some(reading) = self.open.last().and_then(|lead| lead.begins_with(indent, mark)) {
-            return self.goes_under(self.open.len() - 1, Entry { indent, reading });
+            return self.attach_entry(self.open.len() - 1, Entry { indent, reading });
         }
         if let Some((at, reading)) = self.list_of(indent, mark) {
-            return self.goes_under(at, Entry { indent, reading });
+            return self.attach_entry(at, Entry { indent, reading });
         }
         if let Some((at, reading)) = self.interrupted_list_of(mark) {
             self.open = std::mem::take(&mut self.interrupted);
-            return self.goes_under(at, Entry { indent, reading });
+            return self.attach_entry(at, Entry { indent, reading });
         }
         let beside = self.open.iter().position(|lead| lead.is_beside(indent, mark));
         self.open.truncate(beside.unwrap_or(self.open.len()));
@@ -131,11 +131,11 @@ impl Leads {
         }
         self.open.extend(loose.filter(|lead| lead.begins_with(indent, mark).is_some()));
         if let Some(reading) = self.open.last().and_then(|lead| lead.begins_with(indent, mark)) {
-            self.goes_under(self.open.len() - 1, Entry { indent, reading });
+            self.attach_entry(self.open.len() - 1, Entry { indent, reading });
         }
     }
 
-    fn goes_under(&mut self, at: usize, entry: Entry) {
+    fn attach_entry(&mut self, at: usize, entry: Entry) {
         self.open.truncate(at + 1);
         self.open[at].latest = Some(entry);
     }

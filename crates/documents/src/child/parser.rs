@@ -321,12 +321,12 @@ impl ParserPermit<'_> {
 
 /// The output of a child.
 struct Talk {
-    heard: Heard,
+    heard: ChildOutput,
     stderr: Vec<u8>,
 }
 
 /// The output on stdout, besides the pages.
-struct Heard {
+struct ChildOutput {
     bytes: u64,
     last_word: Option<Line>,
 }
@@ -355,9 +355,9 @@ async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, sink: Pa
 }
 
 /// Passes the pages on as they arrive, until the final message or an invalid line.
-async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: PageSink<'_>) -> std::io::Result<Heard> {
+async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: PageSink<'_>) -> std::io::Result<ChildOutput> {
     let mut lines = BufReader::new(pipe.take(limit));
-    let mut heard = Heard { bytes: 0, last_word: None };
+    let mut heard = ChildOutput { bytes: 0, last_word: None };
     let mut line = Vec::new();
     loop {
         line.clear();

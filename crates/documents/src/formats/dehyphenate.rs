@@ -58,16 +58,18 @@ impl Dehyphenator {
     }
 
     /// Dehyphenates the text of a block; if its line ends are significant, only characters are replaced.
-    pub(crate) fn mend_block(&self, block: &mut Block) {
+    pub(crate) fn dehyphenate_block(&self, block: &mut Block) {
         match block {
-            Block::Heading(_, text) | Block::Paragraph(text) | Block::Item { text, .. } => *text = self.mend(text),
-            Block::Table(rows) => rows.iter_mut().flatten().for_each(|cell| *cell = self.mend(cell)),
+            Block::Heading(_, text) | Block::Paragraph(text) | Block::Item { text, .. } => {
+                *text = self.dehyphenate(text)
+            }
+            Block::Table(rows) => rows.iter_mut().flatten().for_each(|cell| *cell = self.dehyphenate(cell)),
             Block::Verbatim(text) => *text = characters(text),
         }
     }
 
     /// Joins the lines of a paragraph; white space becomes single spaces.
-    pub(crate) fn mend(&self, text: &str) -> String {
+    pub(crate) fn dehyphenate(&self, text: &str) -> String {
         let text = characters(text);
         let mut out = String::with_capacity(text.len());
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -249,7 +251,7 @@ mod tests {
             ("https://x.org/web-\nmaster", "https://x.org/web-master"),
             ("and/inter-\nest", "and/interest"),
         ] {
-            assert_eq!(words.mend(text), expected);
+            assert_eq!(words.dehyphenate(text), expected);
         }
     }
 
@@ -275,7 +277,7 @@ mod tests {
             // Line ends that were lost.
             ("a non- exclusive right, pre- and post-audit", "a non-exclusive right, pre- and post-audit"),
         ] {
-            assert_eq!(words.mend(text), expected);
+            assert_eq!(words.dehyphenate(text), expected);
         }
     }
 }

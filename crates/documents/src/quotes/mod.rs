@@ -34,7 +34,7 @@ pub struct SourceText {
 
 /// A place where a quote occurs except for hyphens inside words that only one of the two has.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ButForHyphens {
+pub struct HyphenMatch {
     /// [`Match::Found`] or [`Match::OnOtherPage`], if the hyphens are ignored.
     pub answer: Match,
     /// Its pages, if the source has pages.
@@ -152,7 +152,7 @@ impl SourceText {
 
     /// The places where a quote occurs except for hyphens inside words. Whether those words were split at a line end in
     /// the original document is no longer known here.
-    pub fn find_but_for_hyphens(&self, quote: &str, page: Option<u32>) -> Vec<ButForHyphens> {
+    pub fn find_but_for_hyphens(&self, quote: &str, page: Option<u32>) -> Vec<HyphenMatch> {
         let quote = Normal::of(&composed(quote));
         if quote.text.chars().count() < SHORTEST {
             return Vec::new();
@@ -165,13 +165,13 @@ impl SourceText {
             let elsewhere = page.zip(pages).is_some_and(|(page, (first, last))| !(first..=last).contains(&page));
             let halves = offsets.into_iter().map(|offset| self.normal.halves(offset));
             let words = halves.map(|(left, right)| (left.to_owned(), right.to_owned())).collect();
-            ButForHyphens {
+            HyphenMatch {
                 answer: if elsewhere { Match::OnOtherPage(found) } else { Match::Found(found) },
                 pages,
                 words,
             }
         };
-        let mut places: Vec<ButForHyphens> = places.take(MOST_PLACES).map(place).collect();
+        let mut places: Vec<HyphenMatch> = places.take(MOST_PLACES).map(place).collect();
         places.sort_by_key(|place| matches!(place.answer, Match::OnOtherPage(_)));
         places
     }

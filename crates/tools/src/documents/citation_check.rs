@@ -12,7 +12,7 @@ use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
 use plumbline_documents::passages::{self, Occurrence, Quote};
-use plumbline_documents::quotes::{ButForHyphens, Found, Match, Passage, SHORTEST, SourceText};
+use plumbline_documents::quotes::{Found, HyphenMatch, Match, Passage, SHORTEST, SourceText};
 use plumbline_documents::{Kind, kind_of, push_page};
 use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
 use sha2::{Digest, Sha256};
@@ -374,7 +374,7 @@ async fn look_up_parted(
         let mut lines = String::new();
         pages.iter().for_each(|page| push_page(&mut lines, page, true));
         let lines = SourceText::new(&lines);
-        let parted = |place: &ButForHyphens| place.words.iter().all(|word| lines.parts(word));
+        let parted = |place: &HyphenMatch| place.words.iter().all(|word| lines.parts(word));
         places.into_iter().find(parted).map(|place| place.answer)
     });
     Ok(found.await)

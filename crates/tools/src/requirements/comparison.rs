@@ -35,7 +35,7 @@ pub(crate) async fn settle(
     let texts = Texts::new(overlay, ctx);
     let mut said = Vec::new();
     for product in &mut *products {
-        said.extend(put_place_right(&texts, product).await?);
+        said.extend(correct_place(&texts, product).await?);
     }
     let group = Group::of(&texts, products).await?;
     for product in &mut *products {
@@ -51,7 +51,7 @@ pub(crate) async fn settle(
 }
 
 /// Corrects the place of a requirement that is recorded or changed; returns the corrections.
-async fn put_place_right(texts: &Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
+async fn correct_place(texts: &Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
     match product {
         Product::AddRequirement(requirement) => placement::put_right(texts, requirement).await,
         Product::ChangeRequirement(change) => {

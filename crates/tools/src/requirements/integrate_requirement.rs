@@ -73,7 +73,7 @@ impl Declared for IntegrateRequirement {
         let name = env.rows.names().name(&checked.row);
         let mut script = Script::over(|path| env.overlay.size(path));
         let Done { verdict, said, warnings, judgement } =
-            integrate(env, &checked, Wish { relations, compliance_status, notes }, &mut script).await?;
+            integrate(env, &checked, IntegrationRequest { relations, compliance_status, notes }, &mut script).await?;
         let warned = if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) };
         let mut products = script.into_products();
         products.push(Product::JudgeRequirement(Box::new(judgement)));
@@ -94,7 +94,7 @@ pub(crate) fn relations_documented() -> String {
 
 /// The parameters of an integration.
 #[derive(Debug, Default)]
-pub(crate) struct Wish {
+pub(crate) struct IntegrationRequest {
     pub(crate) relations: Vec<Wanted>,
     pub(crate) compliance_status: Option<String>,
     pub(crate) notes: Option<String>,
@@ -114,7 +114,7 @@ pub(crate) struct Done {
 pub(crate) async fn integrate(
     env: &ToolEnv<'_>,
     checked: &Checked,
-    Wish { relations: wanted, compliance_status, notes }: Wish,
+    IntegrationRequest { relations: wanted, compliance_status, notes }: IntegrationRequest,
     script: &mut Script<'_>,
 ) -> Result<Done, ToolError> {
     let Checked { row, findings } = checked;

@@ -6,7 +6,7 @@ use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::of_call::validation_queue;
 use crate::requirements::checks::relations::Wanted;
 use crate::requirements::checks::word;
-use crate::requirements::integrate_requirement::{Done, Wish, integrate, relations_documented};
+use crate::requirements::integrate_requirement::{Done, IntegrationRequest, integrate, relations_documented};
 use crate::requirements::judged::{Judged, OTHERS, list};
 use crate::requirements::reject_requirement::reject;
 use crate::requirements::script::Script;
@@ -123,7 +123,14 @@ impl Declared for JudgeRequirements {
                 Vec::push(left, name);
                 continue;
             }
-            match integrate(env, &checked, Wish { relations, ..Wish::default() }, &mut script).await {
+            match integrate(
+                env,
+                &checked,
+                IntegrationRequest { relations, ..IntegrationRequest::default() },
+                &mut script,
+            )
+            .await
+            {
                 Ok(Done { verdict, said, warnings, judgement }) => {
                     judged.add(verdict, name, judgement.graph_node_id.as_deref(), &said, warnings);
                     judgements.push(judgement);

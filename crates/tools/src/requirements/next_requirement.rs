@@ -98,7 +98,7 @@ impl Declared for NextRequirement {
             shown.push(RowShown::of(graph.as_ref(), &checked, quotes, names.name(&checked.row)).await?);
         }
         if shown.iter().flat_map(RowShown::sources).collect::<BTreeSet<_>>().len() > 1 {
-            shown.iter_mut().for_each(RowShown::tell_source);
+            shown.iter_mut().for_each(RowShown::show_source);
         }
         let waiting = validation_queue.tally(recheck).await?.waiting;
         let max_tokens = env.ctx.max_result_tokens;

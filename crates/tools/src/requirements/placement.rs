@@ -29,7 +29,7 @@ pub(crate) async fn put_right(texts: &Texts<'_>, requirement: &mut Requirement) 
     let given = location.get("section").filter(|section| !section.is_null());
     match given.map(|section| section.as_str().map_or_else(|| section.to_string(), str::to_owned)) {
         None => _ = location.insert("section".to_owned(), known.into()),
-        Some(section) if !stands_in(&own, &section) => {
+        Some(section) if !is_in_section(&own, &section) => {
             said.push(format!(
                 "{number}its words stand under \"{heading}\", not in section {section}; section {known} was recorded"
             ));
@@ -62,7 +62,7 @@ async fn own_sentence(texts: &Texts<'_>, requirement: &Requirement) -> Result<Op
 
 /// Whether a sentence is in a section: a heading above it, a lead or its own beginning contains the section's name or
 /// number, or the section is a part of one that a heading numbers.
-fn stands_in(sentence: &Laid, section: &str) -> bool {
+fn is_in_section(sentence: &Laid, section: &str) -> bool {
     let bare = |text: &str| {
         text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
     };
@@ -100,11 +100,11 @@ mod tests {
         for (section, expected) in
             [("3.1", true), ("3.1.2(a)", true), ("Records", true), ("3", true), ("99", false), ("Scope", false)]
         {
-            assert_eq!(stands_in(&numbered, section), expected, "{section}");
+            assert_eq!(is_in_section(&numbered, section), expected, "{section}");
         }
         let named = under(&["Records"]);
         for (section, expected) in [("Records", true), ("4.2", true), ("Scope", false)] {
-            assert_eq!(stands_in(&named, section), expected, "{section}");
+            assert_eq!(is_in_section(&named, section), expected, "{section}");
         }
     }
 }

@@ -74,7 +74,7 @@ impl RowShown {
     }
 
     /// Shows the document of each quote.
-    pub(super) fn tell_source(&mut self) {
+    pub(super) fn show_source(&mut self) {
         self.tells_source = true;
     }
 

@@ -206,13 +206,13 @@ impl<'a> Walk<'a> {
                     self.copied = reader.buffer_position() as usize;
                     self.settled.xml.push_str(&escape(&*text.xml10_content()));
                 }
-                Event::End(end) if end.name().as_ref() == "w:p" => self.tell_unshown(),
+                Event::End(end) if end.name().as_ref() == "w:p" => self.report_hidden(),
                 Event::End(end) if end.name().as_ref() == "w:r" => self.run_ends(&reader),
                 Event::Eof => break,
                 _ => {}
             }
         }
-        self.tell_unshown();
+        self.report_hidden();
         self.settled.xml.push_str(&self.xml[self.copied..]);
         Ok(())
     }
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
                     let words = words(self.leave_out(reader, from, start)?);
                     self.gather(why, &words);
                 }
-                None if start.name().as_ref() == "w:r" => self.tell_unshown(),
+                None if start.name().as_ref() == "w:r" => self.report_hidden(),
                 None => {}
             },
             "m:oMath" => {
@@ -330,13 +330,13 @@ impl<'a> Walk<'a> {
         match &mut self.unshown {
             Some((before, gathered)) if *before == why => gathered.push_str(words),
             _ => {
-                self.tell_unshown();
+                self.report_hidden();
                 self.unshown = Some((why, words.to_owned()));
             }
         }
     }
 
-    fn tell_unshown(&mut self) {
+    fn report_hidden(&mut self) {
         match self.unshown.take() {
             Some((Unshown::Hidden, words)) => self.tell("hidden", &words),
             Some((Unshown::Struck, words)) => self.tell("struck out", &words),

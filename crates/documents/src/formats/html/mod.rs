@@ -25,7 +25,7 @@ const UNMARKED: [&str; 10] = ["b", "strong", "em", "i", "u", "a", "code", "tt", 
 const ARTICLE_SHARE: usize = 5;
 
 /// A text and the content missing from it.
-pub(crate) type Told = (String, Vec<String>);
+pub(crate) type TextAndWarnings = (String, Vec<String>);
 
 /// The page as Markdown, without scripts, styles and navigation.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
@@ -35,7 +35,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
 }
 
 /// The same for a page of a book, which has no title of its own.
-pub(crate) fn markdown(bytes: &[u8]) -> Result<Told, Failure> {
+pub(crate) fn markdown(bytes: &[u8]) -> Result<TextAndWarnings, Failure> {
     let (html, warning) = checked(bytes)?;
     let (text, warnings) = convert(&html)?;
     Ok((text, warning.into_iter().chain(warnings).collect()))
@@ -48,15 +48,15 @@ pub(crate) fn article(bytes: &[u8]) -> Parsed {
     let article = dom_smoothie::Readability::new(html.as_str(), None, None).and_then(|mut page| page.parse());
     let (title, told) = match article {
         Ok(article) => (Some(article.title.trim().to_owned()), convert(&article.content).unwrap_or_default()),
-        Err(_) => (None, Told::default()),
+        Err(_) => (None, TextAndWarnings::default()),
     };
     let title = title.filter(|title| !title.is_empty()).or_else(|| self::title(&html));
-    let words = |told: &Told| told.0.split_whitespace().count();
+    let words = |told: &TextAndWarnings| told.0.split_whitespace().count();
     let told = if words(&told) * ARTICLE_SHARE >= words(&whole) { told } else { whole };
     Ok(finish(told, title, warning))
 }
 
-fn finish((text, warnings): Told, title: Option<String>, warning: Option<String>) -> (Vec<Page>, Trailer) {
+fn finish((text, warnings): TextAndWarnings, title: Option<String>, warning: Option<String>) -> (Vec<Page>, Trailer) {
     let warnings = warning.into_iter().chain(warnings).collect();
     (vec![Page { number: 1, text }], Trailer { title, warnings, ..Trailer::default() })
 }
@@ -77,7 +77,7 @@ fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
     Ok((html, warning))
 }
 
-fn convert(html: &str) -> Result<Told, Failure> {
+fn convert(html: &str) -> Result<TextAndWarnings, Failure> {
     let converter = HtmlToMarkdown::builder()
         .options(options::Options {
             bullet_list_marker: options::BulletListMarker::Dash,

@@ -24,7 +24,7 @@ const LONGEST: usize = 64;
 
 /// The cache of a document's strings, kept from page to page.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub(crate) struct StringCache {
     fonts: Vec<Known>,
     numbers: HashMap<Font, usize>,
     /// The font names of the current page or form: a handful, so a list is faster than a map.
@@ -53,7 +53,7 @@ struct Answers {
 pub(crate) struct View<'a> {
     document: &'a RawBackend,
     fonts: &'a Fonts,
-    memory: &'a Mutex<Memory>,
+    memory: &'a Mutex<StringCache>,
     pages: BTreeMap<u32, PageId>,
     rules: Mutex<Rules>,
     lost: AtomicUsize,
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
     pub(crate) fn new(
         document: &'a RawBackend,
         fonts: &'a Fonts,
-        memory: &'a Mutex<Memory>,
+        memory: &'a Mutex<StringCache>,
         (number, id): (u32, PageId),
     ) -> Self {
         let pages = BTreeMap::from([(number, id)]);
@@ -88,10 +88,10 @@ impl<'a> View<'a> {
 
     /// Whether the lines drawn so far may be the rulings of a table, on a page of that height and text.
     pub(crate) fn may_have_ruled_table(&self, height: f32, spans: &[TextSpan]) -> bool {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).may_rule_a_table(height, spans)
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).may_contain_table(height, spans)
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, StringCache> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl Memory {
+impl StringCache {
     /// The number of the font of a name in a scope.
     fn font(&mut self, fonts: &Fonts, scope: ResourceScope, name: &[u8]) -> usize {
         if self.scope != Some(scope) {

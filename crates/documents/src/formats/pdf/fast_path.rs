@@ -4,7 +4,7 @@
 //! lines. Most pages have no tables: one reading gives lines, headings and blocks. A page that may have a table is left
 //! to the parser, because its knowledge of ruled tables is private.
 
-use super::cached_backend::{Memory, View};
+use super::cached_backend::{StringCache, View};
 use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
@@ -27,7 +27,7 @@ pub(crate) enum Found {
 pub(crate) fn read(
     document: &RawBackend,
     fonts: &Fonts,
-    memory: &Mutex<Memory>,
+    memory: &Mutex<StringCache>,
     page @ (number, id): (u32, PageId),
 ) -> Found {
     let view = View::new(document, fonts, memory, page);

@@ -51,7 +51,7 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
     let told = running_headers::remove(&mut read.sheets);
     read.warnings.extend(told);
     headings::settle(&mut read.sheets);
-    mend(&mut read.sheets);
+    dehyphenate(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
     finish(read, count, &asked, |sheet| {
         let blocks: Vec<Block> = sheet.blocks.into_iter().map(|placed| placed.block).collect();
@@ -73,9 +73,9 @@ fn sample(asked: &RangeInclusive<u32>, count: u32) -> RangeInclusive<u32> {
     first..=last
 }
 
-fn mend(sheets: &mut [Sheet]) {
+fn dehyphenate(sheets: &mut [Sheet]) {
     let words = Dehyphenator::of(sheets.iter().flat_map(|sheet| &sheet.blocks).map(|placed| &placed.block));
-    sheets.iter_mut().flat_map(|sheet| &mut sheet.blocks).for_each(|placed| words.mend_block(&mut placed.block));
+    sheets.iter_mut().flat_map(|sheet| &mut sheet.blocks).for_each(|placed| words.dehyphenate_block(&mut placed.block));
 }
 
 fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(Sheet) -> String) -> Parsed {

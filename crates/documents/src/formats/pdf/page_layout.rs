@@ -72,7 +72,7 @@ impl Sheet {
     pub(crate) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines, seen: Seen) -> Self {
         let blocks = blocks.filter(|block| !block.is_empty());
         let mut blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
-        stand_tables(&mut blocks, &mut lines);
+        order_tables(&mut blocks, &mut lines);
         // A page that paints nothing, or only a few rules, is intentionally blank.
         let blank = page.text == 0 && page.images == 0 && page.fills < 20 && !seen.damaged;
         let silent = blocks.is_empty() && !blank;
@@ -113,7 +113,7 @@ fn letters(block: &Block) -> usize {
 }
 
 /// Puts each table at its position: the parser places it by the paragraphs around it, which it may have joined.
-fn stand_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
+fn order_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
     for placed in blocks.iter_mut() {
         if let Block::Table(rows) = &placed.block {
             placed.first = lines.take_table(rows);

@@ -49,7 +49,7 @@ impl Rules {
     }
 
     /// Whether there is text in columns between lines of one length, on a page of that height.
-    pub(crate) fn may_rule_a_table(&self, height: f32, spans: &[TextSpan]) -> bool {
+    pub(crate) fn may_contain_table(&self, height: f32, spans: &[TextSpan]) -> bool {
         let pairs = self.level.iter().flat_map(|upper| self.level.iter().map(move |lower| (upper, lower)));
         let mut bands = pairs.filter(|(upper, lower)| upper.holds_with(lower, height));
         self.elsewhere || bands.any(|(upper, lower)| has_columns(between(spans, upper, lower)))
@@ -186,11 +186,11 @@ mod tests {
             ("72 700 468 40 re; f", true),
             ("72 700 468 40 re; W; n", false),
         ] {
-            assert_eq!(rules(drawn).may_rule_a_table(800.0, &in_columns), expected, "{drawn}");
-            assert!(!rules(drawn).may_rule_a_table(800.0, &together), "{drawn}");
+            assert_eq!(rules(drawn).may_contain_table(800.0, &in_columns), expected, "{drawn}");
+            assert!(!rules(drawn).may_contain_table(800.0, &together), "{drawn}");
         }
         for elsewhere in ["0 1 -1 0 0 0 cm; 72 700 468 1 re; f", "72 700 468 1 re; f | 0 0 400 50 re; f"] {
-            assert!(rules(elsewhere).may_rule_a_table(800.0, &together), "{elsewhere}");
+            assert!(rules(elsewhere).may_contain_table(800.0, &together), "{elsewhere}");
         }
     }
 }

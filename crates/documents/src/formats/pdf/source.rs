@@ -1,6 +1,6 @@
 //! An open PDF, and the reading of its pages.
 
-use super::cached_backend::Memory;
+use super::cached_backend::StringCache;
 use super::failure;
 use super::fast_path::{self, Found};
 use super::fonts::Fonts;
@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
         let fonts = Fonts::load(self.bytes).map_err(failure)?;
         let ids: Vec<(u32, PageId)> = self.pages.range(pages).map(|(number, id)| (*number, *id)).collect();
         let found = shared(&ids, (FEWEST_TEXT, TEXT_SHARE), |shares| {
-            let memory = Mutex::new(Memory::default());
+            let memory = Mutex::new(StringCache::default());
             let read = |page: &(u32, PageId)| fast_path::read(&self.document, &fonts, &memory, *page);
             let parts = std::iter::from_fn(|| shares.take());
             parts.map(|(place, part)| (place, part.iter().map(read).collect::<Vec<_>>())).collect()

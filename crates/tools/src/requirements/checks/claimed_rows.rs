@@ -66,12 +66,12 @@ impl ClaimedRows {
     /// Reads the rows that the job holds, unless already read.
     pub(crate) async fn read(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
         match self.all().is_empty() {
-            true => self.read_anew(validation_queue).await,
+            true => self.reload(validation_queue).await,
             false => Ok(()),
         }
     }
 
-    async fn read_anew(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
+    async fn reload(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
         let held = check(validation_queue, validation_queue.held().await?).await?;
         let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = held;
@@ -88,7 +88,7 @@ impl ClaimedRows {
         if !known.is_empty() {
             return Ok(known);
         }
-        self.read_anew(validation_queue).await?;
+        self.reload(validation_queue).await?;
         Ok(self.known(id))
     }
 

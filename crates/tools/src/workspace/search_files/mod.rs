@@ -14,7 +14,7 @@ use crate::workspace::untrusted::holds_untrusted;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_bounds::{Cancellation, run_blocking, run_costly};
 use plumbline_engine::Phases;
-use scan::{Finder, Hits, Over, Search};
+use scan::{Finder, Hits, Incomplete, Search};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -166,7 +166,7 @@ async fn search(overlay: &WorkspaceOverlay<'_>, files: &[String], finder: &Finde
             hits.scan(&file, &content, &scanner, &search).map(|()| (hits, started.elapsed()))
         };
         let scanned = if finder.is_costly() { run_costly(scan).await } else { run_blocking(scan).await };
-        let (found, taken) = scanned.map_err(|Over| too_long(path))?;
+        let (found, taken) = scanned.map_err(|Incomplete| too_long(path))?;
         hits = found;
         left = left.saturating_sub(taken);
     }

@@ -59,7 +59,7 @@ impl Finder {
     }
 
     /// The position of the first term in the line, if all occur; an error if the search ends before that is known.
-    fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Over> {
+    fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Incomplete> {
         if !self.costly {
             search.goes_on()?;
             return Ok(self.find_whole(line));
@@ -93,14 +93,14 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn goes_on(&self) -> Result<(), Over> {
-        if self.cancellation.is_cancelled() || Instant::now() >= self.deadline { Err(Over) } else { Ok(()) }
+    fn goes_on(&self) -> Result<(), Incomplete> {
+        if self.cancellation.is_cancelled() || Instant::now() >= self.deadline { Err(Incomplete) } else { Ok(()) }
     }
 }
 
 /// The search ended before everything was scanned.
 #[derive(Debug)]
-pub(crate) struct Over;
+pub(crate) struct Incomplete;
 
 fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
     pattern::of_search(pattern, any_case).map_err(|reason| {
@@ -123,14 +123,14 @@ impl Hits {
     /// Scans one file. Content that is not text has no lines.
     ///
     /// # Errors
-    /// [`Over`] if the search has timed out or was cancelled.
+    /// [`Incomplete`] if the search has timed out or was cancelled.
     pub(crate) fn scan(
         &mut self,
         path: &str,
         content: &[u8],
         finder: &Finder,
         search: &Search<'_>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), Incomplete> {
         let Ok(text) = std::str::from_utf8(content) else {
             return Ok(());
         };
