@@ -3,9 +3,9 @@
 use crate::prose::prose;
 use chrono::{DateTime, Utc};
 use plumbline_engine::{
-    Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobInfo, Limits, Memory, ModelSettings,
-    Outcome, PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings,
-    Snapshot, StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
+    Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobInfo, Limits, ModelSettings, Outcome,
+    PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
+    StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn, WorkspaceMemory,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ fn started(settings: Settings) -> Run {
         todos: Vec::new(),
         staged_todos: Vec::new(),
         files: Default::default(),
-        memory: Memory::default(),
+        memory: WorkspaceMemory::default(),
         sources: Vec::new(),
         passages: Vec::new(),
         standing: Vec::new(),

@@ -66,9 +66,9 @@ pub use phase::{
 };
 pub use run::{
     Anchor, Beginning, CANDIDATE_LIST, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Given,
-    GivenRow, Guards, JobInfo, JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT,
-    REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, SystemStatements,
-    Totals, is_recorder,
+    GivenRow, Guards, JobInfo, JobRows, Judged, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS,
+    Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, SystemStatements, Totals,
+    WorkspaceMemory, is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};

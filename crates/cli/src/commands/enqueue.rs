@@ -46,7 +46,7 @@ fn read_object(flag: &str, example: &str, text: &str) -> Result<Value, Failure> 
 /// know the type. A login that may not read workers gets no warning.
 async fn warn_of_unknown(store: &Store, job_type: &str) -> Result<(), Failure> {
     let lease = u32::try_from(environment::timing()?.lease.as_secs()).unwrap_or(u32::MAX);
-    let Ok(workers) = store.who_knows(job_type, lease).await else { return Ok(()) };
+    let Ok(workers) = store.workers_knowing(job_type, lease).await else { return Ok(()) };
     if let (0, Some(reason)) = (workers.knowing, &workers.broken) {
         eprintln!(
             "plumbline: warning: the job waits until its type's configuration is fixed: {}",

@@ -5,7 +5,8 @@ use crate::{environment, error::Failure, job_ref::JobRef, output};
 pub(crate) async fn run(job: &JobRef, step: i64, new_config: bool) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let job = job.find(&store).await?;
-    let forked = if new_config { store.fork_anew(job, step).await? } else { store.fork(job, step).await? };
+    let forked =
+        if new_config { store.fork_with_new_settings(job, step).await? } else { store.fork(job, step).await? };
     output::print(&forked.to_string())?;
     Ok(0)
 }

@@ -88,7 +88,7 @@ pub(super) struct Clearable {
     /// Tokens saved in every later request.
     gain: u32,
     /// Remaining tokens after the first of them, which no cache of the provider covers at the next request.
-    read_anew: u32,
+    read_again: u32,
 }
 
 impl Run {
@@ -152,7 +152,7 @@ impl Run {
             return;
         }
         let clearable = self.of_old_answers(|result| !self.state.given.is_open(result.seq()));
-        if self.is_large(clearable.gain) && clearable.gain >= clearable.read_anew {
+        if self.is_large(clearable.gain) && clearable.gain >= clearable.read_again {
             self.clear(clearable.results);
         }
     }
@@ -212,7 +212,7 @@ impl Run {
             if answers >= kept_answers && gain > 0 && is_clearable(message) && may_go(message) {
                 clearable.results.push(message.seq());
                 clearable.gain += gain;
-                clearable.read_anew = from_here.saturating_sub(clearable.gain);
+                clearable.read_again = from_here.saturating_sub(clearable.gain);
             }
         });
         clearable.results.reverse();

@@ -5,9 +5,9 @@
 
 use crate::ledger::beginning_at;
 use crate::{
-    Approval, ApprovalChange, ApprovalState, Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message,
+    Approval, ApprovalChange, ApprovalState, Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Message,
     Passage, PhaseKind, PhaseOutcome, Product, RecordedRequirement, Requirement, Settings, Snapshot, Source,
-    StandingRequirement, State, Todo, apply_requirement_changes,
+    StandingRequirement, State, Todo, WorkspaceMemory, apply_requirement_changes,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -142,9 +142,9 @@ impl JobRows {
         })
     }
 
-    fn memory(&self) -> Memory {
-        let mut memory = Memory::default();
-        for path in Memory::PATHS {
+    fn memory(&self) -> WorkspaceMemory {
+        let mut memory = WorkspaceMemory::default();
+        for path in WorkspaceMemory::PATHS {
             if let (Some(content), Some(text)) = (self.files.get(path), memory.get_mut(path)) {
                 *text = String::from_utf8_lossy(content).into_owned();
             }

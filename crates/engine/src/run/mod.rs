@@ -16,7 +16,7 @@ pub use deliverables::{CANDIDATE_LIST, REPORT, REQUIREMENT_LISTS, SystemStatemen
 pub use figures::{Figures, Judged};
 pub use given_rows::{Given, GivenRow};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
-pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
+pub use snapshot::{FileIndex, FileMeta, JobInfo, Progress, Snapshot, WorkspaceMemory};
 pub use state::{
     Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StageKind, StagedPhase, State,
     Totals,
@@ -52,7 +52,7 @@ pub struct Run {
     pub(crate) todos: Vec<Todo>,
     pub(crate) staged_todos: Vec<Todo>,
     pub(crate) files: FileIndex,
-    pub(crate) memory: Memory,
+    pub(crate) memory: WorkspaceMemory,
     pub(crate) sources: Vec<Source>,
     pub(crate) ledger: Ledger,
     pub(crate) feedback: Vec<Feedback>,

@@ -23,7 +23,7 @@ pub struct Snapshot {
     /// Index of the workspace.
     pub files: FileIndex,
     /// Texts of the memory files that exist.
-    pub memory: Memory,
+    pub memory: WorkspaceMemory,
     /// The job's documents.
     pub sources: Vec<Source>,
     /// The passages of the documents, in any order.
@@ -83,7 +83,7 @@ impl FileMeta {
 
 /// The files kept in memory: those that are part of prompts and openings, and the one that every todo appends to.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Memory {
+pub struct WorkspaceMemory {
     /// `workspace.md`.
     pub workspace: String,
     /// `main_plan.md`.
@@ -94,7 +94,7 @@ pub struct Memory {
     pub progress: String,
 }
 
-impl Memory {
+impl WorkspaceMemory {
     /// The paths of the memory files.
     pub const PATHS: [&'static str; 4] = ["workspace.md", "main_plan.md", "workspace_summary.md", "progress.md"];
 

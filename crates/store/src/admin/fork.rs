@@ -19,7 +19,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Self::fork`].
-    pub async fn fork_anew(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
+    pub async fn fork_with_new_settings(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
         let doing = "fork the job";
         let mut transaction = self.pool.begin().await.during(doing)?;
         let answer =

@@ -66,11 +66,11 @@ impl Listener {
     pub async fn next(&mut self) -> Result<Option<JobNotice>, Error> {
         loop {
             let Some(notice) = self.inner.try_recv().await.during("listen for changes of jobs")? else {
-                self.tell_of_limits();
+                self.notify_limits_changed();
                 return Ok(None);
             };
             if notice.channel() == LIMITS_CHANNEL {
-                self.tell_of_limits();
+                self.notify_limits_changed();
                 continue;
             }
             // Any login may notify the channel; foreign payloads are ignored.
@@ -80,7 +80,7 @@ impl Listener {
         }
     }
 
-    fn tell_of_limits(&self) {
+    fn notify_limits_changed(&self) {
         self.limits_changed.send_modify(|changes| *changes += 1);
     }
 }

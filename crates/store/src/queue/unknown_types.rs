@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn who_knows(&self, job_type: &str, lease_secs: u32) -> Result<Knowing, Error> {
+    pub async fn workers_knowing(&self, job_type: &str, lease_secs: u32) -> Result<Knowing, Error> {
         sqlx::query_file_as!(Knowing, "queries/queue/type_known.sql", job_type, f64::from(lease_secs))
             .fetch_one(&self.pool)
             .await

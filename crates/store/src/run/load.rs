@@ -9,8 +9,8 @@ use crate::{
     workspace::files::{facts, read_files},
 };
 use plumbline_engine::{
-    Approval, Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, StandingRequirement,
-    State, Todo, ToolCall, Totals,
+    Approval, Feedback, FileIndex, JobInfo, Message, Passage, Settings, Snapshot, Source, StandingRequirement, State,
+    Todo, ToolCall, Totals, WorkspaceMemory,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub struct LoadedJob {
     /// Index of the workspace.
     pub files: FileIndex,
     /// Contents of the memory files.
-    pub memory: Memory,
+    pub memory: WorkspaceMemory,
     /// The job's documents.
     pub sources: Vec<Source>,
     /// The passages of its documents.
@@ -76,7 +76,7 @@ impl LoadedJob {
             todos: Vec::new(),
             staged_todos: Vec::new(),
             files: FileIndex::default(),
-            memory: Memory::default(),
+            memory: WorkspaceMemory::default(),
             sources: Vec::new(),
             passages: Vec::new(),
             standing: Vec::new(),
@@ -264,10 +264,10 @@ impl Store {
         Ok((current, staged))
     }
 
-    async fn load_memory(&self, id: Uuid) -> Result<Memory, Error> {
+    async fn load_memory(&self, id: Uuid) -> Result<WorkspaceMemory, Error> {
         let mut connection = self.pool.acquire().await.during("load the memory files")?;
-        let files = read_files(&mut connection, id, &Memory::PATHS.map(str::to_owned)).await?;
-        let mut memory = Memory::default();
+        let files = read_files(&mut connection, id, &WorkspaceMemory::PATHS.map(str::to_owned)).await?;
+        let mut memory = WorkspaceMemory::default();
         for (path, content) in files {
             if let Some(text) = memory.get_mut(&path) {
                 *text = String::from_utf8_lossy(&content).into_owned();

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobInfo, Memory,
-    ModelRequest, Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage,
-    RequestRecord, Run, Settings, Snapshot, ToolCall, ToolReturn, blocks,
+    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobInfo, ModelRequest,
+    Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage, RequestRecord, Run,
+    Settings, Snapshot, ToolCall, ToolReturn, WorkspaceMemory, blocks,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -20,11 +20,11 @@ const STEPS: usize = 170;
 const READS: i64 = 36;
 
 /// A model's behaviour: its answer to a turn.
-type Manner = fn(&Run, Purpose) -> Outcome;
+type Behaviour = fn(&Run, Purpose) -> Outcome;
 
 /// Whether any of the lives differs under the other settings.
 pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
-    let manners: [Manner; 10] = [
+    let behaviours: [Behaviour; 10] = [
         covers,
         |_, purpose| answer(purpose, "Good progress so far.", &[]),
         |_, purpose| cut(purpose),
@@ -36,10 +36,10 @@ pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
         |run, purpose| if purpose == Purpose::Summary { failure(purpose) } else { talks(run, purpose) },
         talks,
     ];
-    manners.into_iter().any(|manner| life(one, manner) != life(other, manner))
+    behaviours.into_iter().any(|behaviour| life(one, behaviour) != life(other, behaviour))
 }
 
-fn life(settings: &Settings, manner: Manner) -> String {
+fn life(settings: &Settings, behaviour: Behaviour) -> String {
     let mut run = Run::load(snapshot(settings)).expect("a job that never ran can be loaded");
     let mut now = start();
     let mut seen = String::new();
@@ -51,7 +51,7 @@ fn life(settings: &Settings, manner: Manner) -> String {
             Effect::Prepare { document } => Outcome::Prepared(prepared(document)),
             Effect::CallModel(request) => {
                 let _ = writeln!(seen, "{}", shown(&request));
-                manner(&run, request.purpose)
+                behaviour(&run, request.purpose)
             }
             Effect::RunTools { calls, .. } => Outcome::ToolsReturned(calls.iter().map(|call| done(call)).collect()),
             Effect::Wait { until } => {
@@ -92,7 +92,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
         todos: Vec::new(),
         staged_todos: Vec::new(),
         files: plumbline_engine::FileIndex::new(),
-        memory: Memory::default(),
+        memory: WorkspaceMemory::default(),
         sources: Vec::new(),
         passages: Vec::new(),
         standing: Vec::new(),

@@ -50,10 +50,16 @@ async fn a_job_of_an_unknown_type_is_told_so_until_somebody_knows_it(pool: PgPoo
     let (unknown, known) = (comparison(&store).await, pending(&store).await);
     assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
     assert_eq!((reason(&pool, unknown).await.as_deref(), reason(&pool, known).await), (Some(REASON), None));
-    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 1, knowing: 0, broken: None });
+    assert_eq!(
+        store.workers_knowing("comparison", LEASE_SECS).await.unwrap(),
+        Knowing { live: 1, knowing: 0, broken: None }
+    );
 
     let newer = comparing_worker(&store).await;
-    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 2, knowing: 1, broken: None });
+    assert_eq!(
+        store.workers_knowing("comparison", LEASE_SECS).await.unwrap(),
+        Knowing { live: 2, knowing: 1, broken: None }
+    );
     for _ in 0..2 {
         store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
     }
@@ -122,7 +128,7 @@ async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: 
     assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
     assert_eq!(reason(&pool, job).await.as_deref(), Some(MISTAKE));
     assert_eq!(store.take_unknown(sweeper, DAY, LEASE_SECS).await.unwrap(), []);
-    let knowing = store.who_knows("comparison", LEASE_SECS).await.unwrap();
+    let knowing = store.workers_knowing("comparison", LEASE_SECS).await.unwrap();
     assert_eq!(knowing, Knowing { live: 2, knowing: 0, broken: Some(MISTAKE.to_owned()) });
 
     // Its worker exits: no live worker has the files, and the timeout starts.
