@@ -13,7 +13,7 @@ pub(crate) fn if_allowed<T: Default>(read: Result<T, Error>) -> Result<T, Error>
 }
 
 /// The error for a login without sufficient rights.
-pub(crate) fn who_may(command: &Command) -> String {
+pub(crate) fn missing_rights(command: &Command) -> String {
     let (name, roles) = roles(command);
     let members = match roles {
         [] => String::new(),

@@ -29,8 +29,8 @@ impl Failure {
     }
 
     /// A missing right, reported with the roles that have it, because the database's message names its tables.
-    pub(crate) fn explained(self, who_may: &str) -> Self {
-        if self.is_forbidden { Self::new(who_may) } else { self }
+    pub(crate) fn explained(self, missing_rights: &str) -> Self {
+        if self.is_forbidden { Self::new(missing_rights) } else { self }
     }
 
     /// Prints the sentence and returns the code.

@@ -41,12 +41,12 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return Failure::new(format!("the runtime could not be started: {error}")).report(),
     };
-    let who_may = access::who_may(&cli.command);
+    let missing_rights = access::missing_rights(&cli.command);
     let ended = runtime.block_on(run(cli.command));
     signals::end(runtime);
     match ended {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.explained(&who_may).report(),
+        Err(failure) => failure.explained(&missing_rights).report(),
     }
 }
 

@@ -145,7 +145,7 @@ impl ConfigRegistry {
         let resolved = self.show(job_type, overrides, env)?;
         let without_model = resolved::without_model(&resolved.config);
         ConfigError::unless_empty(without_model).map_err(|error| ConfigError { lacks_model: true, ..error })?;
-        ConfigError::unless_empty(prices::budget_of_nothing(&resolved).into_iter().collect())?;
+        ConfigError::unless_empty(prices::budget_without_prices(&resolved).into_iter().collect())?;
         Ok(resolved)
     }
 

@@ -126,12 +126,12 @@ impl Secrets {
     /// The secrets named by the operator's files and environment.
     pub fn of(configs: &ConfigRegistry, env: &ModelEnv) -> Self {
         let secrets = Self { listed: env.secrets.clone(), beside: RwLock::default() };
-        secrets.learn_anew(configs, env);
+        secrets.relearn(configs, env);
         secrets
     }
 
     /// Replaces the pairs by those of the current files.
-    pub fn learn_anew(&self, configs: &ConfigRegistry, env: &ModelEnv) {
+    pub fn relearn(&self, configs: &ConfigRegistry, env: &ModelEnv) {
         let now = Self::default();
         for job_type in configs.job_types() {
             // A type that does not validate runs no jobs.

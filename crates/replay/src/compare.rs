@@ -22,31 +22,31 @@ pub(crate) fn step(
         .or_else(|| lists("effects", &effects(recorded), &effects_now(rows, &now.changes)))
         .or_else(|| lists("citations", &texts(&recorded.citations), &citations_now(rows, &now.changes)))
         .or_else(|| lists("requirements", &texts(&recorded.requirements), &requirements_now(&now.changes)))
-        .or_else(|| lists("requirements put right", &texts(&recorded.put_right), &put_right_now(&now.changes)))
+        .or_else(|| lists("requirements put right", &texts(&recorded.put_right), &corrections_now(&now.changes)))
         .or_else(|| lists("cleared results", &cleared(recorded), &cleared_now(&now.changes)))
         .or_else(|| state(bench, recorded, &now.state))
-        .and_then(|Unlike { what, recorded, now }| differs(what, &recorded, &now))
+        .and_then(|Mismatch { what, recorded, now }| differs(what, &recorded, &now))
 }
 
 /// A pair of different values.
-struct Unlike {
+struct Mismatch {
     what: String,
     recorded: String,
     now: String,
 }
 
-impl Unlike {
+impl Mismatch {
     fn new(what: impl Into<String>, recorded: impl Into<String>, now: impl Into<String>) -> Self {
         Self { what: what.into(), recorded: recorded.into(), now: now.into() }
     }
 }
 
-fn requests(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
+fn requests(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Mismatch> {
     let (then, asked) = (recorded.ended_requests().count(), usize::from(now.request.is_some()));
-    (then != asked).then(|| Unlike::new("the number of requests", then.to_string(), asked.to_string()))
+    (then != asked).then(|| Mismatch::new("the number of requests", then.to_string(), asked.to_string()))
 }
 
-fn messages(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
+fn messages(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Mismatch> {
     let said: Vec<&Message> = now
         .changes
         .iter()
@@ -59,22 +59,22 @@ fn messages(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
             message.map_or_else(|| "nothing more".to_owned(), |m| format!("{}: {}", kind(m), m.content))
         };
         let seq = then.or(now.copied())?.seq;
-        Some(Unlike::new(format!("message {seq}"), text(then), text(now.copied())))
+        Some(Mismatch::new(format!("message {seq}"), text(then), text(now.copied())))
     })
 }
 
-fn message(then: &Message, now: &Message) -> Option<Unlike> {
+fn message(then: &Message, now: &Message) -> Option<Mismatch> {
     let what = format!("message {} ({})", then.seq, kind(then));
     if (then.seq, then.role, then.kind) != (now.seq, now.role, now.kind) {
-        return Some(Unlike::new(what, kind(then), kind(now)));
+        return Some(Mismatch::new(what, kind(then), kind(now)));
     }
     if then.content != stored(&now.content) {
-        return Some(Unlike::new(what, &then.content, &now.content));
+        return Some(Mismatch::new(what, &then.content, &now.content));
     }
     let rest =
         |message: &Message| serde_json::json!([message.tool_calls, message.tool_call_id, message.extra]).to_string();
     let (then, now) = (rest(then), rest(now));
-    (then != stored(&now)).then(|| Unlike::new(format!("{what}'s calls"), then, now))
+    (then != stored(&now)).then(|| Mismatch::new(format!("{what}'s calls"), then, now))
 }
 
 /// Postgres stores no NUL characters; see the store's `bind`.
@@ -94,14 +94,14 @@ fn kind(message: &Message) -> &'static str {
     }
 }
 
-fn files(rows: &MemoryJob, recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
+fn files(rows: &MemoryJob, recorded: &RecordedStep, now: &ReplayedStep) -> Option<Mismatch> {
     let changed = rows.job.file_changes(&now.changes);
     let paths: BTreeSet<&String> = recorded.files.keys().chain(changed.keys()).collect();
     paths.into_iter().find_map(|path| {
         let before = rows.job.file(path);
         let then = recorded.files.get(path).map_or(before, Option::as_deref);
         let now = changed.get(path).map_or(before, Option::as_deref);
-        (then != now).then(|| Unlike::new(format!("file {path}"), text(then), text(now)))
+        (then != now).then(|| Mismatch::new(format!("file {path}"), text(then), text(now)))
     })
 }
 
@@ -197,7 +197,7 @@ fn requirements_now(changes: &[Change]) -> Vec<String> {
     }))
 }
 
-fn put_right_now(changes: &[Change]) -> Vec<String> {
+fn corrections_now(changes: &[Change]) -> Vec<String> {
     sorted(changes.iter().filter_map(|change| {
         let Change::Product(Product::ChangeRequirement(change)) = change else { return None };
         let RequirementChange { candidate_id, reason, fields, .. } = &**change;
@@ -223,12 +223,12 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn lists(what: &str, then: &[String], now: &[String]) -> Option<Unlike> {
+fn lists(what: &str, then: &[String], now: &[String]) -> Option<Mismatch> {
     let only = |one: &[String], other: &[String]| one.iter().find(|text| !other.contains(text)).cloned();
     let (gone, new) = (only(then, now), only(now, then));
     (gone.is_some() || new.is_some()).then(|| {
         let none = || "(nothing)".to_owned();
-        Unlike::new(what, gone.unwrap_or_else(none), new.unwrap_or_else(none))
+        Mismatch::new(what, gone.unwrap_or_else(none), new.unwrap_or_else(none))
     })
 }
 
@@ -246,10 +246,10 @@ fn count_given(state: &mut Value) {
 }
 
 /// The checkpoint, if it was kept; without times and the count of consecutive failures, which depend on the clock.
-fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
+fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Mismatch> {
     let then: State = match serde_json::from_value(recorded.state.clone()?) {
         Ok(state) => state,
-        Err(error) => return Some(Unlike::new("the checkpoint", format!("unreadable: {error}"), "readable")),
+        Err(error) => return Some(Mismatch::new("the checkpoint", format!("unreadable: {error}"), "readable")),
     };
     let started_at = bench.recording.job.started_at;
     let plain = |state: &State| State { retry: Retry::default(), started_at, ..state.clone() };
@@ -259,6 +259,6 @@ fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Opt
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     keys.into_iter().find(|key| then.get(*key) != now.get(*key)).map(|key| {
         let part = |map: &serde_json::Map<String, Value>| map.get(key).map(shown).unwrap_or_default();
-        Unlike::new(format!("the checkpoint's `{key}`"), part(then), part(now))
+        Mismatch::new(format!("the checkpoint's `{key}`"), part(then), part(now))
     })
 }

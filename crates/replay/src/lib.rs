@@ -87,18 +87,18 @@ pub(crate) struct ReplayContext<'a> {
     scan: Scan,
     record_defaults: RecordDefaults,
     /// The job's configuration, if another one is tried.
-    had: Option<Had>,
+    had: Option<RequestInputs>,
 }
 
 /// The inputs of a job's requests.
-struct Had {
+struct RequestInputs {
     resolved: Resolved,
     settings: Arc<Settings>,
 }
 
 /// Another configuration for a recorded job.
 #[derive(Clone, Copy, Debug)]
-pub struct Tried<'a> {
+pub struct OtherConfig<'a> {
     /// The files.
     pub configs: &'a ConfigRegistry,
     /// The environment, which fills missing values; values missing there too are those of the job.
@@ -117,7 +117,11 @@ pub async fn replay(recording: &Recording, program: &Path) -> Result<Replayed, R
 ///
 /// # Errors
 /// As [`replay`], and if the configuration does not validate.
-pub async fn replay_under(recording: &Recording, program: &Path, tried: Tried<'_>) -> Result<Replayed, ReplayError> {
+pub async fn replay_under(
+    recording: &Recording,
+    program: &Path,
+    tried: OtherConfig<'_>,
+) -> Result<Replayed, ReplayError> {
     run(recording, program, Some(tried), |_, _| {}).await
 }
 
@@ -138,7 +142,7 @@ pub async fn add_digests(recording: &mut Recording, program: &Path) -> Result<Re
 async fn run(
     recording: &Recording,
     program: &Path,
-    tried: Option<Tried<'_>>,
+    tried: Option<OtherConfig<'_>>,
     mut asked: impl FnMut(i64, RequestDigest),
 ) -> Result<Replayed, ReplayError> {
     // An error would mean that loading the tokenizer panicked; the first count then reports it.
@@ -173,7 +177,7 @@ async fn run(
 }
 
 impl<'a> ReplayContext<'a> {
-    fn new(recording: &'a Recording, program: &Path, tried: Option<Tried<'_>>) -> Result<Self, ReplayError> {
+    fn new(recording: &'a Recording, program: &Path, tried: Option<OtherConfig<'_>>) -> Result<Self, ReplayError> {
         let job = &recording.job;
         if let Some(step) = job.forked_step {
             return Err(ReplayError::NoBeginning(format!(
@@ -206,7 +210,7 @@ impl<'a> ReplayContext<'a> {
         let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?.map(raise).transpose()?;
         let (resolved, had) = match now {
             None => (resolved, None),
-            Some(now) => (now, Some(Had { settings: settings(&resolved)?, resolved })),
+            Some(now) => (now, Some(RequestInputs { settings: settings(&resolved)?, resolved })),
         };
         let settings = settings(&resolved)?;
         let inspection = resolved.inspection().map_err(|error| unreadable(&error))?;
@@ -230,7 +234,7 @@ impl<'a> ReplayContext<'a> {
     }
 }
 
-impl Tried<'_> {
+impl OtherConfig<'_> {
     /// The configuration that the job would get.
     fn of(&self, job: &RecordedJob, had: &Resolved) -> Result<Resolved, ReplayError> {
         let mut env = self.env.clone();

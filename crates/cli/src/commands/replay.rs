@@ -7,7 +7,7 @@ use crate::{
     job_ref::JobRef,
     output::{self, thousands},
 };
-use plumbline_replay::{Recording, Replayed, Tried};
+use plumbline_replay::{OtherConfig, Recording, Replayed};
 use plumbline_store::Store;
 use serde_json::json;
 use std::path::Path;
@@ -23,7 +23,9 @@ pub(crate) async fn run(arguments: ReplayArguments) -> Result<u8, Failure> {
         let recording = read(name).await?;
         let replayed = match &configs {
             None => plumbline_replay::replay(&recording, &program).await,
-            Some(configs) => plumbline_replay::replay_under(&recording, &program, Tried { configs, env: &env }).await,
+            Some(configs) => {
+                plumbline_replay::replay_under(&recording, &program, OtherConfig { configs, env: &env }).await
+            }
         };
         let replayed = replayed.map_err(|error| Failure::new(format!("{name} cannot be replayed: {error}")))?;
         if arguments.json {

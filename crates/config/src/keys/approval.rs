@@ -111,12 +111,12 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let (catalog, own) = (catalog(), http_tools::names(config));
     patterns
         .iter()
-        .filter_map(|pattern| what_is_wrong(pattern, &catalog, &own))
+        .filter_map(|pattern| problem_of(pattern, &catalog, &own))
         .map(|wrong| RuleViolation::new(&[KEY], wrong))
         .collect()
 }
 
-fn what_is_wrong(pattern: &str, catalog: &[ToolSpec], own: &BTreeSet<String>) -> Option<String> {
+fn problem_of(pattern: &str, catalog: &[ToolSpec], own: &BTreeSet<String>) -> Option<String> {
     if pattern.is_empty() || pattern.strip_suffix('*').unwrap_or(pattern).contains('*') {
         return Some(format!("`approval` has `{pattern}`; name a tool, with `*` at the end of the name or not at all"));
     }

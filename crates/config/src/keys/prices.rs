@@ -82,7 +82,7 @@ const REMEDY: &str = "set `llm.prices` (US dollars per million tokens), or `llm.
                       take the budget out and set `limits.token_budget`";
 
 /// The error for a budget that counts nothing, because no model of the job has a price; such a job does not start.
-pub(crate) fn budget_of_nothing(resolved: &Resolved) -> Option<Problem> {
+pub(crate) fn budget_without_prices(resolved: &Resolved) -> Option<Problem> {
     let budget = resolved.config.limits.cost_budget_usd?;
     let prices = PURPOSES.map(|(_, purpose)| resolved.llm(purpose).prices);
     let has_price = |prices: &Prices| prices.table() != Prices::Free(Free::Free).table();
@@ -105,7 +105,7 @@ const PURPOSES: [(&str, Purpose); 3] = [
 /// Budgets that count nothing, or not all: the keys, and the sentence.
 pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
     let keys = |section: &str| vec!["limits.cost_budget_usd".to_owned(), format!("{section}.prices")];
-    if let Some(problem) = budget_of_nothing(resolved) {
+    if let Some(problem) = budget_without_prices(resolved) {
         return vec![(keys("llm"), problem.message)];
     }
     if resolved.config.limits.cost_budget_usd.is_none() {

@@ -132,11 +132,11 @@ fn own_level(path: &str) -> Option<Level> {
 /// The key, its level and a sentence.
 pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
     let below = layers.without_row();
-    let judge = Judge { below: &below, row: &layers.refilled(), bounds: &layers.bounds(), env };
+    let judge = RowPolicy { below: &below, row: &layers.refilled(), bounds: &layers.bounds(), env };
     judge.group(complete(), "")
 }
 
-struct Judge<'a> {
+struct RowPolicy<'a> {
     /// The configuration without the row.
     below: &'a Value,
     /// The configuration with the row.
@@ -146,7 +146,7 @@ struct Judge<'a> {
     env: &'a ModelEnv,
 }
 
-impl Judge<'_> {
+impl RowPolicy<'_> {
     fn group(&self, schema: &Value, path: &str) -> Result<(), (Forbidden, String)> {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let path = child(path, key);
