@@ -7,7 +7,7 @@ use crate::{
     limits::{Limits, RefusedKeys},
     options::WorkerOptions,
     reload::Live,
-    run::document_budget::Memory,
+    run::document_budget::DocumentBudget,
 };
 use plumbline_config::Secrets;
 use plumbline_mirror::MirrorSync;
@@ -41,7 +41,7 @@ pub(crate) struct App {
     pub(crate) mirror: MirrorSync,
     pub(crate) import_root: PathBuf,
     /// Budget for the documents of jobs in intake.
-    pub(crate) memory: Memory,
+    pub(crate) memory: DocumentBudget,
     /// Permits for jobs in intake.
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,

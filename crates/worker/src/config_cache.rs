@@ -97,13 +97,13 @@ pub(crate) struct Unusable {
 
 /// The `limits` given to `resume_job` for one job, and the ceiling of its type.
 #[derive(Debug, Default)]
-pub(crate) struct Raised {
+pub(crate) struct LimitOverride {
     /// Null if none were given.
     pub(crate) limits: Value,
     pub(crate) ceiling: Value,
 }
 
-impl Raised {
+impl LimitOverride {
     fn over(&self, resolved: Resolved) -> Result<Resolved, Unusable> {
         let raised = resolved.with_raised_limits(&self.limits, &self.ceiling);
         raised.map_err(|sentence| Unusable { sentence, forbidden: None, is_raised_limit: true, lacks_model: false })
@@ -147,7 +147,7 @@ impl ConfigCache {
         &self,
         (version, job_type): (u64, &str),
         overrides: &Value,
-        raised: &Raised,
+        raised: &LimitOverride,
         resolve: impl FnOnce() -> Result<Resolved, ConfigError>,
     ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let (version, raised_limits) = (version.to_string(), raised.limits.to_string());
@@ -169,7 +169,7 @@ impl ConfigCache {
         &self,
         stored: Value,
         overrides: &Value,
-        raised: &Raised,
+        raised: &LimitOverride,
         rules: Option<CallRules>,
         env: &ModelEnv,
     ) -> Result<Arc<ResolvedConfig>, Unusable> {
@@ -218,7 +218,7 @@ fn key(parts: &[&str]) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{ConfigCache, KEPT, Raised};
+    use super::{ConfigCache, KEPT, LimitOverride};
     use plumbline_config::{ConfigRegistry, ModelEnv};
     use serde_json::{Value, json};
     use std::sync::Arc;
@@ -229,7 +229,7 @@ mod tests {
 
     fn fresh(configs: &ConfigCache, overrides: &Value) -> Arc<super::ResolvedConfig> {
         let resolve = || ConfigRegistry::embedded().resolve("creator", overrides, &env());
-        configs.resolve((0, "creator"), overrides, &Raised::default(), resolve).unwrap()
+        configs.resolve((0, "creator"), overrides, &LimitOverride::default(), resolve).unwrap()
     }
 
     #[test]
@@ -246,8 +246,9 @@ mod tests {
     fn a_job_that_goes_on_has_its_stored_configuration_under_the_limits_of_its_row() {
         let configs = ConfigCache::default();
         let stored = fresh(&configs, &json!({})).resolved.to_stored();
-        let goes_on =
-            |overrides: Value| configs.restore(stored.clone(), &overrides, &Raised::default(), None, &env()).unwrap();
+        let goes_on = |overrides: Value| {
+            configs.restore(stored.clone(), &overrides, &LimitOverride::default(), None, &env()).unwrap()
+        };
         let as_it_was = goes_on(json!({"llm": {"temperature": 1.5}}));
         assert!(Arc::ptr_eq(&as_it_was, &goes_on(json!({}))), "only limits can still change");
         let raised = goes_on(json!({"limits": {"max_iterations": 9}}));
@@ -269,7 +270,9 @@ mod tests {
     fn a_configuration_that_cannot_be_used_is_refused_each_time() {
         let configs = ConfigCache::default();
         for _ in 0..2 {
-            assert!(configs.restore(json!({"config": 5}), &json!({}), &Raised::default(), None, &env()).is_err());
+            assert!(
+                configs.restore(json!({"config": 5}), &json!({}), &LimitOverride::default(), None, &env()).is_err()
+            );
         }
     }
 }

@@ -90,7 +90,7 @@ impl Heartbeat {
     }
 
     /// The worker was registered again.
-    pub(crate) fn registered_anew(&self) {
+    pub(crate) fn mark_registered(&self) {
         *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.shared.unregistered.store(false, Ordering::Release);
     }

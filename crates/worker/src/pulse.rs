@@ -31,9 +31,9 @@ impl Pulse {
     }
 
     /// Starts to beat on this runtime, for as long as the returned value lives.
-    pub(crate) fn start(self: &Arc<Self>) -> Beating {
+    pub(crate) fn start(self: &Arc<Self>) -> BeatGuard {
         let pulse = Arc::clone(self);
-        Beating(tokio::spawn(async move {
+        BeatGuard(tokio::spawn(async move {
             loop {
                 pulse.beat_ms.store(pulse.elapsed_ms(), Ordering::Relaxed);
                 tokio::time::sleep(BEAT).await;
@@ -55,9 +55,9 @@ impl Pulse {
 
 /// Ends the beat when dropped.
 #[derive(Debug)]
-pub(crate) struct Beating(JoinHandle<()>);
+pub(crate) struct BeatGuard(JoinHandle<()>);
 
-impl Drop for Beating {
+impl Drop for BeatGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -65,7 +65,7 @@ impl Drop for Beating {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Beating, Pulse};
+    use super::{BeatGuard, Pulse};
     use std::{
         sync::{Arc, mpsc},
         time::{Duration, Instant},
@@ -78,7 +78,7 @@ pub(crate) mod tests {
     pub(crate) struct Loops {
         runtime: Runtime,
         pub(crate) pulse: Arc<Pulse>,
-        _beating: Beating,
+        _beating: BeatGuard,
     }
 
     const THREADS: usize = 2;

@@ -74,7 +74,7 @@ impl Live {
 }
 
 /// Logs which job types this worker does not serve, and why.
-pub(crate) fn tell_broken(app: &App) {
+pub(crate) fn log_broken_types(app: &App) {
     let served = app.live.now();
     for (job_type, reason) in &served.broken {
         warn!(job.r#type = job_type, reason, "not claiming jobs of this type: its configuration files do not resolve");
@@ -143,10 +143,10 @@ fn refuse(app: &App, reason: String) {
 }
 
 async fn take(app: &Arc<App>, found: ConfigRegistry) {
-    app.secrets.learn_anew(&found, &app.options.model_env);
+    app.secrets.relearn(&found, &app.options.model_env);
     app.live.take(found);
     app.health.refuses_files(None);
-    tell_broken(app);
+    log_broken_types(app);
     info!(job_types = app.live.now().job_types.join(", "), "reloaded configuration files; new jobs use them");
     // This worker may now serve more job types, or fewer; if the database is unavailable, the next registration writes
     // it.

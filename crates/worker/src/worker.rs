@@ -29,10 +29,10 @@ use crate::{
     limits::{Limits, RefusedKeys},
     notifier::{Notifier, Wakeup},
     options::WorkerOptions,
-    pulse::Beating,
+    pulse::BeatGuard,
     reload,
     reload::Live,
-    run::{cancellation, cancellation::StopLevel, document_budget::Memory, job},
+    run::{cancellation, cancellation::StopLevel, document_budget::DocumentBudget, job},
 };
 use plumbline_config::{NO_MODEL, Secrets, catalog};
 use plumbline_documents::Parser;
@@ -88,7 +88,7 @@ struct Worker {
     app: Arc<App>,
     heartbeat: Heartbeat,
     /// Dropped after the heartbeat, which depends on it.
-    _beating: Beating,
+    _beating: BeatGuard,
     stop: watch::Receiver<Shutdown>,
     jobs: JoinSet<()>,
     /// The lease of the job that a task runs.
@@ -130,13 +130,13 @@ impl Worker {
             token_tables: OnceCell::new(),
             mirror,
             import_root: options.workspace_dir.join("import"),
-            memory: Memory::new(),
+            memory: DocumentBudget::new(),
             starts: Arc::new(Semaphore::new(STARTS)),
             store,
             health: Arc::new(Health::new(&options.timing, behind)),
             options,
         });
-        reload::tell_broken(&app);
+        reload::log_broken_types(&app);
         registration::write(&app).await?;
         for waited_for in [KEY_REFUSED, NO_MODEL] {
             let jobs = app.store.retry_waiting_for(waited_for).await?;
@@ -216,7 +216,7 @@ impl Worker {
         self.guard_leases();
         if self.heartbeat.is_unregistered() {
             registration::write(&self.app).await?;
-            self.heartbeat.registered_anew();
+            self.heartbeat.mark_registered();
         }
         let sweeps = self.time_to_sweep().is_zero();
         if sweeps || self.time_to_reconcile().is_some_and(|left| left.is_zero()) {

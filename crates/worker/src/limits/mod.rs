@@ -8,10 +8,10 @@
 //!
 //! A [`task`] of this process draws for each endpoint, key and model with a known limit: set in `llm.limits`, stated by
 //! the provider, or learnt from a refusal. Endpoints without a known limit skip the database. A draw covers all
-//! requests in the [line](mod@line), and some future ones, so that a step needs no separate commit here.
+//! requests in the [queue](mod@queue), and some future ones, so that a step needs no separate commit here.
 
-mod line;
 mod permit;
+mod queue;
 mod refused_keys;
 mod task;
 mod waits;
@@ -20,11 +20,11 @@ mod window;
 pub(crate) use permit::{Answered, Permit, is_waited_for};
 pub(crate) use refused_keys::RefusedKeys;
 
-use line::Waiter;
 use plumbline_config::Llm;
 use plumbline_llm::{ModelClient, StatedLimits};
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{EndpointKey, EndpointLimits, Lease, Store};
+use queue::Waiter;
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError, Weak},

@@ -2,8 +2,8 @@
 
 use super::{
     as_count,
-    line::{Due, Line, Waiter},
     permit::Answered,
+    queue::{Due, WaitQueue, Waiter},
     waits::Waits,
 };
 use plumbline_llm::StatedLimits;
@@ -33,7 +33,7 @@ pub(super) struct Task {
     key: EndpointKey,
     worker_id: Uuid,
     lease: Duration,
-    line: Line,
+    queue: WaitQueue,
     waits: Waits,
     configured: Option<EndpointLimits>,
     stated: StatedLimits,
@@ -57,7 +57,7 @@ impl Task {
             key,
             worker_id,
             lease,
-            line: Line::new(Instant::now(), lease),
+            queue: WaitQueue::new(Instant::now(), lease),
             configured: None,
             stated: StatedLimits::default(),
             failed_at: None,
@@ -71,14 +71,14 @@ impl Task {
             while let Ok(message) = inbox.try_recv() {
                 self.take(message).await;
             }
-            self.line.drop_gone();
-            let waits_over = self.line.admit(Instant::now());
+            self.queue.drop_gone();
+            let waits_over = self.queue.admit(Instant::now());
             self.waits.are_over(waits_over);
-            self.waits.say(&mut self.line).await;
-            instruments::waits_for_limit(self.line.len());
+            self.waits.say(&mut self.queue).await;
+            instruments::waits_for_limit(self.queue.len());
             let now = Instant::now();
             let again = self.failed_at.map(|at| at + AGAIN).filter(|again| *again > now);
-            let wake = match (self.line.due(now), again) {
+            let wake = match (self.queue.due(now), again) {
                 (Due::Draw, None) => {
                     self.draw().await;
                     continue;
@@ -99,7 +99,7 @@ impl Task {
 
     /// Sleeps until something is due or happens; false at the end of the process.
     async fn sleep(&mut self, wake: Option<Instant>, inbox: &mut mpsc::UnboundedReceiver<Message>) -> bool {
-        let wake = [wake, self.waits.next(&self.line)].into_iter().flatten().min();
+        let wake = [wake, self.waits.next(&self.queue)].into_iter().flatten().min();
         let pause = async {
             match wake {
                 Some(at) => tokio::time::sleep_until(at.into()).await,
@@ -112,7 +112,7 @@ impl Task {
                 None => return false,
             },
             changed = self.changes.changed() => match changed {
-                Ok(()) => self.line.limits_changed(),
+                Ok(()) => self.queue.limits_changed(),
                 Err(_) => return false,
             },
             () = pause => {}
@@ -124,13 +124,13 @@ impl Task {
         match message {
             Message::Waits(waiter) => {
                 self.configure(waiter.request.configured, waiter.request.is_current).await;
-                self.line.join(*waiter);
+                self.queue.join(*waiter);
             }
             Message::Ended { reserved, answered, stated } => {
                 match answered {
-                    Answered::Used { tokens, completion } => self.line.used(reserved, tokens, completion),
-                    Answered::Refused { .. } => self.line.refused(reserved),
-                    Answered::Unknown => self.line.lost(),
+                    Answered::Used { tokens, completion } => self.queue.used(reserved, tokens, completion),
+                    Answered::Refused { .. } => self.queue.refused(reserved),
+                    Answered::Unknown => self.queue.lost(),
                 }
                 self.learn(stated).await;
                 self.block(answered).await;
@@ -165,7 +165,7 @@ impl Task {
 
     /// Blocks the endpoint for all workers for a time.
     async fn block(&mut self, answered: Answered) {
-        let limits = self.line.limits();
+        let limits = self.queue.limits();
         let names_limits = match limits.tokens_per_minute {
             Some(_) => self.stated.tokens_per_minute.is_some(),
             None => self.stated.requests_per_minute.is_some(),
@@ -177,33 +177,33 @@ impl Task {
             wait_s = refusal.wait.map(|wait| wait.as_secs()),
             "provider rate limit hit; all workers back off"
         );
-        self.line.limits_changed();
+        self.queue.limits_changed();
         let block = self.store.block_endpoint(&self.key, &refusal);
         self.noted(with_call_timeout(block).await);
     }
 
     async fn draw(&mut self) {
-        let draw = self.line.draw(Instant::now());
+        let draw = self.queue.draw(Instant::now());
         match with_call_timeout(self.store.draw_from_endpoint(&self.key, &draw)).await {
             Ok(drawn) => {
                 debug!(model.name = self.key.model, ?draw, ?drawn, "drew from the rate limit");
                 self.failed_at = None;
-                self.line.drew(&draw, drawn, Instant::now());
+                self.queue.drew(&draw, drawn, Instant::now());
             }
             Err(error) => {
-                self.line.not_drawn(&draw);
+                self.queue.not_drawn(&draw);
                 self.failed(&error);
             }
         }
     }
 
     async fn hold_slots(&mut self) {
-        let hold = self.line.hold(Instant::now());
+        let hold = self.queue.hold(Instant::now());
         let held = self.store.hold_endpoint_slots(&self.key, self.worker_id, self.lease, hold.wanted, hold.ended);
         match with_call_timeout(held).await {
             Ok(slots) => {
                 self.failed_at = None;
-                self.line.held(hold, slots);
+                self.queue.held(hold, slots);
             }
             Err(error) => self.failed(&error),
         }

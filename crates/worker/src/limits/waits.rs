@@ -1,7 +1,7 @@
 //! `status_reason` of jobs that wait for their model's rate limit: one statement for all of them, and none for a short
 //! wait.
 
-use super::line::Line;
+use super::queue::WaitQueue;
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{Lease, Store};
 use std::{
@@ -37,20 +37,20 @@ impl Waits {
     }
 
     /// The next time with something to write.
-    pub(super) fn next(&self, line: &Line) -> Option<Instant> {
+    pub(super) fn next(&self, queue: &WaitQueue) -> Option<Instant> {
         let over = (!self.over.is_empty()).then(Instant::now);
-        let at = [over, line.next_to_say(LONG)].into_iter().flatten().min()?;
+        let at = [over, queue.next_status_due(LONG)].into_iter().flatten().min()?;
         Some(self.tried.map_or(at, |tried| at.max(tried + GAP)))
     }
 
     /// Writes what is due now.
-    pub(super) async fn say(&mut self, line: &mut Line) {
+    pub(super) async fn say(&mut self, queue: &mut WaitQueue) {
         let now = Instant::now();
-        if self.next(line).is_none_or(|at| at > now) {
+        if self.next(queue).is_none_or(|at| at > now) {
             return;
         }
         self.tried = Some(now);
-        let waiting = line.waiting_longer_than(LONG, now).filter(|waiter| !waiter.is_said);
+        let waiting = queue.waiting_longer_than(LONG, now).filter(|waiter| !waiter.is_said);
         let waiting: Vec<Lease> = waiting.map(|waiter| waiter.request.lease).collect();
         let jobs: Vec<(Lease, bool)> =
             self.over.iter().map(|(job, _)| (*job, false)).chain(waiting.iter().map(|job| (*job, true))).collect();
@@ -61,7 +61,7 @@ impl Waits {
                 return;
             }
         };
-        for waiter in line.waiting_longer_than(LONG, now) {
+        for waiter in queue.waiting_longer_than(LONG, now) {
             waiter.is_said |= said.contains(&waiter.request.lease.job_id);
         }
         // A locked row is tried again the next time; a job that belongs to another worker by now has its own reason.

@@ -14,11 +14,11 @@ const MOST_BYTES: u64 = 256 << 20;
 const UNIT: u64 = 4 << 10;
 
 /// The budget.
-pub(crate) struct Memory {
+pub(crate) struct DocumentBudget {
     units: Arc<Semaphore>,
 }
 
-impl Memory {
+impl DocumentBudget {
     pub(crate) fn new() -> Self {
         Self { units: Arc::new(Semaphore::new(units(MOST_BYTES) as usize)) }
     }
@@ -41,11 +41,11 @@ fn units(bytes: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_BYTES, Memory};
+    use super::{DocumentBudget, MOST_BYTES};
 
     #[tokio::test]
     async fn what_does_not_fit_beside_others_waits_for_them() {
-        let memory = Memory::new();
+        let memory = DocumentBudget::new();
         assert!(memory.room_for(100).await.is_none());
         let large = memory.room_for(MOST_BYTES - (1 << 20)).await;
         let waits = memory.room_for(2 << 20);

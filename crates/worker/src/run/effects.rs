@@ -113,7 +113,7 @@ impl StepLoop<'_> {
             return Ok(None);
         }
         let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
-        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(unread)
+        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(workspace_step_error)
     }
 
     /// Number of waiting requirements for a job that judges requirements.
@@ -203,7 +203,7 @@ impl StepLoop<'_> {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is unavailable");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
-            Err(BatchError::Workspace(error)) => Err(unread(error)),
+            Err(BatchError::Workspace(error)) => Err(workspace_step_error(error)),
         }
     }
 
@@ -211,7 +211,7 @@ impl StepLoop<'_> {
     async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
-        prepared.map(Outcome::Prepared).map_err(undone)
+        prepared.map(Outcome::Prepared).map_err(batch_step_error)
     }
 
     /// Looks up the findings of an earlier job. If that was deleted, there is nothing to carry over.
@@ -227,7 +227,7 @@ impl StepLoop<'_> {
         let workspace = StoreWorkspace::new(store, self.lease, &self.run);
         let now: Vec<&Passage> = self.run.passages().collect();
         let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
-        carried.map(Outcome::Carried).map_err(undone)
+        carried.map(Outcome::Carried).map_err(batch_step_error)
     }
 
     /// The context for the system's work on documents.
@@ -253,15 +253,15 @@ impl StepLoop<'_> {
 }
 
 /// The system's work on documents needs no service.
-fn undone(error: BatchError) -> StepError {
+fn batch_step_error(error: BatchError) -> StepError {
     match error {
         BatchError::Unavailable(outage) => StepError::Workspace(outage.reason),
-        BatchError::Workspace(error) => unread(error),
+        BatchError::Workspace(error) => workspace_step_error(error),
     }
 }
 
 /// The job's rows could not be read: it may belong to another worker by now.
-pub(super) fn unread(error: WorkspaceError) -> StepError {
+pub(super) fn workspace_step_error(error: WorkspaceError) -> StepError {
     match error.0.downcast_ref() {
         Some(StoreError::LeaseLost(_)) => StepError::LeaseLost,
         _ => StepError::Workspace(error.to_string()),

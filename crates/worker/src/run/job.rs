@@ -2,7 +2,7 @@
 
 use crate::{
     app::App,
-    config_cache::{Raised, ResolvedConfig, Unusable},
+    config_cache::{LimitOverride, ResolvedConfig, Unusable},
     run::{
         abandoned::Sent,
         cancellation::{StopLevel, StopListener},
@@ -36,11 +36,11 @@ pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener
     };
     Box::pin(sent.put_on_record(&app, claimed.id)).await;
     match end {
-        Ok(Exit::Left(leave)) => log_leave(&claimed, &leave),
+        Ok(Exit::Left(leave)) => log_exit(&claimed, &leave),
         Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
         Err(StepError::LeaseLost) => info!(job.id = %claimed.id, "job dropped: this worker no longer holds its lease"),
         Err(trouble) => tokio::select! {
-            () = Box::pin(fail_or_give_back(&app, &claimed, &trouble)) => {}
+            () = Box::pin(fail_or_release(&app, &claimed, &trouble)) => {}
             () = signal.at_least(StopLevel::LeaseLost) => {}
         },
     }
@@ -131,12 +131,12 @@ fn invalid_json_column(input: &JobInput) -> Option<JobError> {
             "the job's `{column}` cannot be read: {reason}; write a number beyond 64-bit floating point as a string, and \
              nest at most 127 levels"
         );
-        Some(JobError::new(kind, error).with("stage", "start").with("hint", insert_anew(column)))
+        Some(JobError::new(kind, error).with("stage", "start").with("hint", insert_again_hint(column)))
     })
 }
 
 /// The remedy if the row itself is wrong, because it keeps the inserted value.
-fn insert_anew(column: &str) -> String {
+fn insert_again_hint(column: &str) -> String {
     format!("insert the job anew with a `{column}` that is right; this row keeps the one it has")
 }
 
@@ -161,8 +161,8 @@ async fn load_config(
     let (cache, env, overrides) = (&app.config_cache, &app.options.model_env, &*input.config);
     let ceiling = || configs.limits_ceiling(&claimed.job_type, env);
     let raised = match &input.raised_limits {
-        Some(limits) => Raised { limits: limits.clone(), ceiling: ceiling() },
-        None => Raised::default(),
+        Some(limits) => LimitOverride { limits: limits.clone(), ceiling: ceiling() },
+        None => LimitOverride::default(),
     };
     Ok(match stored {
         // The current levels also apply to a job that started when its row could set more.
@@ -180,7 +180,7 @@ fn misconfigured(reason: Unusable) -> JobError {
     let is_of_row = reason.sentence.starts_with(OVERRIDES);
     let mut error = JobError::new("configuration", reason.sentence).with("stage", "start");
     if is_of_row {
-        error = error.with("hint", insert_anew("config"));
+        error = error.with("hint", insert_again_hint("config"));
     }
     match reason.forbidden {
         Some(forbidden) => error.with("key", forbidden.key).with("level", forbidden.level.as_str()),
@@ -221,7 +221,7 @@ async fn reject(app: &App, claimed: &ClaimedJob, error: JobError) -> Result<Exit
     Ok(Exit::Left(JobExit::Failed(error)))
 }
 
-fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
+fn log_exit(claimed: &ClaimedJob, leave: &JobExit) {
     let id = claimed.id;
     match leave {
         JobExit::Completed { .. } => info!(job.id = %id, "job completed"),
@@ -236,7 +236,7 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
 /// An error that no retry at this worker resolves. An error caused by the job's own rows fails the job, if the database
 /// accepts that; any other error gives the job back, with the reason and a growing backoff. If neither can be written,
 /// the job is swept later.
-async fn fail_or_give_back(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
+async fn fail_or_release(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
     error!(job.id = %claimed.id, error = %trouble, "job run stopped by an error");
     let lease = claimed.lease();
     let (is_of_the_job, code) = match trouble {

@@ -13,7 +13,7 @@ const FLAGS: [(&str, &str); 4] = [
 ];
 
 /// Appends the way to raise the limit to a pause by a limit.
-pub(crate) fn say_how(run: &Run, job_id: Uuid, changes: &mut [Change]) {
+pub(crate) fn append_limit_hint(run: &Run, job_id: Uuid, changes: &mut [Change]) {
     let pauses = changes.iter_mut().filter_map(|change| match change {
         Change::Exited(JobExit::Paused { reason }) => Some(reason),
         _ => None,

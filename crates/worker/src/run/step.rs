@@ -15,7 +15,7 @@ use crate::{
     run::{
         abandoned::Sent,
         cancellation::{StopLevel, StopListener},
-        effects::unread,
+        effects::workspace_step_error,
         input_watcher::InputWatcher,
         intake,
         store_workspace::StoreWorkspace,
@@ -208,7 +208,8 @@ impl StepLoop<'_> {
         }
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
-        let rendering = Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(unread)?;
+        let rendering =
+            Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(workspace_step_error)?;
         rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
         Ok(Exit::Left(leave))
@@ -256,7 +257,7 @@ impl StepLoop<'_> {
     /// Writes a step, and retries on database failures for as long as the lease is valid: a paid answer of a model must
     /// not be lost because Postgres restarts.
     async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, StepError> {
-        crate::run::limit_hint::say_how(&self.run, self.claimed.id, &mut changes);
+        crate::run::limit_hint::append_limit_hint(&self.run, self.claimed.id, &mut changes);
         let next_job = crate::run::on_complete::next_job(
             self.claimed.id,
             &self.input.config,

@@ -79,7 +79,7 @@ mod tests {
     };
     use tokio::sync::watch;
 
-    async fn nobody_there() -> Result<Store, Error> {
+    async fn unreachable_database() -> Result<Store, Error> {
         Ok(Store::connect("postgres://nobody@127.0.0.1:1/nothing", ConnectOptions::default()).await?)
     }
 
@@ -89,13 +89,13 @@ mod tests {
         let tries = Cell::new(0);
         let there_at_last = || async {
             tries.set(tries.get() + 1);
-            if tries.get() < 3 { nobody_there().await.map(drop) } else { Ok(()) }
+            if tries.get() < 3 { unreachable_database().await.map(drop) } else { Ok(()) }
         };
         let started = retry_until(Duration::from_secs(60), &mut stop, there_at_last).await.expect("it came");
         assert_eq!((started, tries.get()), (Some(()), 3));
         let bound = Duration::from_millis(120);
         let begun = Instant::now();
-        assert!(matches!(retry_until(bound, &mut stop, nobody_there).await, Err(Error::Store(_))));
+        assert!(matches!(retry_until(bound, &mut stop, unreachable_database).await, Err(Error::Store(_))));
         assert!(begun.elapsed() >= bound, "it gave up early");
     }
 
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(tries.get(), 1);
         sender.send_replace(Shutdown::Drain);
         let started =
-            retry_until(Duration::from_secs(60), &mut stop, nobody_there).await.expect("it was asked to stop");
+            retry_until(Duration::from_secs(60), &mut stop, unreachable_database).await.expect("it was asked to stop");
         assert!(started.is_none());
     }
 }

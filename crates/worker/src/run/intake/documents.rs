@@ -1,6 +1,6 @@
 //! The documents of a job: their sources, and whether they can be read.
 
-use super::{Content, Document, IntakeJob, NotBegun, Refused, import, name};
+use super::{Content, Document, IntakeJob, IntakeRefusal, Refused, import, name};
 use plumbline_bounds::blocking::on_files;
 use plumbline_documents::{Parser, composed};
 use plumbline_engine::Source;
@@ -77,7 +77,7 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
 /// Queries the parser for each document: whether it can be opened, and its number of pages. One that cannot be opened
 /// does not stop the others: it becomes a source without text, whose passage has the reason. If none can be opened,
 /// there is nothing to do.
-pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, NotBegun> {
+pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, IntakeRefusal> {
     let (mut sources, mut unreadable) = (Vec::with_capacity(documents.len()), Vec::new());
     for document in documents {
         let path = format!("input/{}", document.name);
@@ -98,7 +98,9 @@ pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec
         sources.push(source);
     }
     match unreadable.first() {
-        Some(first) if unreadable.len() == documents.len() => Err(NotBegun { reason: first.clone(), no_text: true }),
+        Some(first) if unreadable.len() == documents.len() => {
+            Err(IntakeRefusal { reason: first.clone(), no_text: true })
+        }
         _ => Ok(sources),
     }
 }

@@ -82,13 +82,13 @@ const MOST_LAID_OUT: usize = 16 << 10;
 type Refused = String;
 
 /// Why a job does not begin.
-struct NotBegun {
+struct IntakeRefusal {
     reason: Refused,
     /// Whether none of its documents can be read.
     no_text: bool,
 }
 
-impl From<Refused> for NotBegun {
+impl From<Refused> for IntakeRefusal {
     fn from(reason: Refused) -> Self {
         Self { reason, no_text: false }
     }
@@ -107,7 +107,7 @@ pub(crate) async fn ingest(
 ) -> Outcome {
     match gather(job, import_root, parser, instructions).await {
         Ok(intake) => Outcome::IntakeDone(Intake { shared: Some(Arc::clone(shared)), ..intake }),
-        Err(NotBegun { reason, no_text }) => Outcome::IntakeRefused { reason, no_text },
+        Err(IntakeRefusal { reason, no_text }) => Outcome::IntakeRefused { reason, no_text },
     }
 }
 
@@ -128,7 +128,7 @@ async fn gather(
     import_root: &Path,
     parser: &Parser,
     instructions: &str,
-) -> Result<Intake, NotBegun> {
+) -> Result<Intake, IntakeRefusal> {
     check_prompt(&job.prompt)?;
     let documents = documents::collect(&mut job, import_root).await?;
     let sources = documents::probe(&documents, parser).await?;

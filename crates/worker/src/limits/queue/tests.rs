@@ -4,15 +4,15 @@ use uuid::Uuid;
 
 const LEASE: Duration = Duration::from_secs(45);
 
-fn line(now: Instant) -> Line {
-    Line::new(now, LEASE)
+fn queue(now: Instant) -> WaitQueue {
+    WaitQueue::new(now, LEASE)
 }
 
-fn join(line: &mut Line, prompt_tokens: u32) -> oneshot::Receiver<Permit> {
+fn join(queue: &mut WaitQueue, prompt_tokens: u32) -> oneshot::Receiver<Permit> {
     let lease = Lease { job_id: Uuid::now_v7(), epoch: 1 };
     let request = NextRequest { lease, prompt_tokens, configured: EndpointLimits::default(), is_current: true };
     let (reply, granted) = oneshot::channel();
-    line.join(Waiter::new(request, mpsc::unbounded_channel().0, reply));
+    queue.join(Waiter::new(request, mpsc::unbounded_channel().0, reply));
     granted
 }
 
@@ -33,69 +33,69 @@ fn seconds(seconds: f64) -> Duration {
 #[test]
 fn one_draw_is_for_all_and_they_go_in_their_order() {
     let now = Instant::now();
-    let mut line = line(now);
-    let mut waiting = [500, 500, 500].map(|tokens| join(&mut line, tokens));
-    assert_eq!(line.due(now), Due::Draw);
-    let draw = line.draw(now);
+    let mut queue = queue(now);
+    let mut waiting = [500, 500, 500].map(|tokens| join(&mut queue, tokens));
+    assert_eq!(queue.due(now), Due::Draw);
+    let draw = queue.draw(now);
     assert_eq!(draw.cost.tokens, 3_000.0, "of answers, 500 each are expected");
-    line.drew(&draw, Some(drawn(0.0)), now);
+    queue.drew(&draw, Some(drawn(0.0)), now);
     let mut gone = |after: f64| {
-        line.admit(now + seconds(after));
+        queue.admit(now + seconds(after));
         waiting.iter_mut().filter_map(|granted| granted.try_recv().ok()).count()
     };
     assert_eq!([0.0, 0.9, 1.1, 2.1].map(&mut gone), [1, 0, 1, 1]);
-    assert_eq!(line.len(), 0);
+    assert_eq!(queue.len(), 0);
 }
 
 #[test]
 fn after_a_change_everything_is_given_back_and_drawn_anew() {
     let now = Instant::now();
-    let mut line = line(now);
-    let mut granted = join(&mut line, 100);
-    let draw = line.draw(now);
-    line.drew(&draw, Some(drawn(6.0)), now);
-    line.admit(now + seconds(4.0));
+    let mut queue = queue(now);
+    let mut granted = join(&mut queue, 100);
+    let draw = queue.draw(now);
+    queue.drew(&draw, Some(drawn(6.0)), now);
+    queue.admit(now + seconds(4.0));
     assert!(granted.try_recv().is_err());
-    assert_eq!(line.due(now), Due::At(now + seconds(5.6)), "a block of five seconds, and its own six tenths");
-    line.limits_changed();
+    assert_eq!(queue.due(now), Due::At(now + seconds(5.6)), "a block of five seconds, and its own six tenths");
+    queue.limits_changed();
     let later = now + seconds(6.0);
-    line.admit(later);
+    queue.admit(later);
     assert!(granted.try_recv().is_err(), "what was drawn no longer holds");
-    assert_eq!(line.due(later), Due::Draw);
-    let draw = line.draw(later);
+    assert_eq!(queue.due(later), Due::Draw);
+    let draw = queue.draw(later);
     assert_eq!((draw.cost.tokens, draw.corrected.tokens), (600.0, -600.0));
-    line.drew(&draw, Some(drawn(0.0)), later);
-    line.admit(later);
+    queue.drew(&draw, Some(drawn(0.0)), later);
+    queue.admit(later);
     assert!(granted.try_recv().is_ok());
 }
 
 #[test]
 fn what_was_drawn_ahead_serves_without_a_draw_and_goes_back_unused() {
     let now = Instant::now();
-    let mut line = line(now);
+    let mut queue = queue(now);
     // It sends ten requests per second, each of a thousand tokens.
     let fast = Drawn { period_s: Amount { requests: 0.0, tokens: 0.000_01 }, ..drawn(0.0) };
     for n in 0..200 {
         let at = now + seconds(0.1 * f64::from(n));
-        let _granted = join(&mut line, 500);
-        if line.due(at) == Due::Draw {
-            let draw = line.draw(at);
-            line.drew(&draw, Some(fast), at);
+        let _granted = join(&mut queue, 500);
+        if queue.due(at) == Due::Draw {
+            let draw = queue.draw(at);
+            queue.drew(&draw, Some(fast), at);
         }
-        line.admit(at);
-        line.used(1_000.0, 1_000.0, 500.0);
+        queue.admit(at);
+        queue.used(1_000.0, 1_000.0, 500.0);
     }
     let at = now + seconds(20.0);
-    let _short = join(&mut line, 60_000);
-    let draw = line.draw(at);
+    let _short = join(&mut queue, 60_000);
+    let draw = queue.draw(at);
     assert!((38.0..=42.0).contains(&draw.cost.requests), "for four seconds and the one: {draw:?}");
-    line.drew(&draw, Some(fast), at);
-    line.admit(at);
-    let mut next = join(&mut line, 500);
-    line.admit(at);
+    queue.drew(&draw, Some(fast), at);
+    queue.admit(at);
+    let mut next = join(&mut queue, 500);
+    queue.admit(at);
     assert!(next.try_recv().is_ok(), "no draw of its own");
-    let Due::At(unused) = line.due(at) else { panic!("something is left: {:?}", line.due(at)) };
-    let back = line.draw(unused);
+    let Due::At(unused) = queue.due(at) else { panic!("something is left: {:?}", queue.due(at)) };
+    let back = queue.draw(unused);
     assert_eq!(back.corrected.tokens, 61_500.0 - draw.cost.tokens, "of what is limited, all but the two");
     assert_eq!(back.cost, Amount::default());
 }
@@ -103,48 +103,48 @@ fn what_was_drawn_ahead_serves_without_a_draw_and_goes_back_unused() {
 #[test]
 fn a_draw_that_failed_loses_no_correction() {
     let now = Instant::now();
-    let mut line = line(now);
-    line.used(1_000.0, 1_400.0, 500.0);
-    let failed = line.draw(now);
-    line.not_drawn(&failed);
-    assert_eq!(line.draw(now).corrected, Amount { requests: 0.0, tokens: 400.0 });
+    let mut queue = queue(now);
+    queue.used(1_000.0, 1_400.0, 500.0);
+    let failed = queue.draw(now);
+    queue.not_drawn(&failed);
+    assert_eq!(queue.draw(now).corrected, Amount { requests: 0.0, tokens: 400.0 });
 }
 
 #[test]
 fn a_slot_that_others_wait_for_is_not_used_again() {
     let now = Instant::now();
-    let mut line = line(now);
+    let mut queue = queue(now);
     let limits = EndpointLimits { parallel: Some(2), ..EndpointLimits::default() };
-    let mut waiting = [1, 1, 1].map(|tokens| join(&mut line, tokens));
-    let draw = line.draw(now);
-    line.drew(&draw, Some(Drawn { limits, ..Drawn::default() }), now);
-    assert_eq!(line.due(now), Due::Hold);
-    let hold = line.hold(now);
+    let mut waiting = [1, 1, 1].map(|tokens| join(&mut queue, tokens));
+    let draw = queue.draw(now);
+    queue.drew(&draw, Some(Drawn { limits, ..Drawn::default() }), now);
+    assert_eq!(queue.due(now), Due::Hold);
+    let hold = queue.hold(now);
     assert_eq!(hold, Hold { wanted: 3, ended: 0 });
-    line.held(hold, Some(Slots { granted: 1, contested: true }));
-    line.admit(now);
-    line.used(1.0, 1.0, 1.0);
-    line.admit(now);
+    queue.held(hold, Some(Slots { granted: 1, contested: true }));
+    queue.admit(now);
+    queue.used(1.0, 1.0, 1.0);
+    queue.admit(now);
     assert_eq!(waiting.iter_mut().filter_map(|granted| granted.try_recv().ok()).count(), 1);
-    let hold = line.hold(now);
+    let hold = queue.hold(now);
     assert_eq!(hold, Hold { wanted: 2, ended: 1 });
-    line.held(hold, Some(Slots { granted: 1, contested: false }));
-    line.admit(now);
-    line.used(1.0, 1.0, 1.0);
-    line.admit(now);
-    assert_eq!(line.len(), 0, "no other worker wants it: it serves twice");
+    queue.held(hold, Some(Slots { granted: 1, contested: false }));
+    queue.admit(now);
+    queue.used(1.0, 1.0, 1.0);
+    queue.admit(now);
+    assert_eq!(queue.len(), 0, "no other worker wants it: it serves twice");
 }
 
 #[test]
 fn a_request_that_is_given_up_gives_back_what_was_drawn() {
     let now = Instant::now();
-    let mut line = line(now);
-    let waiting = join(&mut line, 500);
-    let draw = line.draw(now);
-    line.drew(&draw, Some(drawn(9.0)), now);
+    let mut queue = queue(now);
+    let waiting = join(&mut queue, 500);
+    let draw = queue.draw(now);
+    queue.drew(&draw, Some(drawn(9.0)), now);
     drop(waiting);
-    line.drop_gone();
-    assert_eq!((line.len(), line.draw(now).corrected.tokens), (0, -draw.cost.tokens));
+    queue.drop_gone();
+    assert_eq!((queue.len(), queue.draw(now).corrected.tokens), (0, -draw.cost.tokens));
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) enum Due {
 
 /// The queue of an endpoint.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct WaitQueue {
     waiting: VecDeque<Waiter>,
     window: Option<Window>,
     /// The last draw, and its result.
@@ -85,7 +85,7 @@ pub(super) struct Line {
     usual_request: f64,
 }
 
-impl Line {
+impl WaitQueue {
     /// For a worker whose slots expire after `lease`.
     pub(super) fn new(now: Instant, lease: Duration) -> Self {
         Self {
@@ -286,7 +286,7 @@ impl Line {
     }
 
     /// When the next request will have waited this long without its row showing it.
-    pub(super) fn next_to_say(&self, wait: Duration) -> Option<Instant> {
+    pub(super) fn next_status_due(&self, wait: Duration) -> Option<Instant> {
         self.waiting.iter().filter(|waiter| !waiter.is_said).map(|waiter| waiter.since + wait).min()
     }
 }
