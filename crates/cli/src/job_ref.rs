@@ -85,7 +85,7 @@ mod tests {
             assert_eq!((job.first.to_string(), job.last.to_string()), (first.to_owned(), last.to_owned()), "{given}");
         }
         for wrong in ["", "01a", "not-an-id", "-1234", "01a1--fd", "01a1fd16-2e91-73ff-89a4-e4d4569728471"] {
-            assert!(wrong.parse::<JobRef>().unwrap_err().contains("no job's id"), "{wrong}");
+            assert!(wrong.parse::<JobRef>().unwrap_err().contains("not a job id"), "{wrong}");
         }
     }
 }

@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_database_of_another_version_is_told_by_its_folder() {
         let error = plumbline_store::Error::SchemaEdited(20_261_125_000_100);
-        assert!(super::of_another_version(error).to_string().contains("remove that folder"));
+        assert!(super::of_another_version(error).to_string().contains("delete that folder"));
         let other = super::of_another_version(plumbline_store::Error::TransactionPooler).to_string();
         assert!(other.contains("pooler"), "{other}");
     }

@@ -55,7 +55,7 @@ mod tests {
         let bodies: Vec<Body> =
             (0..AT_ONCE).map(|_| body(vec![7; 3 * PART + 1], large.admit().expect("a permit"))).collect();
         let refused = large.admit().expect_err("all are taken");
-        assert!(refused.status == StatusCode::SERVICE_UNAVAILABLE && refused.sentence.contains("16 large answers"));
+        assert!(refused.status == StatusCode::SERVICE_UNAVAILABLE && refused.sentence.contains("16 large responses"));
         for body in bodies {
             let whole = axum::body::to_bytes(body, usize::MAX).await.expect("it can be read");
             assert_eq!(whole.len(), 3 * PART + 1);

@@ -72,7 +72,7 @@ mod tests {
         assert!(streams.admit(address(1)).is_err_and(|failure| failure.sentence.contains("your address")));
         slots.extend((OF_CLIENT..TOTAL).map_while(|at| streams.admit(address(2 + (at / OF_CLIENT) as u8)).ok()));
         assert_eq!(slots.len(), TOTAL);
-        assert!(streams.admit(address(9)).is_err_and(|failure| failure.sentence.contains("at this worker")));
+        assert!(streams.admit(address(9)).is_err_and(|failure| failure.sentence.contains("on this worker")));
         slots.pop();
         assert!(streams.admit(address(9)).is_ok());
         drop(slots);

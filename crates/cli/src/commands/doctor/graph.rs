@@ -89,11 +89,11 @@ mod tests {
     fn a_user_has_the_rights_that_jobs_need_and_no_more() {
         let of = |actions: Option<&[&str]>, writes| finding("http://a", &rights(actions), writes);
         for (actions, writes, verdict, words) in [
-            (None, true, Verdict::Note, "the only wall"),
-            (Some(&["access", "match"][..]), false, Verdict::Ok, "the user reads"),
-            (Some(&["access", "match", "write"][..]), true, Verdict::Ok, "reads and writes"),
+            (None, true, Verdict::Note, "this edition has no roles"),
+            (Some(&["access", "match"][..]), false, Verdict::Ok, "the user may read"),
+            (Some(&["access", "match", "write"][..]), true, Verdict::Ok, "may read and write"),
             (Some(&["access", "match", "write"][..]), false, Verdict::Note, "no job type writes"),
-            (Some(&["access", "match"][..]), true, Verdict::Note, "integrate_requirement has to"),
+            (Some(&["access", "match"][..]), true, Verdict::Note, "integrate_requirement must"),
             (Some(&["match", "write", "load_all_data"][..]), true, Verdict::Note, "may load_all_data"),
             (Some(&["match", "dbms_actions"][..]), false, Verdict::Note, "may dbms_actions"),
         ] {
