@@ -6,7 +6,7 @@
 //! A point is armed by its name and the part of the job in which it is reached, to act once:
 //!
 //! ```text
-//! PLUMBLINE_FAIL_POINTS="fenced/tactical=crash@3"                 the third time, the process aborts
+//! PLUMBLINE_FAIL_POINTS="fenced/tactical=crash@3"                 the third time, the process sends itself SIGKILL
 //! PLUMBLINE_FAIL_POINTS="before_model/strategic=error"            the first time, as if the database had gone away
 //! PLUMBLINE_FAIL_POINTS="after_mirror/completion=delay:1500"      1.5 seconds pass
 //! PLUMBLINE_FAIL_POINTS="applied/tactical=block:1500"             the same, and the thread does nothing else meanwhile
@@ -130,7 +130,7 @@ pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A point is reached: aborts the process, returns an error, or waits, if a test armed it.
+/// A point is reached: kills the process, returns an error, or waits, if a test armed it.
 ///
 /// # Errors
 /// The error that a test armed; a transient one.

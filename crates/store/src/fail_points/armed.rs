@@ -1,6 +1,7 @@
 //! The fail-points armed by the environment, and their actions.
 
 use crate::Error;
+use rustix::process::{Signal, getpid, kill_process};
 use std::{
     collections::HashMap,
     io::Write as _,
@@ -52,7 +53,7 @@ pub(super) async fn pass(place: &str) -> Result<(), Error> {
         return Ok(());
     }
     match armed.action {
-        Action::Crash => std::process::abort(),
+        Action::Crash => kill_itself(),
         Action::Error => Err(Error::Database {
             doing: "pass a fail-point",
             source: sqlx::Error::Io(std::io::Error::other(format!("injected at {place}"))),
@@ -66,6 +67,13 @@ pub(super) async fn pass(place: &str) -> Result<(), Error> {
             Ok(())
         }
     }
+}
+
+/// Ends the process as the kernel's out-of-memory killer does: no signal handler and no destructor runs.
+fn kill_itself() -> ! {
+    let _ = kill_process(getpid(), Signal::KILL);
+    // The signal has no effect on the first process of a PID namespace.
+    std::process::abort()
 }
 
 /// `place=action` or `place=action@nth`, separated by semicolons.
