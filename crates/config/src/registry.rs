@@ -18,9 +18,11 @@ use crate::{
     },
     rules::{
         check,
-        levels::{self, Forbidden, Level},
+        level_table::Level,
+        levels::{self, Forbidden},
         nearest::advice,
         validate,
+        violation::RuleViolation,
     },
 };
 use serde_json::{Value, json};
@@ -273,20 +275,20 @@ impl ConfigRegistry {
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;
         let mut broken = validate::broken_rules(&config, &llms);
-        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(validate::RuleViolation::refused_variable));
-        broken.extend(levels::unknown_keys(&config).into_iter().map(validate::RuleViolation::unknown_opened));
+        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(RuleViolation::refused_variable));
+        broken.extend(levels::unknown_keys(&config).into_iter().map(RuleViolation::unknown_opened));
         broken.extend(self.unknown_follower(&config));
         ConfigError::unless_empty(broken.into_iter().map(|rule| layers.blame(&rule.keys, rule.message)).collect())?;
         Ok(config)
     }
 
-    fn unknown_follower(&self, config: &JobConfig) -> Option<validate::RuleViolation> {
+    fn unknown_follower(&self, config: &JobConfig) -> Option<RuleViolation> {
         let follower = config.on_complete.enqueue.as_deref()?;
         let known = self.all_types();
         (!known.contains(&follower)).then(|| {
             let advice = advice(follower, &known);
             let message = format!("`on_complete.enqueue` names the unknown job type `{follower}`; {advice}");
-            validate::RuleViolation::new(&["on_complete.enqueue"], message)
+            RuleViolation::new(&["on_complete.enqueue"], message)
         })
     }
 
@@ -332,7 +334,7 @@ impl ConfigRegistry {
         }
     }
 
-    fn config_file(&self, name: &str) -> Result<Option<(&File, crate::layers::parse::Format)>, Problem> {
+    fn config_file(&self, name: &str) -> Result<Option<(&File, crate::layers::files::Format)>, Problem> {
         let stem = if name == DEFAULTS { name.to_owned() } else { format!("{name}/config") };
         let mut found = self.files.iter().filter_map(|(path, file)| {
             config_stem(path).filter(|(known, _)| *known == stem).map(|(_, format)| (file, format))

@@ -1,7 +1,7 @@
 //! The sentences of a passage, each with its leads, including leads in the previous passage.
 
 use crate::candidates::{Scan, Sentence, cut};
-use crate::passages::body;
+use crate::chunk_file::body;
 
 /// A sentence of a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]

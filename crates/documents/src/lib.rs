@@ -28,6 +28,7 @@
 
 pub mod candidates;
 mod child;
+mod chunk_file;
 pub mod chunking;
 pub mod entries;
 mod error;

@@ -4,6 +4,7 @@
 //! passage is shown, and when a quote is located.
 
 use crate::candidates::{Scan, Sentence, cut};
+pub use crate::chunk_file::body;
 use crate::chunking::Chunk;
 use crate::entries::behind;
 use crate::{composed, page_mark};
@@ -101,14 +102,6 @@ fn count(count: usize) -> i32 {
 /// The number of a chunk's file: `chunks/chunk_012.md` is 12.
 pub fn number_of(file: &str) -> Option<i32> {
     file.strip_prefix("chunks/chunk_")?.strip_suffix(".md")?.parse().ok()
-}
-
-/// The text of a chunk's file without the line with its origin.
-pub fn body(file: &str) -> &str {
-    match file.strip_prefix("<!-- source: ") {
-        Some(rest) => rest.split_once('\n').map_or("", |(_, body)| body).trim_start_matches('\n'),
-        None => file,
-    }
 }
 
 /// A chunk's file with `[n] ` before each sentence, as shown to a model.

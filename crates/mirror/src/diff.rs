@@ -1,9 +1,6 @@
 //! Compares the folder with the rows.
 
-use super::{
-    Finds, Found, IndexEntry, MirrorTrouble,
-    folder::{Folder, META_DIR},
-};
+use super::{Finds, Found, IndexEntry, MirrorTrouble, folder::Folder, real_dir::META_DIR};
 use crate::content_cache;
 use cap_std::{
     fs::{Dir, Metadata, MetadataExt as _},

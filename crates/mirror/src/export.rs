@@ -49,6 +49,6 @@ fn write_all(dir: &Path, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> 
         count += 1;
     }
     // An export is a plain folder, not a mirror.
-    folder.dir.remove_dir_all(super::folder::META_DIR).map_err(failed(dir.join(super::folder::META_DIR)))?;
+    folder.dir.remove_dir_all(super::real_dir::META_DIR).map_err(failed(dir.join(super::real_dir::META_DIR)))?;
     Ok(count)
 }

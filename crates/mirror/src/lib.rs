@@ -32,6 +32,7 @@ mod export;
 mod folder;
 mod marker;
 mod queue;
+mod real_dir;
 mod remove;
 mod repair;
 mod shared;

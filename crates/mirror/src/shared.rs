@@ -4,7 +4,7 @@
 //! A change through one hard link affects all. Therefore the copies are read-only, none is linked without checking its
 //! content (see [`crate::content_cache`]), and a repair compares every file with its row.
 
-use super::folder::{META_DIR, ensure_dir};
+use super::real_dir::{META_DIR, ensure_dir};
 use crate::content_cache::{self, digest};
 use cap_std::fs::{Dir, OpenOptions};
 use std::io::{self, Read as _, Write as _};

@@ -1,7 +1,7 @@
 //! Compares a replayed step with the recording. The order is that of cause and effect: messages, effects, state; so the
 //! first difference is nearest to its cause.
 
-use super::{Difference, ReplayContext, memory_job::MemoryJob, shown, step::ReplayedStep};
+use super::{Difference, ReplayContext, memory_job::MemoryJob, replayed::ReplayedStep, shown};
 use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
 use plumbline_store::RecordedStep;
 use serde_json::{Value, json};

@@ -30,6 +30,7 @@ mod difference;
 mod digest;
 mod memory_job;
 mod recording;
+mod replayed;
 mod step;
 mod tools;
 
@@ -43,9 +44,9 @@ use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, RecordDefaults, ToolRunner};
+use replayed::{ReplayedStep, Stop};
 use serde_json::Value;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
-use step::{ReplayedStep, Stop};
 
 /// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The in-memory rows of a replay.
 
-use super::step::ReplayedStep;
+use super::replayed::ReplayedStep;
 use plumbline_engine::{
     Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run,
     Settings, Source,

@@ -1,9 +1,14 @@
 //! Replays one step: the step loop's *next → perform → apply*, with the recording instead of external calls.
 
-use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob, tools};
+use super::{
+    Difference, ReplayContext, RequestDigest, carried,
+    memory_job::MemoryJob,
+    replayed::{ReplayedStep, Stop},
+    tools,
+};
 use plumbline_engine::{
-    Change, Effect, Failure, FileWrite, FinishReason, Intake, JobExit, Message, MessageKind, ModelRequest, Outcome,
-    Product, Reply, RequestRecord, Run, Source, Stage, State, WAITING,
+    Change, Effect, Failure, FileWrite, FinishReason, Intake, Message, MessageKind, ModelRequest, Outcome, Product,
+    Reply, RequestRecord, Run, Source, Stage, WAITING,
 };
 use plumbline_report::Rendering;
 use plumbline_store::RecordedStep;
@@ -13,25 +18,6 @@ use std::borrow::Cow;
 /// The text that the engine adds before and after a summary; see the engine's `compaction`.
 const SUMMARY_HEAD: &str = "Summary of earlier work";
 const SUMMARY_TAIL: &str = "\n\n### Documents";
-
-/// The result of a step.
-#[derive(Debug)]
-pub(crate) struct ReplayedStep {
-    pub(crate) step: i64,
-    pub(crate) lease_epoch: i64,
-    pub(crate) changes: Vec<Change>,
-    pub(crate) state: State,
-    pub(crate) left: Option<JobExit>,
-    pub(crate) request: Option<RequestDigest>,
-}
-
-/// Why a step cannot be completed.
-pub(crate) enum Stop {
-    /// Its request differs from the recording.
-    Differs(Difference),
-    /// The engine refuses the recorded outcome.
-    Broken(String),
-}
 
 impl ReplayContext<'_> {
     /// Replays a step up to its commit.

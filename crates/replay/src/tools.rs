@@ -1,7 +1,7 @@
 //! The calls of a turn: local tools are really run; what depends on the outside, on other jobs or on the ranked index
 //! is answered from the record.
 
-use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
+use super::{ReplayContext, memory_job::MemoryJob, replayed::Stop};
 use plumbline_engine::{
     EDITED, FileWrite, GivenRow, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall,
     ToolReturn, Verdict,

@@ -8,6 +8,7 @@
 
 mod cards;
 mod decided;
+mod document;
 mod headline;
 mod html;
 mod marks;

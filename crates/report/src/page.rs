@@ -1,6 +1,6 @@
 //! One page: the state of its passages, its text with the marks, the requirements with quotes on it.
 
-use super::{cards::Cards, html::render, marks::Marks, passages::PassageLine, writer::Document};
+use super::{cards::Cards, document::Document, html::render, marks::Marks, passages::PassageLine};
 use plumbline_documents::marked::{MarkedPage, Piece};
 use serde::Serialize;
 use serde_json::{Value, json};

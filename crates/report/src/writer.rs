@@ -4,6 +4,7 @@ use super::{
     Facts,
     cards::{Card, Cards},
     decided::decided,
+    document::Document,
     headline::verified,
     html::render,
     marks::{Mark, Marks},
@@ -12,37 +13,13 @@ use super::{
 };
 use plumbline_documents::marked;
 use plumbline_engine::Source;
-use serde::Serialize;
 use serde_json::json;
-use std::{
-    collections::{BTreeSet, HashMap},
-    ops::Range,
-};
+use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of open passages listed at the top.
 const MOST_NAMED: usize = 200;
 /// Maximum characters shown of the job's prompt.
 const MOST_PROMPT: usize = 300;
-
-/// A document of the report.
-#[derive(Serialize)]
-pub(crate) struct Document {
-    path: String,
-    counts: Counts,
-    /// Prefix of its pages' ids: empty for the first document with a text.
-    pub(crate) prefix: String,
-    has_text: bool,
-    /// Content missing from its text.
-    warnings: Vec<String>,
-    #[serde(skip)]
-    pub(crate) passages: Vec<PassageLine>,
-    /// Pages that are written.
-    #[serde(skip)]
-    pub(crate) known: BTreeSet<u32>,
-    /// Ranges that extend into the next part.
-    #[serde(skip)]
-    carried: Vec<(usize, Range<isize>)>,
-}
 
 /// The output so far, and its input.
 pub(crate) struct Writer {

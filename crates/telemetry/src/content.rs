@@ -1,7 +1,6 @@
 //! Prompts and answers in the form of the conventions; sent only if enabled, because they may contain anything.
 
-use super::spans::finish;
-use plumbline_engine::{ModelRequest, Reply, RequestMessage};
+use plumbline_engine::{FinishReason, ModelRequest, Reply, RequestMessage};
 use serde_json::{Value, json};
 
 /// The messages of a request.
@@ -27,4 +26,13 @@ pub(crate) fn output_messages(reply: &Reply) -> Value {
             .map(|call| json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})),
     );
     json!([{"role": "assistant", "parts": parts, "finish_reason": finish(reply)}])
+}
+
+/// Why an answer ended, in the conventions' words.
+pub(crate) fn finish(reply: &Reply) -> &'static str {
+    match (&reply.finish, reply.tool_calls.is_empty()) {
+        (FinishReason::Truncated, _) => "length",
+        (_, false) => "tool_call",
+        (_, true) => "stop",
+    }
 }

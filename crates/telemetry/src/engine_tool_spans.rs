@@ -1,7 +1,7 @@
 //! The calls that the engine answers itself: it decides in no time and begins no span, so theirs are made afterwards, from
 //! what it decided.
 
-use super::spans::TARGET;
+use super::TARGET;
 use plumbline_engine::{Change, Message, ToolCall, tools};
 use std::{
     collections::{HashMap, HashSet},

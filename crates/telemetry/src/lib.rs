@@ -42,6 +42,9 @@ use std::sync::LazyLock;
 use tracing::Metadata;
 use tracing_subscriber::{EnvFilter, Layer, filter::FilterFn, fmt, prelude::*};
 
+/// The target that distinguishes these spans from all others.
+pub const TARGET: &str = "plumbline::span";
+
 /// How long the end of a worker waits for open spans.
 const LAST_SPANS: std::time::Duration = std::time::Duration::from_secs(1);
 
@@ -102,7 +105,7 @@ pub fn start(format: LogFormat, default: &str) {
 
 /// Whether this span is part of a trace.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
-    metadata.is_span() && metadata.target() == spans::TARGET
+    metadata.is_span() && metadata.target() == TARGET
 }
 
 /// The metrics in the text format of Prometheus.

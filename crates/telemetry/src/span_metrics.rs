@@ -1,7 +1,7 @@
 //! Metrics derived from spans, with or without a collector: the duration of each tool, and the number of running jobs.
 //! The code starts the spans; this layer observes their start and end.
 
-use super::{instruments, spans::TARGET};
+use super::{TARGET, instruments};
 use plumbline_engine::ToolSpec;
 use std::{
     collections::HashSet,

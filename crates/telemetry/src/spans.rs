@@ -12,13 +12,13 @@
 //! Names of attributes are ours; [`super::names`] gives them the standard's. Without a collector only the two
 //! kinds exist that [`crate::span_metrics`] measures: no other layer wants any.
 
-use super::{content, ids, instruments, pipeline};
+use super::{TARGET, content, ids, instruments, pipeline};
 use crate::{endpoint::Endpoint, engine_tool_spans::Unanswered};
 use opentelemetry::{
     Array, StringValue, Value,
     trace::{Status, TraceContextExt},
 };
-use plumbline_engine::{Change, Failure, FinishReason, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
+use plumbline_engine::{Change, Failure, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
     future::Future,
@@ -28,8 +28,6 @@ use tracing::{Instrument, Span, info_span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use uuid::Uuid;
 
-/// The target that tells these spans from all others.
-pub const TARGET: &str = "plumbline::span";
 /// Earlier claims that a claim links to, the latest ones.
 const LINKS: i64 = 32;
 
@@ -156,22 +154,13 @@ fn describe(span: &Span, answered: &Result<Reply, Box<Failure>>, record: &Reques
     span.set_attribute("model.cost_usd", cost_microusd as f64 / 1e6);
     match answered {
         Ok(reply) => {
-            let reasons = Array::String(vec![StringValue::from(finish(reply))]);
+            let reasons = Array::String(vec![StringValue::from(content::finish(reply))]);
             span.set_attribute("model.finish_reasons", Value::Array(reasons));
         }
         Err(failure) => {
             span.set_attribute("error.type", failure.class.as_str());
             span.set_status(Status::error(failure.message.clone()));
         }
-    }
-}
-
-/// Why an answer ended, in the conventions' words.
-pub fn finish(reply: &Reply) -> &'static str {
-    match (&reply.finish, reply.tool_calls.is_empty()) {
-        (FinishReason::Truncated, _) => "length",
-        (_, false) => "tool_call",
-        (_, true) => "stop",
     }
 }
 

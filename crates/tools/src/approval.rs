@@ -1,10 +1,10 @@
-//! The digests of a call for approval: of its arguments, if the call could run, and of its tool.
+//! The digest of a call's arguments for approval, if the call could run and people can be shown it.
 
+use crate::digest::digest;
 use crate::registry::BUILT_IN;
 use crate::tool::Registry;
-use plumbline_engine::{Digest, ToolSpec, canonical, inexact_number};
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
+use plumbline_engine::{Digest, inexact_number};
+use serde_json::Value;
 
 /// Maximum bytes of the arguments of a call that needs approval.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -33,20 +33,6 @@ pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Resul
     }
     let arguments: Value = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
     Ok(digest(&arguments))
-}
-
-/// The digest of a tool: of its name, description, schema, and the address that it calls.
-pub fn digest_of_tool(tool: &ToolSpec, address: &Value) -> Digest {
-    digest_of(&tool.name, &tool.description, &tool.parameters, address)
-}
-
-/// The same from its parts.
-pub(crate) fn digest_of(name: &str, description: &str, schema: &Value, address: &Value) -> Digest {
-    digest(&json!({"name": name, "description": description, "schema": schema, "address": address}))
-}
-
-fn digest(value: &Value) -> Digest {
-    Sha256::digest(canonical(value)).into()
 }
 
 #[cfg(test)]

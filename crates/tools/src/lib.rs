@@ -33,6 +33,7 @@ pub mod approval;
 mod arguments;
 mod carry;
 pub mod deliverables;
+pub mod digest;
 mod documents;
 mod error;
 pub mod evaluation;

@@ -1,8 +1,8 @@
 //! The trait of a tool, and its context while it runs. Tools depend on this file, the registry on the tools, and the
 //! runner on the registry.
 
-use crate::approval::digest_of;
 use crate::arguments::{ArgumentsSchema, decode};
+use crate::digest::digest_of;
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::ToolResult;
 use crate::http::Outgoing;

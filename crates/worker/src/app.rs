@@ -6,8 +6,8 @@ use crate::{
     health::Health,
     limits::{Limits, RefusedKeys},
     options::WorkerOptions,
-    reload::Live,
     run::document_budget::DocumentBudget,
+    served::Live,
 };
 use plumbline_config::Secrets;
 use plumbline_mirror::MirrorSync;

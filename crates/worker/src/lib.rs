@@ -35,6 +35,7 @@ mod options;
 mod pulse;
 mod reload;
 mod run;
+mod served;
 mod worker;
 
 pub use clients::graph::graph_rights;

@@ -31,8 +31,8 @@ use crate::{
     options::WorkerOptions,
     pulse::BeatGuard,
     reload,
-    reload::Live,
     run::{cancellation, cancellation::StopLevel, document_budget::DocumentBudget, job},
+    served::Live,
 };
 use plumbline_config::{NO_MODEL, Secrets, catalog};
 use plumbline_documents::Parser;

@@ -1,15 +1,12 @@
 //! `approval`: which calls people decide on.
 
-use super::{http_tools, job::JobConfig, untrusted::WebAccess};
+use super::{connections::WebAccess, http_tools, job::JobConfig};
 use crate::{
     Resolved, catalog,
-    rules::{nearest::advice, validate::RuleViolation},
+    rules::{nearest::advice, violation::RuleViolation},
 };
 use plumbline_engine::{ApprovalRules, Handler, ToolSpec, Untrusted};
-use plumbline_tools::{
-    Registry,
-    approval::{digest_of_arguments, digest_of_tool},
-};
+use plumbline_tools::{Registry, approval::digest_of_arguments, digest::digest_of_tool};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};

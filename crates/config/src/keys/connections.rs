@@ -1,6 +1,6 @@
 //! `connections`: services besides the model. Secrets are named by their environment variable, never written down.
 
-use super::{http_tools::HttpTool, untrusted::WebAccess};
+use super::http_tools::HttpTool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,4 +64,12 @@ pub struct WebSearch {
     pub base_url: Option<String>,
     /// Name of the environment variable that holds the API key.
     pub api_key_env: Option<String>,
+}
+
+/// Web access of jobs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebAccess {
+    /// Hosts that `web_search` and `fetch_page` may reach even if `untrusted` restricts the job.
+    pub allowed_hosts: Vec<String>,
 }

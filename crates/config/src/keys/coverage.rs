@@ -1,6 +1,6 @@
 //! `coverage`, `coverage_settings` and `documents`: how much of the documents must be processed, and who prepares them.
 
-use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
+use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
 use plumbline_documents::candidates::{self, PatternError, Scan};
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@ use super::job::JobConfig;
 use crate::{
     ConfigError, Resolved,
     error::Problem,
-    rules::{json_schema, validate::RuleViolation},
+    rules::{json_schema, violation::RuleViolation},
 };
 use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, is_recorder, path};
 use plumbline_tools::{Inspection, OwedContent, SchemaBudget};

@@ -1,6 +1,6 @@
 //! `connections.http_tools`: an operator's own tools over HTTP.
 
-use crate::{ConfigRegistry, JobConfig, ModelEnv, Resolved, Tools, rules::validate::RuleViolation};
+use crate::{ConfigRegistry, JobConfig, ModelEnv, Resolved, Tools, rules::violation::RuleViolation};
 use plumbline_engine::{PhaseKind, Phases, Replay, ToolSpec};
 use plumbline_tools::{
     Registry,

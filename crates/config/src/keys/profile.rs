@@ -155,7 +155,7 @@ impl Profiles {
         let own = files.get(FILE).filter(|file| !file.is_built_in);
         let mut entries = Vec::new();
         for file in built_in.get(FILE).into_iter().chain(own) {
-            let (value, lines) = crate::layers::parse::parse(file, crate::layers::parse::Format::Json)?;
+            let (value, lines) = crate::layers::parse::parse(file, crate::layers::files::Format::Json)?;
             let wrong = |said: String| Problem::new(&file.shown, lines.of("profiles"), said);
             let list = value["profiles"].as_array().ok_or_else(|| {
                 wrong("has no list `profiles`; write {\"profiles\": [{\"name\": …, \"match\": …}]}".to_owned())

@@ -1,6 +1,6 @@
 //! `record_defaults`: the values of a recorded requirement that the recording call omits.
 
-use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
+use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
 use plumbline_documents::candidates::PatternError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

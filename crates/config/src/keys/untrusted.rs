@@ -1,26 +1,16 @@
 //! `untrusted`: what a job may reach once it has read untrusted text.
 
 use super::{approval, http_tools};
-use crate::{JobConfig, Resolved, rules::validate::RuleViolation};
+use crate::{JobConfig, Resolved, rules::violation::RuleViolation};
 use plumbline_engine::{ToolSpec, UntrustedRules};
 use plumbline_tools::{
     reaches_out,
     web::{Provider, host_of},
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The tool that queries the configured service.
 const SEARCH: &str = "web_search";
-
-/// Web access of jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WebAccess {
-    /// Hosts that `web_search` and `fetch_page` may reach even if `untrusted` restricts the job.
-    pub allowed_hosts: Vec<String>,
-}
 
 impl Resolved {
     /// Hosts that a job may always reach.

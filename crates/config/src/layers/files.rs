@@ -3,7 +3,6 @@
 //! A folder may be incomplete. A file in it replaces the built-in one of the same name, so a team keeps only its own
 //! job types there and still extends `defaults`.
 
-use super::parse::Format;
 use crate::{ConfigError, error::Problem};
 use rust_embed::Embed;
 use std::{collections::BTreeMap, fs, io, path::Path};
@@ -104,4 +103,21 @@ fn read_folder(dir: &Path, prefix: &str, nested: bool, files: &mut Files) -> Res
         }
     }
     Ok(())
+}
+
+/// The two formats of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Yaml,
+}
+
+impl Format {
+    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "json" => Some(Self::Json),
+            "yaml" | "yml" => Some(Self::Yaml),
+            _ => None,
+        }
+    }
 }

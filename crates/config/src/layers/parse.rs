@@ -1,26 +1,12 @@
 //! Parses a file's text into a JSON value, with the line of a syntax error.
 
-use super::{files::File, locate::Lines};
+use super::{
+    files::{File, Format},
+    locate::Lines,
+};
 use crate::error::Problem;
 use crate::layers::yaml;
 use serde_json::Value;
-
-/// The two formats of a configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Json,
-    Yaml,
-}
-
-impl Format {
-    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
-        match extension {
-            "json" => Some(Self::Json),
-            "yaml" | "yml" => Some(Self::Yaml),
-            _ => None,
-        }
-    }
-}
 
 /// The file's value, which must be an object, and the lines of its keys.
 pub(crate) fn parse(file: &File, format: Format) -> Result<(Value, Lines), Problem> {

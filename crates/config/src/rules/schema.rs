@@ -4,7 +4,7 @@
 //! [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may omit any key that it
 //! inherits and may remove keys with `null`.
 
-use super::levels;
+use super::level_table;
 use crate::JobConfig;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
     relax_purposes(&mut schema);
     relax_ceiling(&mut schema["properties"]["limits_ceiling"]);
-    levels::write(&mut schema);
+    level_table::write(&mut schema);
     schema
 });
 

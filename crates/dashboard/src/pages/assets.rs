@@ -1,9 +1,8 @@
 //! Style, script and icon: built in, with their version in the name, so that browsers may cache them.
 
-use crate::pages::error::PageError;
 use axum::{
     extract::Path,
-    http::header,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 
@@ -12,12 +11,12 @@ const SCRIPT: &str = include_str!("assets/live.js");
 const ICON: &str = include_str!("assets/icon.svg");
 
 /// `/assets/{name}`.
-pub(crate) async fn serve(Path(name): Path<String>) -> Result<Response, PageError> {
+pub(crate) async fn serve(Path(name): Path<String>) -> Result<Response, (StatusCode, String)> {
     let (kind, content) = match name.as_str() {
         "style.css" => ("text/css; charset=utf-8", STYLE),
         "live.js" => ("text/javascript; charset=utf-8", SCRIPT),
         "icon.svg" => ("image/svg+xml", ICON),
-        _ => return Err(PageError::not_found(format!("there is no file `{name}` here"))),
+        _ => return Err((StatusCode::NOT_FOUND, format!("there is no file `{name}` here"))),
     };
     Ok(asset(kind, content))
 }

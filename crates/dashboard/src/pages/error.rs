@@ -5,6 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
+use minijinja::HtmlEscape;
 use plumbline_store::Error;
 use serde_json::json;
 
@@ -63,10 +64,25 @@ pub(crate) fn plain(status: StatusCode, sentence: &str, api: bool) -> Response {
     let mut response = if api {
         (status, Json(json!({"error": sentence}))).into_response()
     } else {
-        (status, Html(super::render::message_page(status, sentence))).into_response()
+        (status, Html(message_page(status, sentence))).into_response()
     };
     if status == StatusCode::SERVICE_UNAVAILABLE {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
+}
+
+/// A page of one sentence; needs no template, so it can report a failed template.
+fn message_page(status: StatusCode, sentence: &str) -> String {
+    let title = status.canonical_reason().unwrap_or("Error");
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title} · Plumbline</title>\
+         <link rel=\"stylesheet\" href=\"/assets/style.css?v={}\"></head>\
+         <body><main class=\"message\"><p class=\"code\">{}</p><h1>{title}</h1><p>{}</p>\
+         <p><a href=\"/\">All jobs</a></p></main></body></html>\n",
+        super::assets::version(),
+        status.as_u16(),
+        HtmlEscape(sentence)
+    )
 }

@@ -3,7 +3,7 @@
 use super::assets;
 use crate::pages::{error::PageError, template_filters};
 use axum::{http::StatusCode, response::Html};
-use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, value::Serde};
+use minijinja::{Environment, UndefinedBehavior, Value, value::Serde};
 use plumbline_report::environment;
 use serde::Serialize;
 
@@ -45,19 +45,4 @@ impl Renderer {
             PageError { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
         })
     }
-}
-
-/// A page of one sentence; needs no template, so it can report a failed template.
-pub(crate) fn message_page(status: StatusCode, sentence: &str) -> String {
-    let title = status.canonical_reason().unwrap_or("Error");
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title} · Plumbline</title>\
-         <link rel=\"stylesheet\" href=\"/assets/style.css?v={}\"></head>\
-         <body><main class=\"message\"><p class=\"code\">{}</p><h1>{title}</h1><p>{}</p>\
-         <p><a href=\"/\">All jobs</a></p></main></body></html>\n",
-        assets::version(),
-        status.as_u16(),
-        HtmlEscape(sentence)
-    )
 }

@@ -1,8 +1,10 @@
 //! Data: each element of XML and each value of JSON is a sentence, even if a line has several.
 
-use super::tables::says_something;
 use plumbline_bounds::pattern;
 use regex::Regex;
+
+/// A row with fewer words makes no statement.
+pub(super) const LEAST_WORDS: usize = 3;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -73,4 +75,9 @@ fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
     if text[range.clone()].contains(char::is_alphanumeric) {
         found.push(range);
     }
+}
+
+/// Whether a text is long enough to be an obligation.
+pub(super) fn says_something(text: &str) -> bool {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= LEAST_WORDS
 }

@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
             let text = one_line(&flat.text[range.clone()]);
             let reason = self.reason(block, place, &text);
             before = last.replace((text.clone(), reason.is_some())).is_some_and(|(_, candidate)| candidate);
-            let verbatim = block.kind == Kind::Verbatim && tables::says_something(&text);
+            let verbatim = block.kind == Kind::Verbatim && markup::says_something(&text);
             let leads = self.leads.above();
             self.push(&flat, range, (text, leads), reason, verbatim);
         }
@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
             return None;
         }
         let by_words = || tables::cells(row).find_map(|cell| self.scan.judge(cell));
-        let says_it = || tables::says_something(row) && (stands_under_duty || table.states_duty(row));
+        let says_it = || markup::says_something(row) && (stands_under_duty || table.states_duty(row));
         by_words().or_else(|| says_it().then_some("table row"))
     }
 

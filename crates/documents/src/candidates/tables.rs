@@ -1,6 +1,7 @@
 //! Tables: which rows are column names, and what the columns imply for the other rows.
 
 use super::blocks::{Block, Kind, inline};
+use super::markup::{LEAST_WORDS, says_something};
 use std::ops::Range;
 
 /// Words in the name of a column whose cells are obligations.
@@ -140,9 +141,6 @@ const PROPERTIES: [&str; 30] = [
     "verantwortlich",
 ];
 
-/// A row with fewer words makes no statement.
-const LEAST_WORDS: usize = 3;
-
 /// A cell with this many words is not a column name.
 const WORDS_OF_A_STATEMENT: usize = 6;
 
@@ -263,11 +261,6 @@ fn add(parts: &mut Vec<Part>, row: &str, range: Range<usize>, kind: PartKind) {
 pub(super) fn unquoted(cell: &str) -> &str {
     let inner = cell.strip_prefix('"').map(|rest| rest.strip_suffix('"').unwrap_or(rest));
     inner.filter(|inner| !inner.contains('"')).unwrap_or(cell)
-}
-
-/// Whether a text is long enough to be an obligation.
-pub(super) fn says_something(text: &str) -> bool {
-    text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= LEAST_WORDS
 }
 
 /// Whether a row with the layout of column names is an ordinary row: one of its cells is a statement.

@@ -1,6 +1,7 @@
 //! Phases: the unit of the outer loop.
 
 pub(crate) mod archive;
+mod next_phase;
 pub(crate) mod number_list;
 pub(crate) mod opening;
 pub mod plan;
@@ -11,10 +12,10 @@ pub(crate) mod transition;
 mod work;
 pub(crate) mod workspace_summary;
 
+pub use next_phase::NextPhase;
 pub use opening::WAITING;
 pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
-pub use transition::NextPhase;
 pub use work::{Work, Worked};
 
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 use crate::{
     CoverageSettings, FileWrite, Opening, Passage, PassageState, PhaseKind, Run, Source,
     ledger::{Scope, document_lines, worst},
-    phase::{plan::read_plan, transition::NextPhase, workspace_summary::ELAPSED},
+    phase::{next_phase::NextPhase, plan::read_plan, workspace_summary::ELAPSED},
 };
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //! phases. Finished work is kept.
 
 use super::{Answer, OwnTool};
-use crate::{Opening, Phases, Run, phase::transition::NextPhase, transition::Consequence};
+use crate::{Opening, Phases, Run, phase::NextPhase, transition::Consequence};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

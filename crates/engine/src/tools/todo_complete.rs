@@ -4,7 +4,7 @@
 use super::{Answer, OwnTool, arguments::whole};
 use crate::{
     Change, Check, FileWrite, Passage, PassageState, PhaseKind, Phases, Product, Run, Stage, Todo, TodoStatus, Work,
-    ledger::worst_of, phase::transition::NextPhase, transition::Consequence,
+    ledger::worst_of, phase::NextPhase, transition::Consequence,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

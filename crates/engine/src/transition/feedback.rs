@@ -1,6 +1,6 @@
 //! User feedback: added verbatim at the next boundary, never between a call and its result.
 
-use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::transition::NextPhase};
+use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::NextPhase};
 use chrono::{DateTime, Utc};
 
 impl Run {

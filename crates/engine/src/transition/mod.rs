@@ -37,7 +37,7 @@ pub(crate) enum Consequence {
     #[default]
     None,
     /// The phase ends and this one begins.
-    NextPhase(crate::phase::transition::NextPhase),
+    NextPhase(crate::phase::NextPhase),
     /// The job leaves.
     Exit(JobExit),
 }

@@ -4,7 +4,7 @@
 use crate::{
     FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
-    phase::{opening::resume_nudge, transition::NextPhase},
+    phase::{NextPhase, opening::resume_nudge},
     run::state::Anchor,
     tools::{
         self,

@@ -4,7 +4,7 @@
 use crate::{
     Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Source,
     Stage,
-    phase::{opening, transition::NextPhase},
+    phase::{NextPhase, opening},
 };
 use chrono::{DateTime, Utc};
 

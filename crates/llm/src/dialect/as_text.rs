@@ -3,7 +3,7 @@
 //! A provider that rejects an earlier turn would reject it in each request and each retry of the job. As text, nothing
 //! of the turn can be rejected, and the model still knows what it did.
 
-use super::conversation::{Answer, Turn};
+use super::turn::{Answer, Turn};
 use plumbline_engine::{MessageRef, Role};
 
 /// The answer of `caller`, or one of its results, as text.

@@ -24,6 +24,7 @@ mod parallel;
 mod responses;
 mod sent_back;
 mod text_forms;
+mod turn;
 
 pub(crate) use conversation::ORIGIN;
 pub(crate) use decoded::{Begun, Decoded, NoAnswer};

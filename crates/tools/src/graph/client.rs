@@ -2,14 +2,14 @@
 
 use super::address::query_api;
 use super::error::{GraphConfigError, GraphError};
-use super::transaction::Transaction;
+use super::statement::{Access, Rows, Statement};
 use crate::graph::http::{Answer, exchange};
 use crate::graph::plan::{Operator, operators};
 use crate::graph::schema::CONSTRAINTS;
 use plumbline_llm::ApiKey;
 use reqwest::Url;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -46,69 +46,13 @@ impl GraphConfig {
     }
 }
 
-/// The access mode of a statement; in read mode the server refuses to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Access {
-    /// Only reads.
-    Read,
-    /// May write.
-    Write,
-}
-
-/// A statement with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    /// Cypher.
-    pub text: String,
-    /// An object.
-    pub parameters: Value,
-}
-
-impl Statement {
-    /// A statement; `parameters` is an object.
-    pub fn new(text: impl Into<String>, parameters: Value) -> Self {
-        Self { text: text.into(), parameters }
-    }
-
-    fn body(&self, access: Option<Access>) -> Body<'_> {
-        Body { statement: &self.text, parameters: &self.parameters, access_mode: access }
-    }
-}
-
-/// A request with a statement, its members in the order of the API's documentation: servers before 2026.08 require it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    statement: &'a str,
-    parameters: &'a Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    access_mode: Option<Access>,
-}
-
-/// The result of a statement.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
-    /// Names of the columns.
-    pub fields: Vec<String>,
-    /// The rows.
-    pub values: Vec<Vec<Value>>,
-}
-
-impl Rows {
-    /// The first value of the first row.
-    pub fn first(&self) -> Option<&Value> {
-        self.values.first()?.first()
-    }
-}
-
 /// A client of one graph. Has its own connection pool; keep one per configuration and share it.
 #[derive(Debug)]
 pub struct GraphClient {
     http: reqwest::Client,
     api: Url,
     /// The address for messages.
-    place: String,
+    pub(super) place: String,
     user: Option<String>,
     password: Option<ApiKey>,
     allow_write: bool,
@@ -166,20 +110,6 @@ impl GraphClient {
         let (answer, _) = self.post(self.api.clone(), &explained.body(Some(Access::Read)), None).await?;
         let plan = answer.query_plan.as_deref().ok_or_else(|| "an answer to EXPLAIN without a plan".to_owned());
         plan.and_then(operators).map_err(|what| GraphError::Malformed { place: self.place.clone(), what })
-    }
-
-    /// Opens a transaction with its first statement, which saves a round trip.
-    ///
-    /// # Errors
-    /// [`GraphError`].
-    pub async fn begin(&self, first: &Statement) -> Result<(Transaction<'_>, Rows), GraphError> {
-        let (answer, affinity) = self.post(self.below(&["tx"]), &first.body(Some(Access::Write)), None).await?;
-        let (rows, opened) = answer.into_parts();
-        let opened = opened.ok_or_else(|| GraphError::Malformed {
-            place: self.place.clone(),
-            what: "a new transaction has no id".into(),
-        })?;
-        Ok((Transaction::new(self, opened.id, affinity), rows))
     }
 
     /// Creates the constraints that all other statements rely on, once per client; no change if the graph has them.

@@ -3,8 +3,9 @@
 //! Documents and graphs spell names differently, so a name without an exact match is compared with all. Each call reads
 //! the names again, because a graph grows while a job runs.
 
-use super::client::{Access, GraphClient, Statement};
+use super::client::GraphClient;
 use super::error::GraphError;
+use super::statement::{Access, Statement};
 use crate::graph::schema::End;
 use serde_json::{Value, json};
 

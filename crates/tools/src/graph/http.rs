@@ -1,7 +1,7 @@
 //! One request to the server and its answer, decoded.
 
-use super::client::Rows;
 use super::error::GraphError;
+use super::statement::Rows;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use std::time::Duration;

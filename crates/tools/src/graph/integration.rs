@@ -4,8 +4,9 @@
 //! 106). New numbers come from a counter node; if another writer has taken a number, the unique constraint fails, the
 //! counter catches up and the transaction is retried (lesson 105).
 
-use super::client::{Access, GraphClient, Statement};
+use super::client::GraphClient;
 use super::error::GraphError;
+use super::statement::{Access, Statement};
 use super::transaction::Transaction;
 use crate::graph::schema::{End, RelationKind};
 use serde_json::{Map, Value, json};

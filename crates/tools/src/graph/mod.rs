@@ -35,9 +35,10 @@ mod plan;
 mod query_policy;
 mod rights;
 mod schema;
+mod statement;
 mod transaction;
 
-pub use client::{Access, GraphClient, GraphConfig, Rows, Statement};
+pub use client::{GraphClient, GraphConfig};
 pub use cypher_export::{UnknownKey, append as script_of, head as script_head};
 pub use entity_matching::{Found, Names};
 pub use error::{GraphConfigError, GraphError};
@@ -46,4 +47,5 @@ pub use plan::Operator;
 pub use query_policy::{Forbidden, check_plan, check_text};
 pub use rights::Rights;
 pub use schema::{CONSTRAINTS, End, PROPERTIES, RELATIONS, RelationKind, relation};
+pub use statement::{Access, Rows, Statement};
 pub use transaction::Transaction;

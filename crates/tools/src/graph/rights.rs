@@ -1,7 +1,8 @@
 //! The configured user's rights on the server, as far as the server reports them.
 
-use super::client::{Access, GraphClient, Statement};
+use super::client::GraphClient;
 use super::error::GraphError;
+use super::statement::{Access, Statement};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! A transaction: several statements, one commit.
 
-use super::client::{GraphClient, Rows, Statement};
+use super::client::GraphClient;
 use super::error::GraphError;
+use super::statement::{Access, Rows, Statement};
 use serde_json::json;
 
 /// An open transaction. If it is dropped without a commit or a rollback, the server rolls it back after its timeout.
@@ -12,11 +13,23 @@ pub struct Transaction<'a> {
     affinity: Option<String>,
 }
 
-impl<'a> Transaction<'a> {
-    pub(super) fn new(client: &'a GraphClient, id: String, affinity: Option<String>) -> Self {
-        Self { client, id, affinity }
+impl GraphClient {
+    /// Opens a transaction with its first statement, which saves a round trip.
+    ///
+    /// # Errors
+    /// [`GraphError`].
+    pub async fn begin(&self, first: &Statement) -> Result<(Transaction<'_>, Rows), GraphError> {
+        let (answer, affinity) = self.post(self.below(&["tx"]), &first.body(Some(Access::Write)), None).await?;
+        let (rows, opened) = answer.into_parts();
+        let opened = opened.ok_or_else(|| GraphError::Malformed {
+            place: self.place.clone(),
+            what: "a new transaction has no id".into(),
+        })?;
+        Ok((Transaction { client: self, id: opened.id, affinity }, rows))
     }
+}
 
+impl Transaction<'_> {
     /// Runs a statement. If the server reports an error, it has rolled the transaction back.
     ///
     /// # Errors

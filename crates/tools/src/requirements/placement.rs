@@ -5,7 +5,7 @@
 //! beginning, not that of its list.
 
 use super::add_requirement::name_from;
-use super::comparison::Texts;
+use super::texts::Texts;
 use crate::workspace::WorkspaceError;
 use plumbline_documents::surroundings::Laid;
 use plumbline_engine::{Requirement, quotes_of};

@@ -3,6 +3,7 @@
 use super::address;
 use super::error::FetchError;
 use super::guard::Guard;
+use super::page::{Fetched, is_readable};
 use super::resolver::{Guarded, NotPublic, system};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Response, Url};
@@ -36,17 +37,6 @@ pub struct Fetcher {
     http: reqwest::Client,
     guard: Guard,
     options: FetcherOptions,
-}
-
-/// A fetched page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
-    /// Its final address.
-    pub url: String,
-    /// As stated by the server, lower case, without parameters; empty if it states none.
-    pub content_type: String,
-    /// The bytes.
-    pub body: Vec<u8>,
 }
 
 const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; plumbline/", env!("CARGO_PKG_VERSION"), ")");
@@ -123,7 +113,7 @@ impl Fetcher {
         let limit = self.options.max_bytes;
         let stated = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if !super::page::is_readable(&content_type) {
+        if !is_readable(&content_type) {
             return Err(FetchError::ContentType { content_type: content_type.chars().take(100).collect() });
         }
         if response.content_length().is_some_and(|length| length > limit) {

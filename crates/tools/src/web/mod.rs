@@ -21,9 +21,9 @@ mod search;
 pub(crate) mod web_search;
 
 pub use error::{FetchError, SearchError};
-pub use fetch::{Fetched, Fetcher, FetcherOptions};
+pub use fetch::{Fetcher, FetcherOptions};
 pub(crate) use guard::{Guard, is_public};
-pub use page::ReadPage;
+pub use page::{Fetched, ReadPage};
 pub(crate) use resolver::{Guarded, NotPublic, system};
 pub use search::{Found, Provider, SearchService, SearchSettings};
 

@@ -1,7 +1,6 @@
 //! Converts a server's response to readable text, with the parser child.
 
 use super::error::FetchError;
-use super::fetch::Fetched;
 use plumbline_documents::{DocumentError, Extracted, Kind, Page, Parser, push_page};
 
 /// A page as text.
@@ -30,6 +29,17 @@ fn kind_of_type(content_type: &str) -> Option<Kind> {
         "application/json" | "application/xml" => Some(Kind::Text),
         other => other.starts_with("text/").then_some(Kind::Text),
     }
+}
+
+/// A fetched page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Its final address.
+    pub url: String,
+    /// As stated by the server, lower case, without parameters; empty if it states none.
+    pub content_type: String,
+    /// The bytes.
+    pub body: Vec<u8>,
 }
 
 impl Fetched {

@@ -10,6 +10,7 @@
 //! the provider, or learnt from a refusal. Endpoints without a known limit skip the database. A draw covers all
 //! requests in the [queue](mod@queue), and some future ones, so that a step needs no separate commit here.
 
+mod message;
 mod permit;
 mod queue;
 mod refused_keys;
@@ -20,6 +21,7 @@ mod window;
 pub(crate) use permit::{Answered, Permit, is_waited_for};
 pub(crate) use refused_keys::RefusedKeys;
 
+use message::Message;
 use plumbline_config::Llm;
 use plumbline_llm::{ModelClient, StatedLimits};
 use plumbline_store::backoff::with_call_timeout;
@@ -30,7 +32,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
-use task::{Message, Task};
+use task::Task;
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 use uuid::Uuid;

@@ -1,29 +1,27 @@
 //! The permit for one request, and its result.
 
-use super::task::Message;
 use plumbline_engine::{Failure, FailureClass, Reply};
 use plumbline_llm::StatedLimits;
 use plumbline_store::Refusal;
 use std::{
+    fmt,
     sync::Mutex,
     sync::PoisonError,
     time::{Duration, Instant},
 };
-use tokio::sync::mpsc;
 
 /// The longest delay requested by a provider for which jobs wait in the queue. For a longer one they are parked, each
 /// by its own refusal: a quota that resets tomorrow is not a rate.
 const LONGEST_WAIT_S: u64 = 60;
 
+/// Where a permit reports how its request ended.
+type Report = Box<dyn FnOnce(Answered, StatedLimits) + Send>;
+
 /// A request that may be sent; if dropped unsettled, it counts as sent.
-#[derive(Debug)]
 pub(crate) struct Permit {
-    task: mpsc::UnboundedSender<Message>,
     sent: Instant,
-    /// The amount drawn for it.
-    tokens: f64,
-    /// True until it is settled.
-    open: Mutex<bool>,
+    /// None once it is settled.
+    report: Mutex<Option<Report>>,
 }
 
 /// How a request ended, for limits.
@@ -67,9 +65,16 @@ pub(crate) fn is_waited_for(failure: &Failure) -> bool {
     failure.class == FailureClass::RateLimited && failure.retry_after_s.is_none_or(|wait| wait <= LONGEST_WAIT_S)
 }
 
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("sent", &self.sent).finish_non_exhaustive()
+    }
+}
+
 impl Permit {
-    pub(super) fn new(task: mpsc::UnboundedSender<Message>, tokens: f64) -> Self {
-        Self { task, sent: Instant::now(), tokens, open: Mutex::new(true) }
+    /// A permit for a request that is sent now.
+    pub(super) fn new(report: impl FnOnce(Answered, StatedLimits) + Send + 'static) -> Self {
+        Self { sent: Instant::now(), report: Mutex::new(Some(Box::new(report))) }
     }
 
     /// Reports how the request ended.
@@ -79,15 +84,17 @@ impl Permit {
 
     /// Reports that it was not used.
     pub(super) fn cancel(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.take();
     }
 
     fn close(&self, answered: Answered, stated: StatedLimits) {
-        let was_open = std::mem::replace(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner), false);
-        if was_open {
-            // If the task is gone, it ended with the worker.
-            let _ = self.task.send(Message::Ended { reserved: self.tokens, answered, stated });
+        if let Some(report) = self.take() {
+            report(answered, stated);
         }
+    }
+
+    fn take(&self) -> Option<Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

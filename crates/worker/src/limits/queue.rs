@@ -5,7 +5,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{NextRequest, Permit, task::Message, window::Window};
+use super::{NextRequest, Permit, message::Message, window::Window};
 use plumbline_store::{Amount, Draw, Drawn, EndpointLimits, Lease};
 use slots::SlotsHeld;
 use std::{
@@ -179,7 +179,7 @@ impl WaitQueue {
             said.extend(waiter.is_said.then_some(waiter.request.lease));
             let amount = waiter.amount();
             // If the job no longer waits, the undelivered permit is returned unused.
-            if let Err(unused) = waiter.reply.send(Permit::new(waiter.task, amount.tokens)) {
+            if let Err(unused) = waiter.reply.send(permit(waiter.task, amount.tokens)) {
                 unused.cancel();
                 self.slots.ended();
                 self.give_back(amount);
@@ -316,4 +316,9 @@ impl SendingRate {
     fn faded(&self, now: Instant) -> f64 {
         self.rate * (-now.saturating_duration_since(self.at).as_secs_f64() / Self::OVER.as_secs_f64()).exp()
     }
+}
+
+/// A permit that reports to the endpoint's task. If the task is gone, it ended with the worker.
+fn permit(task: mpsc::UnboundedSender<Message>, reserved: f64) -> Permit {
+    Permit::new(move |answered, stated| drop(task.send(Message::Ended { reserved, answered, stated })))
 }

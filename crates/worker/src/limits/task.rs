@@ -2,8 +2,9 @@
 
 use super::{
     as_count,
+    message::Message,
     permit::Answered,
-    queue::{Due, WaitQueue, Waiter},
+    queue::{Due, WaitQueue},
     waits::Waits,
 };
 use plumbline_llm::StatedLimits;
@@ -17,15 +18,6 @@ use uuid::Uuid;
 
 /// Retry delay after a failed statement.
 const AGAIN: Duration = Duration::from_secs(1);
-
-/// A message to the task.
-#[derive(Debug)]
-pub(super) enum Message {
-    /// A request waits.
-    Waits(Box<Waiter>),
-    /// A request has ended.
-    Ended { reserved: f64, answered: Answered, stated: StatedLimits },
-}
 
 /// The limits of one endpoint, as known to this process.
 pub(super) struct Task {

@@ -5,9 +5,10 @@ use crate::{
     clock,
     run::{
         cancellation::StopLevel,
+        error::StepError,
         intake::{self, IntakeJob},
         previous_job,
-        step::{StepError, StepLoop},
+        step::StepLoop,
         store_validation::StoreValidationQueue,
         store_workspace::StoreWorkspace,
         text_index::JobTexts,
@@ -17,12 +18,12 @@ use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
 use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product, Untrusted};
 use plumbline_store::{
-    Error as StoreError, Lease,
+    Lease,
     backoff::retry_transient,
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
-use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError, accept_by_rule};
+use plumbline_tools::{BatchError, PreviousJob, ToolContext, accept_by_rule};
 use plumbline_tools::{http::Outgoing, web::Web};
 use std::time::Duration;
 use tracing::{Instrument, debug};
@@ -113,7 +114,7 @@ impl StepLoop<'_> {
             return Ok(None);
         }
         let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
-        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(workspace_step_error)
+        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(StepError::from)
     }
 
     /// Number of waiting requirements for a job that judges requirements.
@@ -203,7 +204,7 @@ impl StepLoop<'_> {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is unavailable");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
-            Err(BatchError::Workspace(error)) => Err(workspace_step_error(error)),
+            Err(BatchError::Workspace(error)) => Err(error.into()),
         }
     }
 
@@ -211,7 +212,7 @@ impl StepLoop<'_> {
     async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
-        prepared.map(Outcome::Prepared).map_err(batch_step_error)
+        prepared.map(Outcome::Prepared).map_err(StepError::from)
     }
 
     /// Looks up the findings of an earlier job. If that was deleted, there is nothing to carry over.
@@ -227,7 +228,7 @@ impl StepLoop<'_> {
         let workspace = StoreWorkspace::new(store, self.lease, &self.run);
         let now: Vec<&Passage> = self.run.passages().collect();
         let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
-        carried.map(Outcome::Carried).map_err(batch_step_error)
+        carried.map(Outcome::Carried).map_err(StepError::from)
     }
 
     /// The context for the system's work on documents.
@@ -249,22 +250,6 @@ impl StepLoop<'_> {
             () = tokio::time::sleep(wait) => {}
             () = self.signal.at_least(StopLevel::Drain) => {}
         }
-    }
-}
-
-/// The system's work on documents needs no service.
-fn batch_step_error(error: BatchError) -> StepError {
-    match error {
-        BatchError::Unavailable(outage) => StepError::Workspace(outage.reason),
-        BatchError::Workspace(error) => workspace_step_error(error),
-    }
-}
-
-/// The job's rows could not be read: it may belong to another worker by now.
-pub(super) fn workspace_step_error(error: WorkspaceError) -> StepError {
-    match error.0.downcast_ref() {
-        Some(StoreError::LeaseLost(_)) => StepError::LeaseLost,
-        _ => StepError::Workspace(error.to_string()),
     }
 }
 

@@ -6,8 +6,9 @@ use crate::{
     run::{
         abandoned::Sent,
         cancellation::{StopLevel, StopListener},
+        error::StepError,
         input_watcher::InputWatcher,
-        step::{Exit, StepError, StepLoop},
+        step::{Exit, StepLoop},
     },
 };
 use plumbline_config::OVERRIDES;

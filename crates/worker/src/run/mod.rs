@@ -12,6 +12,7 @@ mod abandoned;
 pub(crate) mod cancellation;
 pub(crate) mod document_budget;
 mod effects;
+mod error;
 mod input_watcher;
 pub(crate) mod intake;
 pub(crate) mod job;

@@ -15,7 +15,7 @@ use crate::{
     run::{
         abandoned::Sent,
         cancellation::{StopLevel, StopListener},
-        effects::workspace_step_error,
+        error::StepError,
         input_watcher::InputWatcher,
         intake,
         store_workspace::StoreWorkspace,
@@ -49,32 +49,6 @@ pub(crate) enum Exit {
     Left(JobExit),
     /// Given back at a step boundary, because the worker is shutting down.
     Released,
-}
-
-/// An end that the engine did not decide.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StepError {
-    /// The fence refused: another claim or the user's command. Normal.
-    #[error("the job is no longer this worker's")]
-    LeaseLost,
-    /// The database refuses permanently.
-    #[error(transparent)]
-    Store(StoreError),
-    /// The job's rows could not be read for a tool.
-    #[error("{0}")]
-    Workspace(String),
-    /// The engine and its driver disagree, which is a defect.
-    #[error("internal error: {0}; please report it with the job's trace")]
-    Internal(String),
-}
-
-impl From<StoreError> for StepError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::LeaseLost(_) => Self::LeaseLost,
-            other => Self::Store(other),
-        }
-    }
 }
 
 /// One job while this worker runs it.
@@ -209,7 +183,7 @@ impl StepLoop<'_> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
         let rendering =
-            Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(workspace_step_error)?;
+            Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(StepError::from)?;
         rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
         Ok(Exit::Left(leave))

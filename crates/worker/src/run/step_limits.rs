@@ -2,10 +2,7 @@
 
 use crate::{
     limits::{self, Answered, NextRequest, is_waited_for},
-    run::{
-        cancellation::StopLevel,
-        step::{StepError, StepLoop},
-    },
+    run::{cancellation::StopLevel, error::StepError, step::StepLoop},
 };
 use plumbline_engine::{Failure, FailureClass, KEY_REFUSED, PhaseKind, Purpose, Reply, Stage};
 use plumbline_llm::ModelClient;

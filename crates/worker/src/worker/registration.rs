@@ -1,6 +1,6 @@
 //! This worker's row in `workers`, read by others and by the sweep.
 
-use crate::{app::App, clock, reload::Served};
+use crate::{app::App, clock, served::Served};
 use plumbline_config::ModelEnv;
 use plumbline_store::NewWorker;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //! files, descriptions of pictures and tables, texts of other files.
 
 use super::markup::words;
-use super::package::{relations_in, relations_of, resolve};
+use super::relations::{relations_in, relations_of, resolve};
 use crate::child::protocol::Failure;
 use crate::formats::archive::Archive;
 use crate::formats::warnings::{first_words, pictures};

@@ -3,6 +3,7 @@
 mod beside;
 mod markup;
 mod package;
+mod relations;
 
 use super::blocks::{Block, to_markdown};
 use super::warnings::first_words;

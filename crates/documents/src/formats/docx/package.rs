@@ -3,12 +3,12 @@
 
 use super::beside;
 use super::markup::{self, Settled, UnshownStyles};
+use super::relations::{relations_in, relations_of, resolve};
 use crate::child::protocol::Failure;
 use crate::formats::archive::Archive;
+use crate::formats::html;
 use crate::formats::text;
 use crate::formats::warnings::first_words;
-use crate::formats::{html, xml};
-use quick_xml::events::Event;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -87,37 +87,6 @@ fn settled(archive: &mut Archive<'_>, part: &str, styles: &UnshownStyles) -> Res
     Ok(Some(settled))
 }
 
-/// A relation of a part to another one.
-pub(super) struct Relation {
-    id: String,
-    /// The last word of its type.
-    pub(super) kind: String,
-    pub(super) target: String,
-}
-
-pub(super) fn relations_in(part: &str, text: &str) -> Result<Vec<Relation>, Failure> {
-    let mut reader = xml::reader(text);
-    let mut relations = Vec::new();
-    loop {
-        match reader.read_event().map_err(|error| xml::broken(part, &error))? {
-            Event::Start(start) if start.local_name().as_ref() == "Relationship" => {
-                let of = |name| xml::attribute(&start, name).unwrap_or_default();
-                let kind = of("Type").rsplit('/').next().unwrap_or_default().to_owned();
-                relations.push(Relation { id: of("Id"), kind, target: of("Target") });
-            }
-            Event::Eof => return Ok(relations),
-            _ => {}
-        }
-    }
-}
-
-pub(super) fn relations_of(part: &str) -> String {
-    match part.rsplit_once('/') {
-        Some((folder, name)) => format!("{folder}/_rels/{name}.rels"),
-        None => format!("_rels/{part}.rels"),
-    }
-}
-
 /// The texts of pieces of other documents.
 fn chunks(
     archive: &mut Archive<'_>,
@@ -168,18 +137,4 @@ fn chunk(name: &str, bytes: &[u8], told: &mut Vec<String>) -> Option<String> {
 
 fn beside(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
-/// The target of a relation as the name of an entry.
-pub(super) fn resolve(folder: &str, target: &str) -> String {
-    let (folder, target) = target.strip_prefix('/').map_or((folder, target), |target| ("", target));
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }

@@ -1,7 +1,7 @@
 //! Content of a page outside its text: navigation, text for browsers without scripts, templates, pictures, comments. It
 //! is not part of the text; meaningful content is reported.
 
-use super::page_tree::{attribute, elements, node_name, words};
+use super::nodes::{attribute, elements, node_name, words};
 use crate::formats::warnings::first_words;
 use htmd::Node;
 use markup5ever_rcdom::NodeData;

@@ -2,6 +2,7 @@
 //! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
+use super::nodes::{attribute, elements, is_any, node_name, words};
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
 use htmd::Node;
@@ -204,50 +205,6 @@ fn formula(node: &Rc<Node>) -> String {
     }
     let read = read(node, &mut Formula::default()).filter(|text| !text.trim().is_empty());
     read.or_else(|| attribute(node, "alttext")).unwrap_or_default()
-}
-
-/// All text within a node, verbatim.
-pub(super) fn words(node: &Rc<Node>) -> String {
-    fn read(node: &Rc<Node>, out: &mut String) {
-        if let NodeData::Text { contents } = &node.data {
-            out.push_str(&contents.borrow());
-            out.push(' ');
-        }
-        if !is_any(node, &["script", "style", "template"]) {
-            node.children.borrow().iter().for_each(|child| read(child, out));
-        }
-    }
-    let mut out = String::new();
-    read(node, &mut out);
-    out.trim().to_owned()
-}
-
-/// The elements of a name within a node.
-pub(super) fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
-    let mut found = Vec::new();
-    for child in node.children.borrow().iter() {
-        if node_name(child) == name {
-            found.push(Rc::clone(child));
-        }
-        found.extend(elements(child, name));
-    }
-    found
-}
-
-pub(super) fn node_name(node: &Rc<Node>) -> &str {
-    match &node.data {
-        NodeData::Element { name, .. } => &name.local,
-        _ => "",
-    }
-}
-
-pub(super) fn is_any(node: &Rc<Node>, names: &[&str]) -> bool {
-    names.contains(&node_name(node))
-}
-
-pub(super) fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
-    let NodeData::Element { attrs, .. } = &node.data else { return None };
-    attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }
 
 fn text_node(text: &str) -> Rc<Node> {

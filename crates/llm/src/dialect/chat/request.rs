@@ -4,7 +4,8 @@
 
 use crate::config::{ModelConfig, OutputCapField};
 use crate::dialect::Field;
-use crate::dialect::conversation::{Answer, CALL_EXTRAS, Call, Offer, Turn, offers, tool_choice};
+use crate::dialect::conversation::{CALL_EXTRAS, Offer, offers, tool_choice};
+use crate::dialect::turn::{Answer, Call, Turn};
 use crate::dialect::{RequestOptions, SentBack, written};
 use crate::profile::{Profile, ReasoningEcho};
 use plumbline_engine::ModelRequest;

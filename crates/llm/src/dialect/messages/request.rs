@@ -8,8 +8,9 @@
 use super::BLOCKS;
 use crate::config::ModelConfig;
 use crate::dialect::Field;
-use crate::dialect::conversation::{Answer, Call, Offer, Turn, must_call, offers, raw};
+use crate::dialect::conversation::{Offer, must_call, offers, raw};
 use crate::dialect::kept::{kept, kind};
+use crate::dialect::turn::{Answer, Call, Turn};
 use crate::dialect::{RequestOptions, SentBack, written};
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
 use serde::Serialize;

@@ -6,8 +6,9 @@
 use super::ITEMS;
 use crate::config::ModelConfig;
 use crate::dialect::Field;
-use crate::dialect::conversation::{Answer, Call, Offer, Turn, offers, tool_choice};
+use crate::dialect::conversation::{Offer, offers, tool_choice};
 use crate::dialect::kept::{kept, kind};
+use crate::dialect::turn::{Answer, Call, Turn};
 use crate::dialect::{RequestOptions, SentBack, written};
 use plumbline_engine::ModelRequest;
 use serde::Serialize;

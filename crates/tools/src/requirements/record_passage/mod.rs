@@ -12,7 +12,7 @@ mod priority;
 mod rest;
 
 use crate::error::{Output, ToolError, ToolResult};
-use crate::requirements::comparison::Texts;
+use crate::requirements::texts::Texts;
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::PassagePlace;
 use item::{Batch, Item};

@@ -1,0 +1,25 @@
+//! A document of the report, while it is written.
+
+use super::passages::{Counts, PassageLine};
+use serde::Serialize;
+use std::{collections::BTreeSet, ops::Range};
+
+/// A document of the report.
+#[derive(Serialize)]
+pub(crate) struct Document {
+    pub(crate) path: String,
+    pub(crate) counts: Counts,
+    /// Prefix of its pages' ids: empty for the first document with a text.
+    pub(crate) prefix: String,
+    pub(crate) has_text: bool,
+    /// Content missing from its text.
+    pub(crate) warnings: Vec<String>,
+    #[serde(skip)]
+    pub(crate) passages: Vec<PassageLine>,
+    /// Pages that are written.
+    #[serde(skip)]
+    pub(crate) known: BTreeSet<u32>,
+    /// Ranges that extend into the next part.
+    #[serde(skip)]
+    pub(crate) carried: Vec<(usize, Range<isize>)>,
+}
