@@ -49,7 +49,7 @@ impl Baseline {
         let mut all_given_up = 0;
         for &job in jobs {
             let row = world.job(job).await;
-            assert_eq!(row.status, "completed", "job {job}: {row:?}");
+            assert_eq!(row.status, "completed", "job {job}: {row:?}\n{}", conversation(world, job).await);
             let given_up = given_up(world, job).await;
             let recorded = row.requests - given_up;
             assert_eq!(recorded, self.requests as i64, "job {job}: a call that was recorded was made again");
@@ -99,3 +99,15 @@ async fn insert(world: &World, markdown: &str) -> Uuid {
 
 /// Small enough that the job is compacted, large enough that it is not at every turn.
 const THRESHOLD: u32 = 9_000;
+
+/// The conversation of a job that did not end as it should, a message a line.
+async fn conversation(world: &World, job: Uuid) -> String {
+    let lines: Vec<String> = sqlx::query_scalar(
+        "SELECT concat_ws(' ', seq, step, role, tool_calls::text, left(content, 1500)) FROM messages WHERE job_id = $1 ORDER BY seq",
+    )
+    .bind(job)
+    .fetch_all(&world.pool)
+    .await
+    .expect("messages can be read");
+    lines.join("\n")
+}
