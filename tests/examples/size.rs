@@ -4,6 +4,7 @@
 //! ends at the brace with the same indent. Tests within a crate's `src` (`#[cfg(test)]` modules, files named
 //! `tests.rs`) are excluded, as are blank lines.
 
+use plumbline_system_tests::circles::circles;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +22,7 @@ struct Size {
     pub_items: usize,
     /// Lines of each function.
     functions: Vec<usize>,
-    /// Groups of modules that need each other.
+    /// Groups of files that need each other.
     circles: Vec<BTreeSet<String>>,
 }
 
@@ -48,18 +49,15 @@ fn sizes(folder: &Path) -> Result<BTreeMap<String, Size>, String> {
 }
 
 fn of_crate(src: &Path) -> Result<Size, String> {
-    let (mut size, mut needs) = (Size::default(), BTreeMap::new());
+    let mut size = Size::default();
     for file in sources(src)? {
         let text = fs::read_to_string(&file).map_err(|error| format!("{} cannot be read ({error})", file.display()))?;
         let shipped: Vec<&str> = shipped(&text).collect();
         size.files += 1;
         size.lines += shipped.iter().filter(|line| !line.trim().is_empty()).count();
         count_items(&shipped, &mut size);
-        let module = file.strip_prefix(src).ok().and_then(|path| path.iter().next()).map(Path::new);
-        let module = module.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
-        needs.entry(module).or_insert_with(BTreeSet::new).extend(modules_named(&shipped));
     }
-    size.circles = circles(&needs);
+    size.circles = circles(src).map_err(|error| format!("{} cannot be read ({error})", src.display()))?;
     Ok(size)
 }
 
@@ -87,40 +85,6 @@ fn count_items(lines: &[&str], size: &mut Size) {
             size.functions.extend(body.map(|lines| lines + 1));
         }
     }
-}
-
-/// The crate's own modules that a file names.
-fn modules_named<'a>(lines: &[&'a str]) -> BTreeSet<String> {
-    let behind = |line: &'a str, path: &str| {
-        line.match_indices(path).map(|(at, path)| &line[at + path.len()..]).collect::<Vec<&'a str>>()
-    };
-    let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned);
-    let code = lines.iter().filter(|line| !line.trim_start().starts_with("//"));
-    code.flat_map(|line| behind(line, "crate::")).filter_map(word).filter(|module| !module.is_empty()).collect()
-}
-
-/// Modules that reach each other, each group once.
-fn circles(needs: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
-    let reach: BTreeMap<&String, BTreeSet<&String>> =
-        needs.keys().map(|module| (module, reachable(module, needs))).collect();
-    let circle = |module: &String| -> BTreeSet<String> {
-        let both = |other: &&String| reach[module].contains(*other) && reach[*other].contains(module);
-        needs.keys().filter(both).cloned().collect()
-    };
-    let groups: BTreeSet<BTreeSet<String>> = needs.keys().map(circle).filter(|group| group.len() > 1).collect();
-    groups.into_iter().collect()
-}
-
-fn reachable<'a>(module: &str, needs: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a String> {
-    let (mut seen, mut open) = (BTreeSet::new(), vec![module.to_owned()]);
-    while let Some(module) = open.pop() {
-        for next in needs.get(&module).into_iter().flatten() {
-            if let Some((next, _)) = needs.get_key_value(next).filter(|(next, _)| seen.insert(*next)) {
-                open.push(next.clone());
-            }
-        }
-    }
-    seen
 }
 
 /// Packages that the binary is made of, its own included.

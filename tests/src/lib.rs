@@ -15,6 +15,7 @@
 //!   mirrored folder with its rows; a world that is dropped without it fails its test.
 
 pub mod browser;
+pub mod circles;
 pub mod cluster;
 pub mod documents;
 pub mod invariants;

@@ -1,5 +1,6 @@
 //! Tests of the documentation, and of the tests' own tools.
 
+mod circles;
 mod clocks;
 mod documentation;
 mod fault_table;
