@@ -1,76 +1,31 @@
 //! Approvals of single calls with kills: an approved call arrives once, any other never, and a call lost between its
 //! dispatch and its result is in doubt and not sent again.
 
-use super::counting_graph::{CountingGraph, QUERY};
-use crate::settings::own_types::{job, job_types, reads};
-use plumbline_system_tests::{
-    Ended, PgPool, Uuid, World,
-    scripted::{Reply, Request, Scripted},
+use super::{
+    counting_graph::{CountingGraph, QUERY},
+    double::Served,
+    scene::{Call, OneJob, over},
 };
+use plumbline_system_tests::{PgPool, Uuid};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Row};
-use std::path::PathBuf;
 
 /// The tool that needs approval.
 const TOOL: &str = "execute_cypher_query";
 
-/// A job whose model runs the query as a test wants it, and whose operator wants people to decide on it.
-struct Scene {
-    world: World,
-    graph: CountingGraph,
-    model: Scripted,
-    types: PathBuf,
-    job: Uuid,
+/// A job whose model runs queries, and whose operator wants people to decide on them.
+type Scene = OneJob<CountingGraph>;
+
+async fn scene(pool: PgPool, answers: &[&[Call]]) -> Scene {
+    scene_with(pool, answers, json!({})).await
+}
+
+async fn scene_with(pool: PgPool, answers: &[&[Call]], more: Value) -> Scene {
+    let graph = Served::<CountingGraph>::start().await;
+    let keys = over(over(graph.keys(), &json!({"approval": ["*"]})), &more);
+    Scene::of(pool, graph, answers, keys).await
 }
 
 impl Scene {
-    /// The model makes these answers in its phase of work, one after the other, and then ends the job.
-    async fn of(pool: PgPool, answers: &[&[(&'static str, Value)]]) -> Self {
-        Self::with(pool, answers, json!({})).await
-    }
-
-    async fn with(pool: PgPool, answers: &[&[(&'static str, Value)]], more: Value) -> Self {
-        let answers: Vec<Vec<(&str, Value)>> = answers.iter().map(|answer| answer.to_vec()).collect();
-        let (world, graph) = (World::new(pool).await, CountingGraph::start().await);
-        let model = Scripted::start(move |request, _| work(request, &answers)).await;
-        let mut keys = json!({
-            "coverage": "off", "on_complete": null, "deliverables": [],
-            "tools": {"domain": [TOOL]},
-            "approval": ["*"],
-            "llm": {"base_url": model.base_url(), "prices": "free"},
-            "connections": {"neo4j": {"uri": format!("http://{}", graph.address), "user": "neo4j", "password_env": "GRAPH_KEY"}},
-        });
-        keys.as_object_mut().expect("keys").extend(more.as_object().expect("keys").clone());
-        let types = job_types(&world, &[("asker", keys)]);
-        let job = world.insert(&job("asker", None)).await;
-        Self { world, graph, model, types, job }
-    }
-
-    fn command(&self, arguments: &[&str]) -> plumbline_system_tests::Command {
-        let mut command = self.world.command(arguments);
-        command.env("PLUMBLINE_CONFIG_DIR", &self.types).env("GRAPH_KEY", "secret-of-the-test");
-        command
-    }
-
-    /// Workers work until nothing runs and nothing can.
-    async fn work(&self) {
-        self.world.age_workers().await;
-        let ended = self.world.start(self.command(&["worker", "--until-idle"])).ended().await;
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    }
-
-    /// A worker works and dies at a place.
-    async fn dies_at(&self, place: &str) {
-        self.world.age_workers().await;
-        let mut command = self.command(&["worker"]);
-        command.env("PLUMBLINE_FAIL_POINTS", place);
-        assert_ne!(self.world.start(command).ended().await.code, Some(0), "it dies at {place}");
-    }
-
-    async fn run(&self, arguments: &[&str]) -> Ended {
-        self.world.start(self.command(arguments)).ended().await
-    }
-
     /// The waiting calls.
     async fn waits(&self) -> Vec<Uuid> {
         let job = self.world.becomes(self.job, "review").await;
@@ -79,118 +34,74 @@ impl Scene {
         sqlx::query_scalar(pending).bind(self.job).fetch_all(&self.world.pool).await.expect("approvals are read")
     }
 
-    /// Has the rows of a column, as text, in the order of the asking.
     async fn column(&self, column: &str) -> Vec<String> {
-        let query = format!("SELECT coalesce(({column})::text, '-') FROM approvals WHERE job_id = $1 ORDER BY id");
-        sqlx::query_scalar(AssertSqlSafe(query))
-            .bind(self.job)
-            .fetch_all(&self.world.pool)
-            .await
-            .expect("approvals are read")
-    }
-
-    async fn decide(&self, statement: &'static str, id: Uuid) -> Result<String, String> {
-        self.world.call(statement, id).await.map_err(|error| error.to_string())
-    }
-
-    async fn execute(&self, statement: &'static str) {
-        sqlx::query(statement).execute(&self.world.pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
-    }
-
-    fn is_told(&self, text: &str) -> bool {
-        self.model.seen().iter().any(|request| request.texts().any(|line| line.contains(text)))
-    }
-
-    async fn finish(self) {
-        self.world.becomes(self.job, "completed").await;
-        self.world.finish().await;
+        self.calls(self.job, column).await
     }
 }
 
-fn query(n: i64) -> (&'static str, Value) {
+fn query(n: i64) -> Call {
     (TOOL, json!({"query": QUERY, "params": {"n": n}}))
-}
-
-/// One phase of work with the answers of the test, then the end.
-fn work(request: &Request, answers: &[Vec<(&str, Value)>]) -> Reply {
-    let has = |text: &str| request.texts().any(|line| line.contains(text));
-    match (request.is_strategic(), has("Phase 1: Reading")) {
-        (true, false) => reads(),
-        (true, true) => Reply::calls(&[(
-            "job_complete",
-            json!({"summary": "Asked.", "deliverables": ["output/answer.md"], "undelivered": [], "confidence": 0.9}),
-        )]),
-        (false, _) => match answers.get(request.answers()) {
-            Some(answer) => Reply::calls(answer),
-            None => {
-                let content = "How many business objects there are is in the graph.";
-                let mut calls = vec![("write_file", json!({"path": "output/answer.md", "content": content}))];
-                calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
-                Reply::calls(&calls)
-            }
-        },
-    }
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_job_waits_for_its_calls_and_makes_those_that_were_approved(pool: PgPool) {
     let note = ("write_file", json!({"path": "work/note.md", "content": "What the first query gave."}));
-    let scene = Scene::of(pool, &[&[query(1), note, query(2)]]).await;
+    let scene = scene(pool, &[&[query(1), note, query(2)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
     assert_eq!(waiting.len(), 2);
     let reason = scene.world.job(scene.job).await.reason.expect("it says what it waits for");
     assert!(reason.contains(TOOL) && reason.ends_with(" and 1 more"), "{reason}");
-    assert_eq!(scene.graph.runs(), 0);
+    assert_eq!(scene.server.runs(), 0);
     let summary = "SELECT waiting_calls::text FROM job_summary WHERE id = $1";
-    assert_eq!(scene.decide(summary, scene.job).await.as_deref(), Ok("2"));
+    assert_eq!(scene.ask(summary, scene.job).await.as_deref(), Ok("2"));
 
-    assert_eq!(scene.decide("SELECT approve_call($1)", waiting[0]).await.as_deref(), Ok("approved"));
+    assert_eq!(scene.ask("SELECT approve_call($1)", waiting[0]).await.as_deref(), Ok("approved"));
     let reason = scene.world.becomes(scene.job, "review").await.reason.expect("it still waits");
     assert!(!reason.contains("more"), "{reason}");
-    let again = scene.decide("SELECT approve_call($1)", waiting[0]).await.expect_err("it is decided");
+    let again = scene.ask("SELECT approve_call($1)", waiting[0]).await.expect_err("it is decided");
     assert!(again.contains(&scene.job.to_string()) && again.contains("is approved"), "{again}");
-    assert_eq!(scene.decide("SELECT reject_call($1, 'twice is enough')", waiting[1]).await.as_deref(), Ok("rejected"));
+    assert_eq!(scene.ask("SELECT reject_call($1, 'twice is enough')", waiting[1]).await.as_deref(), Ok("rejected"));
     assert_eq!(scene.world.job(scene.job).await.status, "pending");
 
     scene.work().await;
-    assert_eq!((scene.graph.runs(), scene.graph.given()), (1, vec![json!({"n": 1})]));
+    assert_eq!((scene.server.runs(), scene.server.given()), (1, vec![json!({"n": 1})]));
     assert!(scene.is_told("twice is enough"), "the model reads why");
     assert_eq!(scene.column("state").await, ["executed", "rejected"]);
     assert_eq!(scene.column("outcome").await, ["ok", "-"]);
     assert_eq!(scene.column("decided_via").await, ["sql", "sql"]);
     assert_eq!(scene.column("decided_by = session_user").await, ["true", "true"]);
     let commands = "SELECT string_agg(command, ' ' ORDER BY at) FROM job_commands WHERE job_id = $1";
-    assert_eq!(scene.decide(commands, scene.job).await.as_deref(), Ok("approve_call reject_call"));
+    assert_eq!(scene.ask(commands, scene.job).await.as_deref(), Ok("approve_call reject_call"));
     assert_eq!(scene.world.job(scene.job).await.claims, 2, "one claim a round");
     scene.finish().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn of_two_logins_that_approve_at_once_one_is_told_that_it_is_done(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    let approve = || scene.decide("SELECT approve_call($1)", waiting[0]);
+    let approve = || scene.ask("SELECT approve_call($1)", waiting[0]);
     let (one, other) = tokio::join!(approve(), approve());
     let refused = [&one, &other].into_iter().filter_map(|answer| answer.as_ref().err()).collect::<Vec<_>>();
     assert_eq!(refused.len(), 1, "{one:?} {other:?}");
     assert!(refused[0].contains("is approved"), "{refused:?}");
     scene.work().await;
-    assert_eq!(scene.graph.runs(), 1);
+    assert_eq!(scene.server.runs(), 1);
     scene.finish().await;
 }
 
 /// A kill before the dispatch is committed: the call is still approved, and made once by the next claim.
 async fn killed_before_the_dispatch(pool: PgPool, place: &str) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    scene.decide("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
+    scene.ask("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
     scene.dies_at(place).await;
-    assert_eq!((scene.graph.runs(), scene.column("state").await), (0, vec!["approved".to_owned()]));
+    assert_eq!((scene.server.runs(), scene.column("state").await), (0, vec!["approved".to_owned()]));
     scene.work().await;
-    assert_eq!((scene.graph.runs(), scene.column("outcome").await), (1, vec!["ok".to_owned()]));
+    assert_eq!((scene.server.runs(), scene.column("outcome").await), (1, vec!["ok".to_owned()]));
     scene.finish().await;
 }
 
@@ -211,14 +122,14 @@ async fn so_does_a_kill_within_the_transaction_of_the_dispatch(pool: PgPool) {
 
 /// A kill after the dispatch: the call is in doubt. The claim first commits the dispatch, before any tool.
 async fn killed_behind_the_dispatch(pool: PgPool, place: &str, arrived: usize) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    scene.decide("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
+    scene.ask("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
     scene.dies_at(place).await;
     assert_eq!(scene.column("state").await, ["executed"]);
     scene.work().await;
-    assert_eq!((scene.graph.runs(), scene.column("outcome").await), (arrived, vec!["in doubt".to_owned()]));
+    assert_eq!((scene.server.runs(), scene.column("outcome").await), (arrived, vec!["in doubt".to_owned()]));
     assert!(scene.is_told("outcome unknown"));
     scene.finish().await;
 }
@@ -235,13 +146,13 @@ async fn so_does_a_kill_that_loses_its_result(pool: PgPool) {
 
 /// A row is changed between the approval and the claim.
 async fn changed_once_approved(pool: PgPool, change: &'static str, state: &str, told: &str) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    scene.decide("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
+    scene.ask("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
     scene.execute(change).await;
     scene.work().await;
-    assert_eq!((scene.graph.runs(), scene.column("state").await), (0, vec![state.to_owned()]));
+    assert_eq!((scene.server.runs(), scene.column("state").await), (0, vec![state.to_owned()]));
     assert!(scene.is_told(told));
     scene.finish().await;
 }
@@ -267,20 +178,20 @@ async fn nor_does_a_call_whose_approval_has_expired(pool: PgPool) {
 /// The sweep may come between the load and the commit of the dispatch, which is then refused. Earlier results are kept.
 #[sqlx::test(migrations = false)]
 async fn an_approval_that_expires_before_the_dispatch_is_committed_takes_no_result_with_it(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1), query(2)]]).await;
+    let scene = scene(pool, &[&[query(1), query(2)]]).await;
     scene.work().await;
     for call in scene.waits().await {
-        scene.decide("SELECT approve_call($1)", call).await.expect("it is approved");
+        scene.ask("SELECT approve_call($1)", call).await.expect("it is approved");
     }
-    scene.graph.keep_silent(true);
+    scene.server.keep_silent(true);
     let worker = scene.world.start(scene.command(&["worker", "--until-idle"]));
-    scene.graph.arrived(1).await;
+    scene.server.arrived(1).await;
     scene.execute("UPDATE approvals SET expires_at = now() - interval '1 s' WHERE state = 'approved'").await;
-    scene.graph.keep_silent(false);
+    scene.server.keep_silent(false);
     let ended = worker.ended().await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(
-        (scene.graph.runs(), scene.column("state").await),
+        (scene.server.runs(), scene.column("state").await),
         (1, vec!["executed".to_owned(), "expired".to_owned()])
     );
     assert_eq!(scene.column("outcome").await, ["ok", "-"]);
@@ -290,7 +201,7 @@ async fn an_approval_that_expires_before_the_dispatch_is_committed_takes_no_resu
 #[sqlx::test(migrations = false)]
 async fn a_job_goes_on_when_all_its_calls_have_expired(pool: PgPool) {
     let limits = json!({"limits": {"approval_expires_s": 5000}});
-    let scene = Scene::with(pool, &[&[query(1), query(2)]], limits).await;
+    let scene = scene_with(pool, &[&[query(1), query(2)]], limits).await;
     scene.work().await;
     assert_eq!(scene.waits().await.len(), 2);
     let lasts = scene.column("extract(epoch FROM expires_at - requested_at)::int").await;
@@ -298,31 +209,31 @@ async fn a_job_goes_on_when_all_its_calls_have_expired(pool: PgPool) {
     scene.execute("UPDATE approvals SET expires_at = now() - interval '1 s'").await;
     scene.work().await;
     scene.world.becomes(scene.job, "completed").await;
-    assert_eq!((scene.graph.runs(), scene.column("state").await), (0, vec!["expired".to_owned(); 2]));
+    assert_eq!((scene.server.runs(), scene.column("state").await), (0, vec!["expired".to_owned(); 2]));
     assert!(scene.is_told("its time was over"));
     scene.finish().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_call_that_was_rejected_is_asked_for_once(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1)], &[query(1)], &[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)], &[query(1)], &[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    scene.decide("SELECT reject_call($1, 'no')", waiting[0]).await.expect("it is rejected");
+    scene.ask("SELECT reject_call($1, 'no')", waiting[0]).await.expect("it is rejected");
     scene.work().await;
-    assert_eq!((scene.graph.runs(), scene.column("state").await), (0, vec!["rejected".to_owned()]));
+    assert_eq!((scene.server.runs(), scene.column("state").await), (0, vec!["rejected".to_owned()]));
     scene.finish().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn changed_arguments_are_sent_where_they_fit_and_asked_for_again_where_they_do_not(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
-    let wrong = scene.decide("SELECT edit_call($1, '[1]')", waiting[0]).await.expect_err("they are no object");
+    let wrong = scene.ask("SELECT edit_call($1, '[1]')", waiting[0]).await.expect_err("they are no object");
     assert!(wrong.contains("are no object"), "{wrong}");
     let misfit = r#"SELECT edit_call($1, '{"query": "RETURN 1", "parameters": {}}')"#;
-    assert_eq!(scene.decide(misfit, waiting[0]).await.as_deref(), Ok("approved"));
+    assert_eq!(scene.ask(misfit, waiting[0]).await.as_deref(), Ok("approved"));
     scene.work().await;
     let again = scene.waits().await;
     assert_eq!(scene.column("state").await, ["void", "pending"]);
@@ -336,7 +247,7 @@ async fn changed_arguments_are_sent_where_they_fit_and_asked_for_again_where_the
     let changed = scene.run(&["edit-call", &id, "--arguments", &edited]).await;
     assert_eq!(changed.code, Some(0), "{}", changed.stderr);
     scene.work().await;
-    assert_eq!(scene.graph.given(), [json!({"n": 7})]);
+    assert_eq!(scene.server.given(), [json!({"n": 7})]);
     assert!(scene.is_told("The arguments of this call were changed by"), "the model is told");
     assert_eq!(scene.column("decided_via").await, ["sql", "command"]);
     assert_eq!(scene.column("edited_sha256 IS NOT NULL").await, ["false", "true"]);
@@ -345,36 +256,36 @@ async fn changed_arguments_are_sent_where_they_fit_and_asked_for_again_where_the
 
 #[sqlx::test(migrations = false)]
 async fn a_grant_of_three_approves_three_calls_and_the_fourth_is_asked_for(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1), query(2)], &[query(3)], &[query(4)]]).await;
+    let scene = scene(pool, &[&[query(1), query(2)], &[query(3)], &[query(4)]]).await;
     scene.work().await;
     assert_eq!(scene.waits().await.len(), 2);
     let granted = "SELECT grant_calls($1, 'execute_cypher_query', 3)";
-    assert_eq!(scene.decide(granted, scene.job).await.as_deref(), Ok("pending"));
+    assert_eq!(scene.ask(granted, scene.job).await.as_deref(), Ok("pending"));
     scene.work().await;
     let waiting = scene.waits().await;
-    assert_eq!((scene.graph.runs(), waiting.len()), (3, 1));
+    assert_eq!((scene.server.runs(), waiting.len()), (3, 1));
     assert_eq!(scene.column("decided_via").await, ["grant", "grant", "grant", "-"]);
     let approved = scene.run(&["approve-call", &waiting[0].to_string()]).await;
     assert_eq!(approved.code, Some(0), "{}", approved.stderr);
     scene.work().await;
-    assert_eq!(scene.graph.runs(), 4);
+    assert_eq!(scene.server.runs(), 4);
     scene.finish().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn feedback_from_before_the_park_waits_for_the_end_of_the_answer(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     let mut command = scene.command(&["worker", "--until-idle"]);
     command.env("PLUMBLINE_FAIL_POINTS", "before_commit/tactical=delay:3000@2");
     let worker = scene.world.start(command);
     scene.world.until(scene.job, "works", |job| job.step >= 2).await;
     let words = "SELECT send_feedback($1, 'Mind the annex.')";
-    scene.decide(words, scene.job).await.expect("it runs");
+    scene.ask(words, scene.job).await.expect("it runs");
     let ended = worker.ended().await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let waiting = scene.waits().await;
     assert_eq!(scene.world.job(scene.job).await.claims, 1, "it is no loop");
-    scene.decide("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
+    scene.ask("SELECT approve_call($1)", waiting[0]).await.expect("it is approved");
     scene.work().await;
     assert!(scene.is_told("Mind the annex."));
     assert_eq!(scene.world.job(scene.job).await.claims, 2);
@@ -383,7 +294,7 @@ async fn feedback_from_before_the_park_waits_for_the_end_of_the_answer(pool: PgP
 
 #[sqlx::test(migrations = false)]
 async fn while_a_call_is_pending_its_job_goes_on_by_the_decision_alone(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(1)]]).await;
+    let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
     for statement in [
@@ -392,63 +303,50 @@ async fn while_a_call_is_pending_its_job_goes_on_by_the_decision_alone(pool: PgP
         "SELECT send_feedback($1, 'Go on.')",
         "UPDATE jobs SET status = 'pending' WHERE id = $1 RETURNING status",
     ] {
-        let refused = scene.decide(statement, scene.job).await.expect_err(statement);
+        let refused = scene.ask(statement, scene.job).await.expect_err(statement);
         assert!(refused.contains("waits for approval of execute_cypher_query (call "), "{statement}: {refused}");
     }
-    scene.decide("SELECT cancel_job($1)", scene.job).await.expect("a job that waits can be cancelled");
+    scene.ask("SELECT cancel_job($1)", scene.job).await.expect("a job that waits can be cancelled");
     assert_eq!(scene.column("state").await, ["void"]);
-    let late = scene.decide("SELECT approve_call($1)", waiting[0]).await.expect_err("its job has ended");
+    let late = scene.ask("SELECT approve_call($1)", waiting[0]).await.expect_err("its job has ended");
     assert!(late.contains("is void") && late.contains("cancelled"), "{late}");
 
-    scene.decide("SELECT retry_job($1)", scene.job).await.expect("a cancelled job is retried");
+    scene.ask("SELECT retry_job($1)", scene.job).await.expect("a cancelled job is retried");
     scene.work().await;
-    assert_eq!((scene.waits().await.len(), scene.graph.runs()), (1, 0), "a retry asks anew");
-    let waited: i64 = sqlx::query_scalar("SELECT waited_s FROM jobs WHERE id = $1")
-        .bind(scene.job)
-        .fetch_one(&scene.world.pool)
-        .await
-        .expect("the job is read");
-    assert!(waited >= 1, "the time in review is on record: {waited}");
+    assert_eq!((scene.waits().await.len(), scene.server.runs()), (1, 0), "a retry asks anew");
+    let waited = scene.ask("SELECT (waited_s >= 1)::text FROM jobs WHERE id = $1", scene.job).await;
+    assert_eq!(waited.as_deref(), Ok("true"), "the time in review is on record");
     let forked = "SELECT fork_job(id, step)::text FROM jobs WHERE id = $1";
-    let fork: Uuid = scene.decide(forked, scene.job).await.expect("it forks").parse().expect("an id");
+    let fork: Uuid = scene.ask(forked, scene.job).await.expect("it forks").parse().expect("an id");
     scene.work().await;
     scene.world.becomes(fork, "review").await;
-    let rows: i64 = sqlx::query("SELECT count(*) FROM approvals WHERE job_id = $1 AND state = 'pending'")
-        .bind(fork)
-        .fetch_one(&scene.world.pool)
-        .await
-        .expect("approvals are read")
-        .get(0);
-    assert_eq!(rows, 1, "a fork asks anew");
-    scene.world.finish().await;
+    let rows = "SELECT count(*)::text FROM approvals WHERE job_id = $1 AND state = 'pending'";
+    assert_eq!(scene.ask(rows, fork).await.as_deref(), Ok("1"), "a fork asks anew");
+    scene.end().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_number_that_no_double_holds_is_an_error_and_no_question(pool: PgPool) {
-    let scene = Scene::of(pool, &[&[query(9_007_199_254_740_993)]]).await;
+    let scene = scene(pool, &[&[query(9_007_199_254_740_993)]]).await;
     scene.work().await;
     assert!(scene.is_told("which a 64-bit floating point number does not hold exactly"));
-    assert_eq!((scene.graph.runs(), scene.column("state").await.len()), (0, 0));
+    assert_eq!((scene.server.runs(), scene.column("state").await.len()), (0, 0));
     scene.finish().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_row_adds_names_and_takes_none_away(pool: PgPool) {
-    let scene = Scene::with(pool, &[&[query(1)]], json!({"approval": ["fetch_page"]})).await;
+    let scene = scene_with(pool, &[&[query(1)]], json!({"approval": ["fetch_page"]})).await;
     scene.execute("DELETE FROM jobs").await;
-    let less = scene.world.insert(&job("asker", Some(json!({"approval": [TOOL]})))).await;
-    let more = scene.world.insert(&job("asker", Some(json!({"approval": ["fetch_page", TOOL]})))).await;
+    let less = scene.insert_with_document(Some(json!({"approval": [TOOL]}))).await;
+    let more = scene.insert_with_document(Some(json!({"approval": ["fetch_page", TOOL]}))).await;
     scene.work().await;
     let refused = scene.world.becomes(less, "failed").await;
     assert_eq!(refused.details.expect("it says why")["key"], "approval");
     scene.world.becomes(more, "review").await;
     // The operator's files are read at each claim, and a removed name does not release a waiting row.
-    let file = scene.types.join("asker/config.json");
-    let text = std::fs::read_to_string(&file).expect("the type's file");
-    let mut keys: Value = serde_json::from_str(&text).expect("it is JSON");
-    keys["approval"] = json!([]);
-    std::fs::write(&file, keys.to_string()).expect("the type's file can be written");
+    scene.set(&over(scene.server.keys(), &json!({"approval": []})));
     scene.work().await;
     scene.world.becomes(more, "review").await;
-    scene.world.finish().await;
+    scene.end().await;
 }

@@ -1,71 +1,38 @@
 //! Decisions on the calls of one answer, in each order and of each kind; and approved calls to a server that counts, with a worker
 //! that is killed at each named point between the decision and the result.
 
-use super::{counting_tool::CountingTool, http_tools::work};
-use crate::settings::own_types::job_types;
-use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob, scripted::Scripted};
-use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::PathBuf};
+use super::{
+    counting_tool::CountingTool,
+    double::Served,
+    scene::{self, Call},
+};
+use plumbline_system_tests::{PgPool, Uuid};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// How many calls the second half of this file makes; more are slower and find more.
 const CALLS: &str = "PLUMBLINE_APPROVAL_CALLS";
 
-struct Scene {
-    world: World,
-    server: CountingTool,
-    model: Scripted,
-    types: PathBuf,
+type Scene = scene::Scene<CountingTool>;
+
+/// Jobs whose model makes these calls in one answer, `http_pay` among them, which people decide on.
+async fn scene(pool: PgPool, answer: &[Call]) -> Scene {
+    let server = Served::<CountingTool>::start().await;
+    let tools =
+        json!({"pay": server.entry("pay", &json!({})), "look": server.entry("look", &json!({"replay": "safe"}))});
+    let keys = json!({"approval": ["http_pay"], "connections": {"http_tools": tools}});
+    Scene::of(pool, server, &[answer], keys).await
 }
 
 impl Scene {
-    /// Jobs whose model makes these calls in one answer, `http_pay` among them, which people decide on.
-    async fn of(pool: PgPool, answer: Vec<(&'static str, Value)>) -> Self {
-        let (world, server) = (World::new(pool).await, CountingTool::start().await);
-        let model = Scripted::start(move |request, _| work(request, std::slice::from_ref(&answer))).await;
-        let tools =
-            json!({"pay": server.entry("pay", &json!({})), "look": server.entry("look", &json!({"replay": "safe"}))});
-        let keys = json!({
-            "coverage": "off", "on_complete": null, "deliverables": [], "approval": ["http_pay"],
-            "llm": {"base_url": model.base_url(), "prices": "free"},
-            "connections": {"http_tools": tools},
-        });
-        let types = job_types(&world, &[("payer", keys)]);
-        Self { world, server, model, types }
-    }
-
-    async fn insert(&self) -> Uuid {
-        self.world.insert(&NewJob { job_type: "payer", prompt: "Pay what is owed.", ..NewJob::default() }).await
-    }
-
-    fn command(&self, arguments: &[&str]) -> plumbline_system_tests::Command {
-        let mut command = self.world.command(arguments);
-        command.env("PLUMBLINE_CONFIG_DIR", &self.types);
-        command
-    }
-
-    async fn work(&self) {
-        self.world.age_workers().await;
-        let ended = self.world.start(self.command(&["worker", "--until-idle"])).ended().await;
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    }
-
-    async fn dies_at(&self, place: &str) {
-        self.world.age_workers().await;
-        let mut command = self.command(&["worker"]);
-        command.env("PLUMBLINE_FAIL_POINTS", place);
-        assert_ne!(self.world.start(command).ended().await.code, Some(0), "it dies at {place}");
-    }
-
     /// The ids of a job's calls, in the order of the asking.
     async fn asked(&self, job: Uuid) -> Vec<Uuid> {
-        let ids = "SELECT id FROM approvals WHERE job_id = $1 ORDER BY id";
-        sqlx::query_scalar(ids).bind(job).fetch_all(&self.world.pool).await.expect("approvals are read")
+        self.calls(job, "id").await.iter().map(|id| id.parse().expect("an id")).collect()
     }
 
     /// `state outcome` of each.
     async fn rows(&self, job: Uuid) -> Vec<String> {
-        let rows = "SELECT state || ' ' || coalesce(outcome, '-') FROM approvals WHERE job_id = $1 ORDER BY id";
-        sqlx::query_scalar(rows).bind(job).fetch_all(&self.world.pool).await.expect("approvals are read")
+        self.calls(job, "state || ' ' || coalesce(outcome, '-')").await
     }
 
     /// The amounts that a job paid, in the order of their arrival.
@@ -74,10 +41,6 @@ impl Scene {
         let arrived = self.server.arrived();
         let of_job = arrived.iter().filter(|call| call.path == "/pay" && call.key.starts_with(&own));
         of_job.filter_map(|call| call.arguments["amount"].as_i64()).collect()
-    }
-
-    async fn do_with(&self, statement: &'static str, id: Uuid) -> Result<String, String> {
-        self.world.call(statement, id).await.map_err(|error| error.to_string())
     }
 }
 
@@ -99,11 +62,11 @@ impl Decision {
             Edit => ("SELECT edit_call($1, '{\"amount\": 70}')", "approved"),
             Expire => {
                 let past = "UPDATE approvals SET expires_at = now() - interval '1 s' WHERE id = $1 RETURNING 'past'";
-                scene.do_with(past, call).await.expect("its time is over");
+                scene.ask(past, call).await.expect("its time is over");
                 ("SELECT approve_call($1)", "expired")
             }
         };
-        assert_eq!(scene.do_with(statement, call).await.as_deref(), Ok(state), "{self:?}");
+        assert_eq!(scene.ask(statement, call).await.as_deref(), Ok(state), "{self:?}");
     }
 
     /// What arrives of a call of this amount, and its row in the end.
@@ -121,9 +84,9 @@ impl Decision {
 async fn each_order_of_decisions_makes_the_calls_that_were_approved_in_one_claim_a_round(pool: PgPool) {
     let note = json!({"path": "work/note.md", "content": "What the first payment gave."});
     let amount = |amount: i64| json!({ "amount": amount });
-    let scene = Scene::of(
+    let scene = scene(
         pool,
-        vec![
+        &[
             ("http_look", amount(0)),
             ("http_pay", amount(1)),
             ("write_file", note),
@@ -146,7 +109,7 @@ async fn each_order_of_decisions_makes_the_calls_that_were_approved_in_one_claim
         let case = format!("{one:?} {other:?}, reversed: {is_reversed}");
         let asked = scene.asked(*job).await;
         assert_eq!(asked.len(), 2, "{case}");
-        assert_eq!(scene.do_with(has_file, *job).await.as_deref(), Ok("0"), "it is written in its turn: {case}");
+        assert_eq!(scene.ask(has_file, *job).await.as_deref(), Ok("0"), "it is written in its turn: {case}");
         let mut decisions = vec![(*one, asked[0]), (*other, asked[1])];
         if *is_reversed {
             decisions.reverse();
@@ -165,15 +128,14 @@ async fn each_order_of_decisions_makes_the_calls_that_were_approved_in_one_claim
         let [(first, first_row), (second, second_row)] = [one.leads_to(1), other.leads_to(2)];
         assert_eq!(scene.paid(*job), first.into_iter().chain(second).collect::<Vec<_>>(), "{case}");
         assert_eq!(scene.rows(*job).await, [first_row, second_row], "{case}");
-        assert_eq!(scene.do_with(has_file, *job).await.as_deref(), Ok("1"), "{case}");
+        assert_eq!(scene.ask(has_file, *job).await.as_deref(), Ok("1"), "{case}");
     }
     let arrived = scene.server.arrived().len();
     for (job, case) in jobs.iter().step_by(5) {
-        let replayed = scene.world.start(scene.command(&["replay", &job.to_string()])).ended().await;
+        let replayed = scene.run(&["replay", &job.to_string()]).await;
         assert_eq!(replayed.code, Some(0), "{case:?}: {}{}", replayed.stdout, replayed.stderr);
     }
     assert_eq!(scene.server.arrived().len(), arrived, "a replay sends nothing");
-    drop(scene.model);
     scene.world.finish().await;
 }
 
@@ -192,7 +154,7 @@ const CHANGES: [&str; 4] = [
 
 #[sqlx::test(migrations = false)]
 async fn of_calls_that_are_not_as_they_were_approved_none_arrives(pool: PgPool) {
-    let scene = Scene::of(pool, vec![("http_pay", json!({"amount": 1}))]).await;
+    let scene = scene(pool, &[("http_pay", json!({"amount": 1}))]).await;
     let mut jobs = Vec::new();
     for _ in 0..calls() / 2 {
         jobs.push(scene.insert().await);
@@ -200,7 +162,7 @@ async fn of_calls_that_are_not_as_they_were_approved_none_arrives(pool: PgPool) 
     scene.work().await;
     for (job, change) in jobs.iter().zip(CHANGES.iter().cycle()) {
         Approve.on(&scene, scene.asked(*job).await[0]).await;
-        scene.do_with(change, *job).await.expect(change);
+        scene.ask(change, *job).await.expect(change);
     }
     scene.work().await;
     for (job, change) in jobs.iter().zip(CHANGES.iter().cycle()) {
@@ -213,7 +175,7 @@ async fn of_calls_that_are_not_as_they_were_approved_none_arrives(pool: PgPool) 
 
 /// Calls whose worker is killed at these places in turn, and what is known of each in the end: how often it arrived, and its outcome.
 async fn killed(pool: PgPool, places: &[&str], by_two: bool) -> Vec<(usize, String)> {
-    let scene = Scene::of(pool, vec![("http_pay", json!({"amount": 1}))]).await;
+    let scene = scene(pool, &[("http_pay", json!({"amount": 1}))]).await;
     let mut jobs = Vec::new();
     for _ in 0..calls() / 4 {
         jobs.push(scene.insert().await);
@@ -222,7 +184,7 @@ async fn killed(pool: PgPool, places: &[&str], by_two: bool) -> Vec<(usize, Stri
     for ((number, job), place) in jobs.iter().enumerate().zip(places.iter().cycle()) {
         let call = scene.asked(*job).await[0];
         if by_two && number % 2 == 0 {
-            let approve = || scene.do_with("SELECT approve_call($1)", call);
+            let approve = || scene.ask("SELECT approve_call($1)", call);
             let (one, other) = tokio::join!(approve(), approve());
             assert_eq!(usize::from(one.is_err()) + usize::from(other.is_err()), 1, "{one:?} {other:?}");
         } else {

@@ -1,97 +1,27 @@
 //! Tools of an operator's own, over HTTP, at the real binary: what is sent, what is stored, and what a kill does to a call.
 
-use super::counting_tool::CountingTool;
-use crate::settings::own_types::{job, job_types, reads};
-use plumbline_system_tests::{
-    Ended, PgPool, Uuid, World,
-    scripted::{Reply, Request, Scripted},
-    skipped,
+use super::{
+    counting_tool::CountingTool,
+    double::Served,
+    scene::{Call, OneJob},
 };
+use plumbline_system_tests::{PgPool, Uuid, scripted::Request, skipped};
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
+type Scene = OneJob<CountingTool>;
+
 /// A job whose model makes these answers in its phase of work, with the tools of an operator.
-struct Scene {
-    world: World,
-    model: Scripted,
-    types: PathBuf,
-    job: Uuid,
+async fn scene(pool: PgPool, server: Served<CountingTool>, tools: Value, answers: &[&[Call]]) -> Scene {
+    Scene::of(pool, server, answers, json!({"connections": {"http_tools": tools}})).await
 }
 
-impl Scene {
-    async fn of(pool: PgPool, tools: Value, answers: &[&[(&'static str, Value)]]) -> Self {
-        let answers: Vec<Vec<(&str, Value)>> = answers.iter().map(|answer| answer.to_vec()).collect();
-        let world = World::new(pool).await;
-        let model = Scripted::start(move |request, _| work(request, &answers)).await;
-        let keys = json!({
-            "coverage": "off", "on_complete": null, "deliverables": [],
-            "llm": {"base_url": model.base_url(), "prices": "free"},
-            "connections": {"http_tools": tools},
-        });
-        let types = job_types(&world, &[("payer", keys)]);
-        let job = world.insert(&job("payer", None)).await;
-        Self { world, model, types, job }
-    }
-
-    fn command(&self, arguments: &[&str]) -> plumbline_system_tests::Command {
-        let mut command = self.world.command(arguments);
-        command.env("PLUMBLINE_CONFIG_DIR", &self.types).env("PAY_KEY", "secret-of-the-test");
-        command
-    }
-
-    async fn run(&self, arguments: &[&str]) -> Ended {
-        self.world.start(self.command(arguments)).ended().await
-    }
-
-    async fn work(&self) {
-        self.world.age_workers().await;
-        let ended = self.run(&["worker", "--until-idle"]).await;
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    }
-
-    async fn dies_at(&self, place: &str) {
-        let mut command = self.command(&["worker"]);
-        command.env("PLUMBLINE_FAIL_POINTS", place);
-        assert_ne!(self.world.start(command).ended().await.code, Some(0), "it dies at {place}");
-    }
-
-    fn is_told(&self, text: &str) -> bool {
-        self.model.seen().iter().any(|request| request.texts().any(|line| line.contains(text)))
-    }
-
-    async fn finish(self) {
-        self.world.becomes(self.job, "completed").await;
-        self.world.finish().await;
-    }
-}
-
-fn pay(amount: i64) -> (&'static str, Value) {
+fn pay(amount: i64) -> Call {
     ("http_pay", json!({"amount": amount}))
-}
-
-/// One phase of work with the answers of the test, then the end.
-pub(super) fn work(request: &Request, answers: &[Vec<(&str, Value)>]) -> Reply {
-    let has = |text: &str| request.texts().any(|line| line.contains(text));
-    match (request.is_strategic(), has("Phase 1: Reading")) {
-        (true, false) => reads(),
-        (true, true) => Reply::calls(&[(
-            "job_complete",
-            json!({"summary": "Paid.", "deliverables": ["output/answer.md"], "undelivered": [], "confidence": 0.9}),
-        )]),
-        (false, _) => match answers.get(request.answers()) {
-            Some(answer) => Reply::calls(answer),
-            None => {
-                let content = "What was paid stands in the books of the server.";
-                let mut calls = vec![("write_file", json!({"path": "output/answer.md", "content": content}))];
-                calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
-                Reply::calls(&calls)
-            }
-        },
-    }
 }
 
 fn tool_named<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
@@ -100,17 +30,17 @@ fn tool_named<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
 
 #[sqlx::test(migrations = false)]
 async fn a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job(pool: PgPool) {
-    let server = CountingTool::start().await;
-    let headers = json!({"headers_env": {"authorization": "PAY_KEY"}, "phases": ["tactical"]});
+    let server = Served::<CountingTool>::start().await;
+    let headers = json!({"headers_env": {"authorization": "SERVER_KEY"}, "phases": ["tactical"]});
     let tools = json!({"pay": server.entry("pay", &headers), "broken": server.entry("broken", &json!({}))});
-    let scene = Scene::of(pool, tools, &[&[pay(3), pay(4), ("http_broken", json!({"amount": 1}))]]).await;
+    let scene = scene(pool, server, tools, &[&[pay(3), pay(4), ("http_broken", json!({"amount": 1}))]]).await;
     let checked = scene.run(&["config", "check"]).await;
-    assert!(checked.stdout.contains("tool: payer: http_pay (tactical), "), "{}", checked.stdout);
+    assert!(checked.stdout.contains("tool: asker: http_pay (tactical), "), "{}", checked.stdout);
     assert!(checked.stdout.contains(r#"Pay an amount. {"additionalProperties":false"#), "{}", checked.stdout);
     scene.work().await;
 
-    assert_eq!(server.amounts(), [3, 4, 1]);
-    let arrived = server.arrived();
+    assert_eq!(scene.server.amounts(), [3, 4, 1]);
+    let arrived = scene.server.arrived();
     let key = |n: usize| arrived[n].key.clone();
     assert!((0..3).all(|n| key(n).starts_with(&format!("{}:", scene.job))), "{arrived:?}");
     assert!(key(0) != key(1) && key(1) != key(2), "{arrived:?}");
@@ -129,11 +59,7 @@ async fn a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job(pool:
     let strategic = seen.iter().find(|request| request.is_strategic()).expect("a phase that plans");
     assert!(tool_named(strategic, "http_pay").is_none() && tool_named(strategic, "http_broken").is_some());
 
-    let foreign: Value = sqlx::query_scalar("SELECT foreign_tools FROM job_settings WHERE job_id = $1")
-        .bind(scene.job)
-        .fetch_one(&scene.world.pool)
-        .await
-        .expect("the settings are read");
+    let foreign = foreign_tools(&scene, scene.job).await;
     assert_eq!(foreign[1]["name"], "http_pay");
     assert_eq!(foreign[1]["schema"]["required"], json!(["amount"]));
     assert_eq!(foreign[1]["sha256"].as_str().map(str::len), Some(64));
@@ -142,20 +68,25 @@ async fn a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job(pool:
 
     let replayed = scene.run(&["replay", &scene.job.to_string()]).await;
     assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
-    assert_eq!(server.amounts(), [3, 4, 1], "a replay sends nothing");
+    assert_eq!(scene.server.amounts(), [3, 4, 1], "a replay sends nothing");
     scene.finish().await;
+}
+
+async fn foreign_tools(scene: &Scene, job: Uuid) -> Value {
+    let tools = sqlx::query_scalar("SELECT foreign_tools FROM job_settings WHERE job_id = $1").bind(job);
+    tools.fetch_one(&scene.world.pool).await.expect("the settings are read")
 }
 
 /// How often a call arrives whose worker dies at a place, and what the model is told.
 async fn killed(pool: PgPool, replay: &str, place: &str, arrives: usize, unknown: bool) {
-    let server = CountingTool::start().await;
+    let server = Served::<CountingTool>::start().await;
     let tools = json!({"pay": server.entry("pay", &json!({"replay": replay}))});
-    let scene = Scene::of(pool, tools, &[&[pay(3)]]).await;
+    let scene = scene(pool, server, tools, &[&[pay(3)]]).await;
     scene.dies_at(place).await;
     scene.work().await;
-    assert_eq!(server.amounts(), vec![3; arrives], "{replay} at {place}");
+    assert_eq!(scene.server.amounts(), vec![3; arrives], "{replay} at {place}");
     assert_eq!(scene.is_told("outcome unknown"), unknown);
-    let keys: Vec<String> = server.arrived().into_iter().map(|call| call.key).collect();
+    let keys: Vec<String> = scene.server.arrived().into_iter().map(|call| call.key).collect();
     assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
     scene.finish().await;
 }
@@ -206,20 +137,17 @@ async fn the_example_of_the_documentation_is_played(pool: PgPool) {
 async fn played(pool: PgPool, example: &Path, port: String) -> String {
     let text = std::fs::read_to_string(example.join("configs/payer/config.json")).expect("the example has a job type");
     let mut keys: Value = serde_json::from_str(&text.replace("8765", &port)).expect("it is JSON");
-    let world = World::new(pool).await;
-    let model = Scripted::start(move |request, _| work(request, &[vec![pay(12)]])).await;
-    keys["llm"] = json!({"base_url": model.base_url(), "prices": "free"});
-    let types = job_types(&world, &[("payer", keys)]);
-    let job = world.insert(&job("payer", None)).await;
-    let scene = Scene { world, model, types, job };
+    keys.as_object_mut().expect("keys").remove("$extends");
+    let server = Served::<CountingTool>::start().await;
+    let scene = Scene::of(pool, server, &[&[pay(12)]], keys).await;
     scene.work().await;
-    let waiting = scene.world.becomes(job, "review").await;
+    let waiting = scene.world.becomes(scene.job, "review").await;
     assert!(
         waiting.reason.as_deref().is_some_and(|reason| reason.contains("waits for approval of http_pay")),
         "{waiting:?}"
     );
     let approve = "SELECT approve_call(id) FROM approvals WHERE job_id = $1 AND state = 'pending'";
-    scene.world.call(approve, job).await.expect("it is approved");
+    scene.ask(approve, scene.job).await.expect("it is approved");
     scene.work().await;
     let told = scene
         .model
