@@ -7,15 +7,40 @@
 -- whose attempts it opens. A DELETE that came first makes the fence wait and then find nothing. That all rows have their job
 -- is one of the invariants that `doctor --invariants` checks; what goes with a job is in the last chapter.
 
--- Stored once when the job first starts, never copied into steps.
+-- Stored when the job first starts, never copied into steps. Only a retry changes it: it takes the present tools that are
+-- not the program's own.
 CREATE TABLE job_settings (
     job_id     uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
     resolved   jsonb NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
+    replaced   jsonb NOT NULL DEFAULT '[]',
+    takes_present_tools boolean NOT NULL DEFAULT false,
     foreign_tools jsonb GENERATED ALWAYS AS (resolved -> 'foreign_tools') STORED
 );
-COMMENT ON TABLE job_settings IS 'The configuration with which a job began, prompts included.';
+COMMENT ON TABLE job_settings IS 'The configuration of a job, prompts included: what it began with, and since a retry the tools of then.';
+COMMENT ON COLUMN job_settings.job_id IS 'The job.';
+COMMENT ON COLUMN job_settings.replaced IS 'What retries have replaced, oldest first: resolved, and until_step, the last step that ran with it.';
+COMMENT ON COLUMN job_settings.takes_present_tools IS 'Set by retry_job until the job''s next step, which stores the present tools.';
 COMMENT ON COLUMN job_settings.foreign_tools IS 'Tools of the job that are not the program''s own: name, description, schema, annotations and sha256 of each; null without any.';
+
+-- A row is inserted once and never changed, except by the first step of a retry: its INSERT replaces what is there. A trigger
+-- with its owner's rights, because workers may not update settings.
+CREATE FUNCTION job_settings_after_retry() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    UPDATE job_settings s
+    SET resolved = NEW.resolved, takes_present_tools = false,
+        replaced = s.replaced || CASE WHEN s.resolved = NEW.resolved THEN '[]' ELSE
+            jsonb_build_object('until_step', (SELECT j.step - 1 FROM jobs j WHERE j.id = NEW.job_id), 'resolved', s.resolved) END
+    WHERE s.job_id = NEW.job_id AND s.takes_present_tools;
+    IF FOUND THEN
+        RETURN NULL;
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER job_settings_after_retry BEFORE INSERT ON job_settings
+    FOR EACH ROW EXECUTE FUNCTION job_settings_after_retry();
 
 CREATE TABLE messages (
     job_id       uuid NOT NULL,

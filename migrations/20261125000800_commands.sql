@@ -200,6 +200,7 @@ BEGIN
     UPDATE jobs j
     SET status = 'pending', run_at = now(), attempt = 0, crash_count = 0, error_message = NULL, error_details = NULL
     WHERE j.id = retry_job.id;
+    UPDATE job_settings s SET takes_present_tools = true WHERE s.job_id = retry_job.id;
     -- What older rules have answered, which counted quotes, is worked anew.
     UPDATE passages p
     SET state = CASE WHEN p.read_step IS NULL THEN 'unread' ELSE 'read' END,

@@ -222,7 +222,14 @@ BEGIN
             at_checkpoint.phase_number, at_checkpoint.phase, at_checkpoint.state #>> '{phase,name}',
             CASE WHEN origin.untrusted_step <= at_checkpoint.step THEN at_checkpoint.step END);
     INSERT INTO job_settings (job_id, resolved)
-    SELECT target, s.resolved FROM job_settings s WHERE s.job_id = origin.id;
+    SELECT target, coalesce(
+        (SELECT r.value -> 'resolved'
+         FROM jsonb_array_elements(s.replaced) WITH ORDINALITY AS r
+         WHERE (r.value ->> 'until_step')::bigint >= at_checkpoint.step
+         ORDER BY r.ordinality
+         LIMIT 1), s.resolved)
+    FROM job_settings s
+    WHERE s.job_id = origin.id;
     PERFORM fork_plan(origin.id, at_checkpoint.step, at_checkpoint.state, target);
     PERFORM fork_findings(origin.id, at_checkpoint.step, target);
     INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)

@@ -44,6 +44,22 @@ impl Resolved {
         stored
     }
 
+    /// Stored settings with the tools known only at run time that `present` has, and its names of them in the lists: a
+    /// retry takes the present ones. Everything else stays as stored.
+    #[must_use]
+    pub fn with_present_tools(mut stored: Value, present: &Self) -> Value {
+        let Value::Object(now) = present.to_stored() else { return stored };
+        stored["config"]["connections"]["http_tools"] = now["config"]["connections"]["http_tools"].clone();
+        http_tools::relist(&mut stored["config"]["tools"], &now["config"]["tools"]);
+        for key in ["lists_foreign", "foreign_tools"] {
+            match now.get(key) {
+                Some(value) => stored[key] = value.clone(),
+                None => drop(stored.as_object_mut().and_then(|stored| stored.remove(key))),
+            }
+        }
+        stored
+    }
+
     /// The same configuration with the endpoint of this process, if the job's also came from the environment.
     ///
     /// The rest of a stored configuration stays as it was when the job started. The endpoint belongs to the machine,

@@ -19,6 +19,7 @@
 //! | how is a step done again | `step`, `tools`, `carried` |
 //! | what counts as different | `compare`, `difference`, `digest` |
 //! | what stands for the database | `memory_job` |
+//! | which settings has a step | `settings` |
 //!
 //! # Bounds
 //! A fork has no first step of its own. A validator job's view of other jobs' requirements, the data that a job carries
@@ -31,6 +32,7 @@ mod digest;
 mod memory_job;
 mod recording;
 mod replayed;
+mod settings;
 mod step;
 mod tools;
 
@@ -39,14 +41,15 @@ pub use digest::RequestDigest;
 pub use recording::{RECORDING_VERSION, Recording};
 
 use memory_job::MemoryJob;
-use plumbline_config::{ConfigRegistry, ModelEnv, Resolved};
+use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
 use plumbline_documents::{Parser, candidates::Scan};
-use plumbline_engine::{JobExit, Settings};
+use plumbline_engine::JobExit;
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, RecordDefaults, ToolRunner};
 use replayed::{ReplayedStep, Stop};
 use serde_json::Value;
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use settings::SettingsBySteps;
+use std::path::Path;
 
 /// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +85,7 @@ pub enum ReplayError {
 pub(crate) struct ReplayContext<'a> {
     recording: &'a Recording,
     resolved: Resolved,
-    settings: Arc<Settings>,
+    settings: SettingsBySteps,
     runner: ToolRunner,
     inspection: Inspection,
     scan: Scan,
@@ -94,7 +97,7 @@ pub(crate) struct ReplayContext<'a> {
 /// The inputs of a job's requests.
 struct RequestInputs {
     resolved: Resolved,
-    settings: Arc<Settings>,
+    settings: SettingsBySteps,
 }
 
 /// Another configuration for a recorded job.
@@ -193,30 +196,20 @@ impl<'a> ReplayContext<'a> {
                 job.id
             )));
         };
-        let unreadable = |error: &dyn std::fmt::Display| ReplayError::Unreadable(error.to_string());
-        let resolved = Resolved::from_stored(stored)
-            .and_then(|resolved| resolved.with_limits_of(&job.config))
-            .map_err(|error| unreadable(&error))?;
-        let raised = job.raised_limits.as_ref().unwrap_or(&Value::Null);
-        let raise =
-            |resolved: Resolved| resolved.with_raised_limits(raised, &Value::Null).map_err(|error| unreadable(&error));
-        let resolved = raise(resolved)?;
-        // The operator's approval settings may have changed between claims; the rows show which calls were asked for.
-        let asked: BTreeSet<&String> = job.approvals.iter().map(|row| &row.approval.tool).collect();
-        let settings = |resolved: &Resolved| {
-            let mut settings = resolved.engine_settings(&[]).map_err(|error| unreadable(&error))?;
-            settings.approval.asks_for = asked.iter().map(|tool| (*tool).clone()).collect();
-            Ok::<_, ReplayError>(Arc::new(settings))
+        let resolved = settings::of_job(job, stored)?;
+        let by_steps = SettingsBySteps::of_job(job, &resolved)?;
+        let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?;
+        let (resolved, settings, had) = match now {
+            None => (resolved, by_steps, None),
+            Some(now) => {
+                let all_steps = SettingsBySteps::of_all_steps(job, &now)?;
+                (now, all_steps, Some(RequestInputs { settings: by_steps, resolved }))
+            }
         };
-        let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?.map(raise).transpose()?;
-        let (resolved, had) = match now {
-            None => (resolved, None),
-            Some(now) => (now, Some(RequestInputs { settings: settings(&resolved)?, resolved })),
-        };
-        let settings = settings(&resolved)?;
-        let inspection = resolved.inspection().map_err(|error| unreadable(&error))?;
-        let scan = resolved.scan().map_err(|error| unreadable(&error))?;
-        let record_defaults = resolved.record_defaults().map_err(|error| unreadable(&error))?;
+        let unreadable = |error: ConfigError| ReplayError::Unreadable(error.to_string());
+        let inspection = resolved.inspection().map_err(unreadable)?;
+        let scan = resolved.scan().map_err(unreadable)?;
+        let record_defaults = resolved.record_defaults().map_err(unreadable)?;
         let runner = ToolRunner::new(Parser::new(program));
         Ok(Self { recording, resolved, settings, runner, inspection, scan, record_defaults, had })
     }
@@ -241,7 +234,8 @@ impl OtherConfig<'_> {
         let mut env = self.env.clone();
         env.model = env.model.or_else(|| had.config.llm.model.clone());
         env.base_url = env.base_url.or_else(|| had.config.llm.base_url.clone());
-        self.configs.show(&job.job_type, &job.config, &env).map_err(|error| ReplayError::Unreadable(error.to_string()))
+        let now = self.configs.show(&job.job_type, &job.config, &env);
+        settings::raised(job, now.map_err(|error| ReplayError::Unreadable(error.to_string()))?)
     }
 }
 

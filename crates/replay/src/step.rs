@@ -22,7 +22,8 @@ const SUMMARY_TAIL: &str = "\n\n### Documents";
 impl ReplayContext<'_> {
     /// Replays a step up to its commit.
     pub(crate) async fn redo_step(&self, rows: &MemoryJob, step: &RecordedStep) -> Result<ReplayedStep, Stop> {
-        let mut run = rows.load(self.settings.clone(), step).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
+        let mut run =
+            rows.load(self.settings.of(step.step), step).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
         let mut changes = Vec::new();
         let mut request = None;
         let mut placed = self.placed(step, &run);
@@ -95,7 +96,10 @@ impl ReplayContext<'_> {
     /// Requirements judged by rule: as many as in the script of the first step.
     fn judged_by_rule(&self, step: &RecordedStep) -> Option<Vec<Product>> {
         let config = &self.resolved.config;
-        if !self.settings.judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
+        if !self.settings.of(step.step).judges_requirements()
+            || !config.accept_by_rule
+            || config.connections.neo4j.is_some()
+        {
             return None;
         }
         let scripts = step.files.iter().filter(|(path, _)| path.starts_with("output/insert"));
@@ -117,7 +121,7 @@ impl ReplayContext<'_> {
         now: &ModelRequest<'_>,
     ) -> Result<(), Stop> {
         let Some(had) = &self.had else { return Ok(()) };
-        let run = rows.load(had.settings.clone(), step).map_err(|error| Stop::Broken(error.to_string()))?;
+        let run = rows.load(had.settings.of(step.step), step).map_err(|error| Stop::Broken(error.to_string()))?;
         let Effect::CallModel(before) = run.next() else { return Ok(()) };
         let before = RequestDigest::text(&had.resolved.llm(before.purpose), &before);
         let now = RequestDigest::text(&self.resolved.llm(now.purpose), now);

@@ -33,8 +33,8 @@ mod views;
 mod workspace;
 
 pub use admin::{
-    ApprovalRow, CallDecision, Command, DeletedJob, Health, KeptJobs, MIGRATOR, Prunable, PrunedJob, QueueCounts,
-    ROLES, Retention, Violation, WaitingCalls,
+    ApprovalRow, CallDecision, Command, DeletedJob, Health, KeptJobs, MIGRATOR, Prunable, PrunedJob,
+    QueueCounts, ROLES, Retention, Violation, WaitingCalls,
 };
 pub use commit::{Commit, Committed};
 pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};
@@ -47,13 +47,15 @@ pub use queue::{
 pub use requirements::{
     Asked, CoverageLine, HeldRequirement, PassageLine, RequirementRow, SimilarRequirement, ValidationTally,
 };
-pub use run::{InlineDocument, JobInput, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings};
+pub use run::{
+    InlineDocument, JobInput, JobSettings, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings,
+};
 pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, UnembeddedRequirement, Unindexed};
 pub use user_json::UserJson;
 pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,
-    PhaseLine, RecordedApproval, RecordedJob, RecordedStep, SeenFile, SourceText, StatusCount, StepCall, StepFile,
-    StepLine, StepMessage, StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep,
-    WatchRow, cost_of_budget,
+    PhaseLine, RecordedApproval, RecordedJob, RecordedStep, ReplacedSettings, SeenFile, SourceText, StatusCount,
+    StepCall, StepFile, StepLine, StepMessage, StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage,
+    TraceRequest, TraceStep, WatchRow, cost_of_budget,
 };
 pub use workspace::{ChangedFile, FileRow, facts};

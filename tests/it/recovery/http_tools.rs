@@ -72,6 +72,46 @@ async fn a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job(pool:
     scene.finish().await;
 }
 
+/// The entries after the operator has changed them: `http_pay` has another address and takes a `sum`, `http_note` is gone.
+fn changed(server: &Served<CountingTool>) -> Value {
+    let parameters = json!({
+        "type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}}
+    });
+    let pay = server.entry("pay_anew", &json!({"description": "Pay a sum.", "parameters": parameters}));
+    json!({"connections": {"http_tools": {"pay": pay}}})
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_retry_takes_the_present_tools_and_a_replay_those_of_each_step(pool: PgPool) {
+    let server = Served::<CountingTool>::start().await;
+    let tools = json!({"pay": server.entry("pay", &json!({})), "note": server.entry("note", &json!({}))});
+    let (note, anew) = (("http_note", json!({"amount": 2})), ("http_pay", json!({"sum": 4})));
+    let keys = json!({"approval": ["http_note"], "connections": {"http_tools": tools}});
+    let scene = Scene::of(pool, server, &[&[pay(1)], &[note], &[anew]], keys).await;
+    scene.work().await;
+    scene.world.becomes(scene.job, "review").await;
+    let began_with = foreign_tools(&scene, scene.job).await;
+    scene.ask("SELECT cancel_job($1)", scene.job).await.expect("it waits");
+    scene.set(&changed(&scene.server));
+    scene.ask("SELECT retry_job($1)", scene.job).await.expect("it was cancelled");
+    scene.work().await;
+    scene.world.becomes(scene.job, "completed").await;
+    let arrived = scene.server.arrived();
+    let paths: Vec<&str> = arrived.iter().map(|call| call.path.as_str()).collect();
+    assert_eq!(paths, ["/pay", "/pay_anew"], "the call of the tool that is gone is not sent");
+    assert_eq!(arrived[1].arguments, json!({"sum": 4}));
+    let has = foreign_tools(&scene, scene.job).await;
+    assert_eq!((has.as_array().map(Vec::len), &has[0]["description"]), (Some(1), &json!("Pay a sum.")));
+
+    let replayed = scene.run(&["replay", &scene.job.to_string()]).await;
+    assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+    let before = "SELECT fork_job(job_id, min(step))::text FROM messages WHERE job_id = $1 AND content LIKE '{\"paid\"%' GROUP BY job_id";
+    let fork = scene.ask(before, scene.job).await.expect("it forks").parse().expect("an id");
+    assert_eq!(foreign_tools(&scene, fork).await, began_with, "a fork has the tools of its step");
+    scene.ask("SELECT cancel_job($1)", fork).await.expect("it has not begun");
+    scene.finish().await;
+}
+
 async fn foreign_tools(scene: &Scene, job: Uuid) -> Value {
     let tools = sqlx::query_scalar("SELECT foreign_tools FROM job_settings WHERE job_id = $1").bind(job);
     tools.fetch_one(&scene.world.pool).await.expect("the settings are read")

@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {
         return Ok(0);
     }
     output::print(&documents(&coverage).to_string())?;
-    let settings = if_allowed(store.settings(job).await)?.unwrap_or_default();
+    let settings = if_allowed(store.settings(job).await)?.map(|settings| settings.resolved).unwrap_or_default();
     if settings.pointer("/config/coverage").is_some_and(|asked| asked == "off") {
         output::print(
             "\nThe job's type does not ask for coverage (`coverage: off`): open passages do not keep it from \

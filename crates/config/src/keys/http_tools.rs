@@ -273,6 +273,16 @@ pub(crate) fn are_listed(tools: &Value) -> bool {
     binding.filter_map(|(_, names)| names.as_array()).flatten().filter_map(Value::as_str).any(is_foreign)
 }
 
+/// Replaces the foreign names in lists with those in other lists.
+pub(crate) fn relist(lists: &mut Value, present: &Value) {
+    for (list, names) in lists.as_object_mut().into_iter().flatten() {
+        let Some(names) = names.as_array_mut() else { continue };
+        let is_foreign = |name: &Value| name.as_str().is_some_and(is_foreign);
+        names.retain(|name| !is_foreign(name));
+        names.extend(present[list].as_array().into_iter().flatten().filter(|name| is_foreign(name)).cloned());
+    }
+}
+
 /// The lists with the foreign tools: patterns are expanded, tools that no list names are bound as their entries say,
 /// and all are loaded on demand if their definitions take too much of each request.
 pub(crate) fn laid_out(mut lists: Tools, specs: &[ToolSpec], listed: bool, count: &dyn Fn(&str) -> u32) -> Tools {

@@ -12,7 +12,7 @@ WITH steps AS MATERIALIZED (
         requirements json, judgements json, passages json, dropped_passages json, unevidenced_todos json,
         staged_files json, pruned_checkpoints json)
 ),
--- The resolved configuration: the job keeps the first one stored.
+-- The resolved configuration: the job keeps the first one stored, until a retry (job_settings_after_retry).
 settings AS (
     INSERT INTO job_settings (job_id, resolved)
     SELECT job_id, settings::jsonb FROM steps WHERE settings IS NOT NULL

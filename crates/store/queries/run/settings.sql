@@ -1,1 +1,1 @@
-SELECT resolved FROM job_settings WHERE job_id = $1
+SELECT resolved, takes_present_tools FROM job_settings WHERE job_id = $1

@@ -9,4 +9,4 @@ mod settings;
 pub use input::{JobInput, MOST_DOCUMENT_BYTES, Oversized};
 pub use load::LoadedJob;
 pub use previous::PreviousStatus;
-pub use settings::{InlineDocument, StoredSettings};
+pub use settings::{InlineDocument, JobSettings, StoredSettings};

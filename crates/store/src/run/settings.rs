@@ -29,13 +29,22 @@ impl From<&Value> for StoredSettings {
     }
 }
 
+/// The resolved configuration stored with a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSettings {
+    /// The configuration.
+    pub resolved: Value,
+    /// Whether the job was retried, and its next step stores the present tools.
+    pub takes_present_tools: bool,
+}
+
 impl Store {
     /// The resolved configuration stored with the job; none before its first claim.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn settings(&self, job_id: Uuid) -> Result<Option<Value>, Error> {
-        sqlx::query_file_scalar!("queries/run/settings.sql", job_id)
+    pub async fn settings(&self, job_id: Uuid) -> Result<Option<JobSettings>, Error> {
+        sqlx::query_file_as!(JobSettings, "queries/run/settings.sql", job_id)
             .fetch_optional(&self.pool)
             .await
             .during("read the job's settings")

@@ -12,6 +12,6 @@ pub use dashboard::{
     StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
 };
 pub use job::{JobDetail, TodoRow, WatchRow, cost_of_budget};
-pub use recording::{RecordedApproval, RecordedJob, RecordedStep};
+pub use recording::{RecordedApproval, RecordedJob, RecordedStep, ReplacedSettings};
 pub use seen::{JobSeen, SeenFile};
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use plumbline_engine::{Approval, FailureClass, Feedback, Message, RequestRecord, Source, Totals};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::types::Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -35,6 +36,9 @@ pub struct RecordedJob {
     pub forked_step: Option<i64>,
     /// The configuration and prompts stored with the job; none for one without a step.
     pub settings: Option<Value>,
+    /// Settings that retries have replaced, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced_settings: Vec<ReplacedSettings>,
     /// `jobs.waited_s`.
     #[serde(default)]
     pub waited_s: i64,
@@ -48,6 +52,15 @@ pub struct RecordedJob {
     pub sources: Vec<Source>,
     /// Its steps, without gaps.
     pub steps: Vec<RecordedStep>,
+}
+
+/// Settings that a retry has replaced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplacedSettings {
+    /// The last step with them.
+    pub until_step: i64,
+    /// The configuration and prompts.
+    pub resolved: Value,
 }
 
 /// A row of `approvals`.
@@ -152,6 +165,7 @@ impl Store {
             started_at: row.started_at,
             forked_step: row.forked_step,
             settings: row.settings,
+            replaced_settings: row.replaced.map(|Json(replaced)| replaced).unwrap_or_default(),
             waited_s: row.waited_s,
             untrusted_step: row.untrusted_step,
             approvals: self.recorded_approvals(job_id).await?,

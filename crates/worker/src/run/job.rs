@@ -11,13 +11,13 @@ use crate::{
         step::{Exit, StepLoop},
     },
 };
-use plumbline_config::OVERRIDES;
+use plumbline_config::{OVERRIDES, Resolved};
 use plumbline_engine::{JobError, JobExit, Run};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{
-    ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
+    ClaimedJob, JobInput, JobSettings, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
@@ -73,7 +73,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         return Box::pin(reject(app, claimed, error)).await;
     }
     app.load_token_tables().await;
-    let config = match Box::pin(load_config(app, claimed, &input)).await? {
+    let (config, stores_settings) = match Box::pin(load_config(app, claimed, &input)).await? {
         Ok(found) => found,
         Err(limits) if limits.is_raised_limit => return Box::pin(park(app, claimed, limits.sentence)).await,
         Err(_) if Box::pin(defer_unknown_type(app, claimed)).await? => return Ok(Exit::Released),
@@ -106,7 +106,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         input: &input,
         lease,
         config,
-        stores_settings: !claimed.has_settings,
+        stores_settings,
         run,
         step,
         start: None,
@@ -150,12 +150,13 @@ fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
     JobError::new("input", error).with("stage", "start")
 }
 
-/// The stored configuration, or a newly resolved one. The inner error is for the user to fix.
+/// The stored configuration, or a newly resolved one, and whether the next step stores it. The inner error is for the
+/// user to fix.
 async fn load_config(
     app: &App,
     claimed: &ClaimedJob,
     input: &JobInput,
-) -> Result<Result<Arc<ResolvedConfig>, Unusable>, StepError> {
+) -> Result<Result<(Arc<ResolvedConfig>, bool), Unusable>, StepError> {
     let stored = if claimed.has_settings { retry_transient(|| app.store.settings(claimed.id)).await? } else { None };
     let served = app.live.now();
     let (version, configs) = (served.version, &served.configs);
@@ -165,16 +166,25 @@ async fn load_config(
         Some(limits) => LimitOverride { limits: limits.clone(), ceiling: ceiling() },
         None => LimitOverride::default(),
     };
-    Ok(match stored {
-        // The current levels also apply to a job that started when its row could set more.
-        Some(stored) => match configs.present(&claimed.job_type, overrides, env) {
-            Ok(present) => cache.restore(stored, overrides, &raised, present.map(|present| present.call_rules()), env),
-            Err(error) => Err(error.into()),
-        },
-        None => cache.resolve((version, &claimed.job_type), overrides, &raised, || {
-            configs.resolve(&claimed.job_type, overrides, env)
-        }),
-    })
+    let Some(JobSettings { resolved, takes_present_tools }) = stored else {
+        let resolve = || configs.resolve(&claimed.job_type, overrides, env);
+        let config = cache.resolve((version, &claimed.job_type), overrides, &raised, resolve);
+        return Ok(config.map(|config| (config, true)));
+    };
+    // The current levels also apply to a job that started when its row could set more.
+    let present = match configs.present(&claimed.job_type, overrides, env) {
+        Ok(present) => present,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    // Without readable files it keeps its tools until it is claimed with some.
+    let renewed = present.as_ref().filter(|_| takes_present_tools);
+    let stores = renewed.is_some();
+    let stored = match renewed {
+        Some(present) => Resolved::with_present_tools(resolved, present),
+        None => resolved,
+    };
+    let config = cache.restore(stored, overrides, &raised, present.map(|present| present.call_rules()), env);
+    Ok(config.map(|config| (config, stores)))
 }
 
 fn misconfigured(reason: Unusable) -> JobError {

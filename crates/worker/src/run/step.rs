@@ -58,7 +58,7 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) input: &'a JobInput,
     pub(crate) lease: Lease,
     pub(crate) config: Arc<ResolvedConfig>,
-    /// Whether the next step is the job's first, which stores its configuration.
+    /// Whether the next step stores the job's configuration: the first one, and the first one of a retry.
     pub(crate) stores_settings: bool,
     pub(crate) run: Run,
     pub(crate) step: i64,

@@ -32,7 +32,8 @@ async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
     let loaded = store.load(&job.lease()).await.unwrap();
     assert_eq!(loaded.state.as_ref(), Some(&state));
     assert_eq!((loaded.facts.step, loaded.facts.prompt.as_str()), (1, "Extract the requirements"));
-    assert_eq!(store.settings(job.id).await.unwrap(), Some(resolved.clone()));
+    let stored = store.settings(job.id).await.unwrap().expect("the step stored them");
+    assert_eq!((stored.resolved, stored.takes_present_tools), (resolved.clone(), false));
 
     let watched = store.watch(job.id).await.unwrap().unwrap();
     assert_eq!(watched.phase.as_deref(), Some("strategic"));
