@@ -148,6 +148,8 @@ GRANT SELECT ON workspace_files, coverage TO plumbline_approve;
 GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_feedback(uuid, text) TO plumbline_approve;
 -- Calls of any job.
 GRANT SELECT ON approvals, approval_grants TO plumbline_approve;
+-- The schemas that changed arguments must fit.
+GRANT SELECT (job_id, foreign_tools) ON job_settings TO plumbline_approve;
 GRANT EXECUTE ON FUNCTION decide_call(uuid, text, text, jsonb, text), grant_calls(uuid, text, int) TO plumbline_approve;
 
 -- watch -------------------------------------------------------------------------------------------------------------

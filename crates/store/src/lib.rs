@@ -33,7 +33,7 @@ mod views;
 mod workspace;
 
 pub use admin::{
-    ApprovalRow, CallDecision, Command, DeletedJob, Health, KeptJobs, MIGRATOR, Prunable, PrunedJob,
+    ApprovalRow, ApprovalTool, CallDecision, Command, DeletedJob, Health, KeptJobs, MIGRATOR, Prunable, PrunedJob,
     QueueCounts, ROLES, Retention, Violation, WaitingCalls,
 };
 pub use commit::{Commit, Committed};

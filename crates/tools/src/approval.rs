@@ -1,7 +1,9 @@
 //! The digest of a call's arguments for approval, if the call could run and people can be shown it.
 
+use crate::arguments::ArgumentsSchema;
 use crate::digest::digest;
 use crate::registry::BUILT_IN;
+use crate::schemas::SchemaBudget;
 use crate::tool::Registry;
 use plumbline_engine::{Digest, inexact_number};
 use serde_json::Value;
@@ -16,7 +18,26 @@ pub const MOST_BYTES: usize = 64 << 10;
 /// larger than [`MOST_BYTES`], or contain a number that a double cannot represent.
 pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Result<Digest, String> {
     let tool = BUILT_IN.get(name).or_else(|| own.get(name)).ok_or_else(|| format!("there is no tool `{name}`"))?;
-    tool.schema.read(arguments).map_err(|error| error.to_string())?;
+    read(name, &tool.schema, arguments).map(|arguments| digest(&arguments))
+}
+
+/// Whether a call of a tool could run with these arguments and be shown to people. `own` is the schema of a job's own tool
+/// as stored with the job.
+///
+/// # Errors
+/// As [`digest_of_arguments`].
+pub fn check_arguments(name: &str, own: Option<&Value>, arguments: &str) -> Result<(), String> {
+    match own {
+        None => digest_of_arguments(Registry::EMPTY, name, arguments).map(drop),
+        Some(schema) => {
+            let schema = ArgumentsSchema::foreign(schema.clone(), &mut SchemaBudget::default())?;
+            read(name, &schema, arguments).map(drop)
+        }
+    }
+}
+
+fn read(name: &str, schema: &ArgumentsSchema, arguments: &str) -> Result<Value, String> {
+    schema.read(arguments).map_err(|error| error.to_string())?;
     if arguments.len() > MOST_BYTES {
         return Err(format!(
             "{name} needs a person's approval, and its arguments have {} bytes, more than the {MOST_BYTES} that people are shown; \
@@ -31,8 +52,7 @@ pub fn digest_of_arguments(own: &Registry, name: &str, arguments: &str) -> Resul
              not hold exactly; write it as a string, or with fewer digits"
         ));
     }
-    let arguments: Value = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
-    Ok(digest(&arguments))
+    serde_json::from_str(arguments).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

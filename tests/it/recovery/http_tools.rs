@@ -112,6 +112,35 @@ async fn a_retry_takes_the_present_tools_and_a_replay_those_of_each_step(pool: P
     scene.finish().await;
 }
 
+#[sqlx::test(migrations = false)]
+async fn changed_arguments_that_do_not_fit_the_schema_are_not_sent(pool: PgPool) {
+    let server = Served::<CountingTool>::start().await;
+    let tools = json!({"pay": server.entry("pay", &json!({}))});
+    let keys = json!({"approval": ["http_pay"], "connections": {"http_tools": tools}});
+    let scene = Scene::of(pool, server, &[&[pay(1)]], keys).await;
+    scene.work().await;
+    let asked = scene.calls(scene.job, "id").await;
+    let misfit = r#"{"sum": 7}"#;
+    let refused = scene.run(&["edit-call", &asked[0], "--arguments", misfit]).await;
+    assert_eq!(refused.code, Some(2), "the command validates first: {}", refused.stderr);
+    assert!(refused.stderr.contains("`amount`"), "{}", refused.stderr);
+    assert_eq!(scene.calls(scene.job, "state").await, ["pending"]);
+
+    let edit = r#"SELECT edit_call($1, '{"sum": 7}')"#;
+    assert_eq!(scene.ask(edit, asked[0].parse().expect("an id")).await.as_deref(), Ok("approved"));
+    scene.work().await;
+    assert_eq!(scene.calls(scene.job, "state").await, ["void", "pending"]);
+    assert!(scene.calls(scene.job, "reason").await[1].contains("`amount`"));
+    assert!(scene.server.arrived().is_empty());
+
+    let again = scene.calls(scene.job, "id").await;
+    let changed = scene.run(&["edit-call", &again[1], "--arguments", r#"{"amount": 7}"#]).await;
+    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    scene.work().await;
+    assert_eq!(scene.server.amounts(), [7]);
+    scene.finish().await;
+}
+
 async fn foreign_tools(scene: &Scene, job: Uuid) -> Value {
     let tools = sqlx::query_scalar("SELECT foreign_tools FROM job_settings WHERE job_id = $1").bind(job);
     tools.fetch_one(&scene.world.pool).await.expect("the settings are read")

@@ -2,8 +2,8 @@
 //! the same meaning.
 
 use crate::{arguments::ApprovalsArguments, environment, error::Failure, job_ref::JobRef, output};
-use plumbline_store::{ApprovalRow, CallDecision};
-use plumbline_tools::{Registry, approval::digest_of_arguments, catalog};
+use plumbline_store::{ApprovalRow, ApprovalTool, CallDecision};
+use plumbline_tools::approval::check_arguments;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -54,17 +54,15 @@ pub(crate) async fn reject(id: Uuid, reason: String) -> Result<u8, Failure> {
     decide(id, CallDecision::Reject(reason)).await
 }
 
-/// The tool's schema is asked before the database is: what does not fit would only be asked for again. That of a tool of the job's own
-/// is with the job, and a worker holds the arguments against it.
+/// The arguments are validated before the database is asked: a worker would only ask again for arguments that do not fit.
 pub(crate) async fn edit(id: Uuid, arguments: &str) -> Result<u8, Failure> {
     let given: Value = serde_json::from_str(arguments).map_err(|error| {
         Failure::usage(format!("--arguments is not JSON ({error}); give one object, e.g. '{{\"url\": \"…\"}}'"))
     })?;
     let store = environment::store().await?;
-    let tool = store.tool_of_approval(id).await?;
-    if let Some(tool) = tool.filter(|tool| catalog().iter().any(|known| known.name == *tool)) {
-        digest_of_arguments(Registry::EMPTY, &tool, arguments)
-            .map_err(|why| Failure::usage(format!("call {id} of {tool} cannot be made with these arguments: {why}")))?;
+    if let Some(ApprovalTool { name, schema }) = store.tool_of_approval(id).await? {
+        check_arguments(&name, schema.as_ref(), arguments)
+            .map_err(|why| Failure::usage(format!("call {id} of {name} cannot be made with these arguments: {why}")))?;
     }
     tell(id, &store.decide_call(id, &CallDecision::Edit(given)).await?)
 }

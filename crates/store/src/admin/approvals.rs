@@ -44,6 +44,15 @@ pub struct ApprovalRow {
     pub executed_step: Option<i64>,
 }
 
+/// The tool of an approval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalTool {
+    /// Its name.
+    pub name: String,
+    /// The schema of its arguments, if it is a tool of the job's own.
+    pub schema: Option<Value>,
+}
+
 /// A person's decision on a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallDecision {
@@ -104,8 +113,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn tool_of_approval(&self, id: Uuid) -> Result<Option<String>, Error> {
-        sqlx::query_file_scalar!("queries/admin/tool_of_approval.sql", id)
+    pub async fn tool_of_approval(&self, id: Uuid) -> Result<Option<ApprovalTool>, Error> {
+        sqlx::query_file_as!(ApprovalTool, "queries/admin/tool_of_approval.sql", id)
             .fetch_optional(&self.pool)
             .await
             .during("look up a call")

@@ -10,7 +10,7 @@ mod prune;
 mod roles;
 mod schema;
 
-pub use approvals::{ApprovalRow, CallDecision, WaitingCalls};
+pub use approvals::{ApprovalRow, ApprovalTool, CallDecision, WaitingCalls};
 pub use control::Command;
 pub use health::{Health, QueueCounts};
 pub use invariants::Violation;
