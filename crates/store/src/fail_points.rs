@@ -106,6 +106,21 @@ impl Point {
     }
 }
 
+/// The parts of a job: those of [`part`], the claim, and the release of a job whose effect was dropped.
+#[cfg(debug_assertions)]
+const PARTS: [&str; 10] = [
+    "claim",
+    "intake",
+    "compaction",
+    "strategic",
+    "tactical",
+    "transition",
+    "completion",
+    "rewound",
+    "feedback",
+    "abandoned",
+];
+
 /// The part of a job that a state belongs to: the second dimension of the sweep, besides the point.
 pub fn part(state: &State) -> &'static str {
     match (&state.stage, state.phase.opening) {
@@ -135,8 +150,7 @@ pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
 /// # Errors
 /// The error that a test armed; a transient one.
 ///
-/// # Panics
-/// If the environment names an unknown point or action.
+/// Ends the process with exit code 2 if the environment names an unknown place or action.
 #[cfg(debug_assertions)]
 pub async fn reach(point: Point, part: &str) -> Result<(), Error> {
     armed::pass(&format!("{}/{part}", point.name())).await

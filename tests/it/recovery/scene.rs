@@ -76,7 +76,8 @@ impl<D: Double> Scene<D> {
         self.world.age_workers().await;
         let mut command = self.command(&["worker"]);
         command.env("PLUMBLINE_FAIL_POINTS", place);
-        assert_ne!(self.world.start(command).ended().await.code, Some(0), "it dies at {place}");
+        let ended = self.world.start(command).ended().await;
+        assert_eq!(ended.code, None, "it dies at {place}: {}", ended.stderr);
     }
 
     /// The job's columns in `approvals`, as text, in the order of the asking.

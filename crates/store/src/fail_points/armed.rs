@@ -1,5 +1,6 @@
 //! The fail-points armed by the environment, and their actions.
 
+use super::{PARTS, Point};
 use crate::Error;
 use rustix::process::{Signal, getpid, kill_process};
 use std::{
@@ -35,7 +36,11 @@ struct Armed {
 /// Parsed once, when the first place is reached.
 static ARMED: LazyLock<HashMap<String, Armed>> = LazyLock::new(|| {
     let asked = std::env::var("PLUMBLINE_FAIL_POINTS").unwrap_or_default();
-    read(&asked).unwrap_or_else(|reason| panic!("PLUMBLINE_FAIL_POINTS: {reason}"))
+    read(&asked).unwrap_or_else(|reason| {
+        // A panic would fail a job only: a worker whose place is never reached would work for ever.
+        eprintln!("PLUMBLINE_FAIL_POINTS: {reason}");
+        std::process::exit(2)
+    })
 });
 
 static TRACE: LazyLock<Option<PathBuf>> =
@@ -83,12 +88,20 @@ fn read(asked: &str) -> Result<HashMap<String, Armed>, String> {
         .map(|part| {
             let wrong = || format!("`{part}` is not `place=action@nth`, e.g. `applied/tactical=crash@3`");
             let (place, order) = part.split_once('=').ok_or_else(wrong)?;
+            if !is_place(place) {
+                return Err(format!("`{place}` is no place; write a point and a part, e.g. `claimed/claim`"));
+            }
             let (action, nth) = order.split_once('@').unwrap_or((order, "1"));
             let nth = nth.parse().ok().filter(|nth| *nth > 0).ok_or_else(wrong)?;
             let armed = Armed { action: action.parse().map_err(|()| wrong())?, nth, passed: AtomicU64::new(0) };
             Ok((place.to_owned(), armed))
         })
         .collect()
+}
+
+fn is_place(place: &str) -> bool {
+    let Some((point, part)) = place.split_once('/') else { return false };
+    Point::ALL.iter().any(|known| known.name() == point) && PARTS.contains(&part)
 }
 
 impl FromStr for Action {
@@ -126,7 +139,14 @@ mod tests {
         let blocked = read("applied/tactical=block:20").unwrap()["applied/tactical"].action;
         assert_eq!(blocked, Action::Block(Duration::from_millis(20)));
         assert!(read("").unwrap().is_empty());
-        for wrong in ["applied", "applied=explode", "applied=error@0", "applied=delay:soon", "applied=stand:5"] {
+        for wrong in [
+            "applied",
+            "applied/tactical=explode",
+            "applied/tactical=error@0",
+            "applied/tactical=delay:soon",
+            "claimed=crash",
+            "claimed/nowhere=crash",
+        ] {
             assert!(read(wrong).unwrap_err().contains("e.g."), "{wrong}");
         }
     }
