@@ -50,8 +50,8 @@ pub(crate) enum ToolError {
         /// The document, with the message and its pages.
         document: Box<Source>,
     },
-    /// An external failure that is probably transient, and nothing was changed: the call is retried a few times
-    /// (`limits.tool_retries`) before the model reads this.
+    /// An external failure that is probably transient: unless the call must not be repeated, it is retried a few times
+    /// (`limits.tool_retries`) before the model reads this. Whether it took effect is not known of a call that reaches out.
     #[error("{0}")]
     Transient(String),
     /// A service that the job requires is unavailable, and nothing was changed: the whole batch waits for it.

@@ -11,7 +11,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
 use plumbline_documents::Parser;
-use plumbline_engine::{Check, Outage, OutsideCall, ToolCall, ToolReturn};
+use plumbline_engine::{Check, Outage, OutsideCall, Replay, ToolCall, ToolReturn};
 use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
@@ -113,10 +113,12 @@ impl ToolRunner {
             Some(Check::Deliverables { requirements, sentences }) => {
                 let wanted = inspection::Wanted { requirements: *requirements, sentences: *sentences };
                 let looked = inspection::before_the_end(env, &call.arguments, wanted);
-                bounded(call, env.ctx.call_timeout, "make the files that are owed smaller", looked).await
+                let said = ("nothing was changed; make the files that are owed smaller", UNCHANGED);
+                bounded(call, env.ctx.call_timeout, said, looked).await
             }
             Some(Check::Passage { path, .. }) => {
-                bounded(call, env.ctx.call_timeout, "ask for less at once", read_file::whole(env, path)).await
+                let looked = read_file::whole(env, path);
+                bounded(call, env.ctx.call_timeout, after_failure(Replay::Safe), looked).await
             }
         }
     }
@@ -136,7 +138,7 @@ impl ToolRunner {
             }
             Ok(output)
         };
-        let done = bounded(call, limit, "ask for less at once", compared).await?;
+        let done = bounded(call, limit, after_failure(tool.spec.replay), compared).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
@@ -159,11 +161,23 @@ fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
     BUILT_IN.get(&call.name).or_else(|| ctx.tools.get(&call.name))
 }
 
+const UNCHANGED: &str = "nothing was changed; try another way";
+
+/// What the model reads of a tool of this class that did not finish, and of one that failed inside: a call that reaches
+/// out may have taken effect.
+fn after_failure(replay: Replay) -> (&'static str, &'static str) {
+    const UNKNOWN: &str = "whether it was carried out is not known: find that out before you call it again";
+    match replay {
+        Replay::Safe => ("nothing was changed; ask for less at once", UNCHANGED),
+        Replay::Keyed | Replay::Unsafe => (UNKNOWN, UNKNOWN),
+    }
+}
+
 /// Applies the timeout; converts panics to errors.
 async fn bounded(
     call: &ToolCall,
     limit: Duration,
-    remedy: &str,
+    (unfinished, failed): (&str, &str),
     running: impl Future<Output = ToolResult>,
 ) -> ToolResult {
     let name = call.name.as_str();
@@ -171,12 +185,12 @@ async fn bounded(
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => {
             tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
-            Err(ToolError::Transient(format!("{name} failed inside; nothing was changed; try another way")))
+            Err(ToolError::Transient(format!("{name} failed inside; {failed}")))
         }
         Err(_) => {
             tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
             let limit = limit.as_secs_f64();
-            Err(ToolError::Transient(format!("{name} did not finish within {limit} s; nothing was changed; {remedy}")))
+            Err(ToolError::Transient(format!("{name} did not finish within {limit} s; {unfinished}")))
         }
     }
 }

@@ -149,6 +149,15 @@ async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
     .await;
 }
 
+#[tokio::test]
+async fn of_a_tool_that_reaches_out_and_hangs_it_is_not_known_whether_it_was_carried_out() {
+    let mut tool = odd(1, Hangs);
+    tool.spec.replay = Replay::Unsafe;
+    let said = "odd did not finish within 0.025 s; whether it was carried out is not known: find that out before you call \
+                it again";
+    check(tool, Duration::from_millis(25), said).await;
+}
+
 #[test]
 fn running_a_batch_can_move_between_threads() {
     fn assert_send<T: Send>(_: T) {}
