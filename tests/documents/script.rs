@@ -53,7 +53,7 @@ impl Script {
         format!("http://{}/v1", self.address)
     }
 
-    /// What the tools said in each turn of the script.
+    /// The tool results in each turn of the script.
     pub(crate) fn said(&self) -> Vec<Vec<String>> {
         self.server.state.lock().unwrap_or_else(PoisonError::into_inner).said.clone()
     }

@@ -14,7 +14,7 @@ use tokio::{
 /// A picture of a page with something on it has more bytes.
 const LEAST_PICTURE: usize = 10_000;
 
-/// What was asked for so far.
+/// The requests so far.
 fn asked(noted: &Mutex<String>) -> String {
     noted.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

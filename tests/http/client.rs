@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -13,7 +13,7 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// What arrived.
+/// The received data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrived {
     spans: Arc<Mutex<Vec<Span>>>,

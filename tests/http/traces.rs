@@ -263,7 +263,7 @@ async fn a_commit_that_was_tried_again_says_so(pool: PgPool) {
     world.finish().await;
 }
 
-/// Jobs that are run beside a collector.
+/// Jobs that run with a collector.
 const JOBS: usize = 8;
 
 #[sqlx::test(migrations = "../migrations")]

@@ -45,7 +45,7 @@ pub(crate) struct Seen {
     pub(crate) clearings: u64,
     /// Tokens of the largest request, counted as for the reported usage.
     pub(crate) largest: u64,
-    /// What a request should have contained but did not.
+    /// Content that was missing from a request.
     pub(crate) missing: Vec<String>,
     pub(crate) all: Shared,
     /// Without the requests after a phase boundary, a compaction or a clearing.
@@ -60,7 +60,7 @@ pub(crate) struct Seen {
     before: Vec<u8>,
 }
 
-/// What the model does instead of its ordinary work in a turn of a tactical phase, if anything.
+/// The model's misbehaviour in a turn of a tactical phase, if any.
 pub(crate) type Aside = fn(&Seen) -> Option<Value>;
 
 /// The model; stopped when dropped.

@@ -47,7 +47,7 @@ fn aside(seen: &Seen) -> Option<Value> {
     (seen.turns == 7).then(|| calls(7, &[("web_search", json!({"query": "retention of invoices"}))]))
 }
 
-/// What the model reads as the search's result under these limits.
+/// The search result that the model reads under these limits.
 async fn searched(world: &World, service: &str, limits: Value) -> String {
     let script = Script::with(20, aside).await;
     world.let_rows_set(&["llm.base_url", "connections.web_search"], &[&script.base_url(), service]);

@@ -1,4 +1,4 @@
-//! What the system tests share: a world per test, in which everything is real.
+//! Shared parts of the system tests: one world per test, with real processes and a real database.
 //!
 //! ```text
 //! World ── pool       a database of this test's own, made by #[sqlx::test]

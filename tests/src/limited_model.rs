@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What it allows.
+/// Its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     /// Tokens per minute.
@@ -48,7 +48,7 @@ impl Default for Allowance {
     }
 }
 
-/// What has arrived so far.
+/// The requests so far.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Requests that were answered.
@@ -106,7 +106,7 @@ impl LimitedModel {
         format!("http://{}/v1", self.address)
     }
 
-    /// What has arrived so far.
+    /// The requests so far.
     pub fn seen(&self) -> Seen {
         lock(&self.state).seen.clone()
     }

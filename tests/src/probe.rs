@@ -62,7 +62,7 @@ impl Probed {
         eventually("the worker to listen", heard).await;
     }
 
-    /// What `/healthz` reports about the mirror.
+    /// The report of `/healthz` about the mirror.
     ///
     /// # Panics
     /// When there is no answer.

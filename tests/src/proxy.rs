@@ -20,7 +20,7 @@ use tokio::{
 /// The server's message that a transaction is committed: type `C`, the length and the tag.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
-/// What happens to connections. A command to open connections reaches each of them, even if another follows at once.
+/// The treatment of connections. A command reaches every open connection, even if another command follows at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Everything passes.

@@ -1,4 +1,4 @@
-//! What a job leaves behind, in a form that makes two runs comparable.
+//! The rows and files of a finished job, in a form that makes two runs comparable.
 
 use crate::mirror::{self, Files};
 use serde_json::Value;

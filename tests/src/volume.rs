@@ -58,7 +58,7 @@ impl Volume {
         assert!(run("mount", &["-o", "remount,rw", &shown(&self.place)]), "a volume can be made writable");
     }
 
-    /// Fills it to the last byte with a file beside the jobs' folders; removing the file makes room again.
+    /// Fills it to the last byte with a file next to the jobs' folders; removing the file makes room again.
     ///
     /// # Panics
     /// When it cannot be written at all.

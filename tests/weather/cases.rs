@@ -1,4 +1,4 @@
-//! What may go wrong, and the expected outcome of the job.
+//! Possible failures, and the expected outcome of the job.
 
 use plumbline_system_tests::seed::Seed;
 use std::fmt;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// The day of these jobs, in seconds.
 const DAY: u32 = 2;
 
-/// Concurrent jobs in the queue: those that return are queued behind all that were never claimed.
+/// Concurrent jobs in the queue: those that return are queued after all that were never claimed.
 const AT_ONCE: usize = 48;
 
 #[sqlx::test(migrations = false)]

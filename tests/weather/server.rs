@@ -152,7 +152,7 @@ impl Counts {
         usage
     }
 
-    /// What is new, and an additional count.
+    /// The usage of the uncached part, with an additional count.
     fn with(&self, key: &str, value: Value) -> Value {
         let mut usage = self.of(self.own - self.cached);
         usage[key] = value;

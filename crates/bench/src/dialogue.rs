@@ -84,7 +84,7 @@ pub fn after_turns(turns: usize) -> Run {
     after_turns_with(settings(), turns)
 }
 
-/// The same with tokens guessed from the length, so that what is left is the engine's own work.
+/// The same with tokens guessed from the length, so that only the engine's own work remains.
 pub fn after_guessed_turns(turns: usize) -> Run {
     let guess = |text: &str| u32::try_from(text.len() / 4).unwrap_or(u32::MAX);
     after_turns_with(Settings { count_tokens: Arc::new(guess), ..settings() }, turns)
@@ -148,7 +148,7 @@ pub fn take_turn(run: &mut Run, number: usize) {
     perform(run, turn(number));
 }
 
-/// What the outside says in one turn, made ready.
+/// The external results of one turn, prepared in advance.
 #[derive(Debug)]
 pub struct Turn {
     reply: Reply,
@@ -191,7 +191,7 @@ fn run_tools(run: &mut Run, now: DateTime<Utc>) {
     apply(run, Outcome::ToolsReturned(returns), now);
 }
 
-/// What the tool does, without a workspace.
+/// The result of the tool, without a workspace.
 fn write_file(call: &ToolCall) -> ToolReturn {
     let arguments: serde_json::Value = serde_json::from_str(&call.arguments).expect("the engine checked the JSON");
     let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();

@@ -24,7 +24,7 @@ pub(crate) struct Task {
     pub(crate) size: usize,
 }
 
-/// What is done.
+/// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum What {
     /// Turns of the engine: the answer applied, the results applied

@@ -22,7 +22,7 @@ pub(crate) enum Target {
 /// The same work done by the simplest means, in the same run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Floor {
-    /// What it is.
+    /// Description.
     pub(crate) name: String,
     /// In the figure's unit.
     pub(crate) value: f64,
@@ -33,7 +33,7 @@ pub(crate) struct Floor {
 pub(crate) struct Figure {
     /// Its number in the table of targets.
     pub(crate) id: &'static str,
-    /// What it is.
+    /// Description.
     pub(crate) name: String,
     /// Of the values.
     pub(crate) unit: &'static str,

@@ -32,7 +32,7 @@ fn sample(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The sentence said of a document that cannot be had.
+/// The error message for a document that cannot be read.
 async fn refusal(name: &str, bytes: &[u8]) -> String {
     match parser().probe(name, bytes).await {
         Err(error) => error.to_string(),

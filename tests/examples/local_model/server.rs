@@ -5,7 +5,7 @@ use plumbline_system_tests::{Command, eventually, port};
 use std::{fs::File, path::PathBuf, process::Stdio, time::Duration};
 use tokio::{io::AsyncReadExt as _, io::AsyncWriteExt as _, net::TcpStream, process::Child};
 
-/// What is started.
+/// The server to start.
 pub(crate) struct Program {
     /// `llama-server`.
     pub(crate) server: PathBuf,

@@ -160,7 +160,7 @@ const PLANTS: [Plant; 9] = [
     ("requirements", |step| put(step, "/requirements/0/priority", json!("odd"))),
     ("the checkpoint's `guards`", |step| put(step, "/state/guards/silent_turns", json!(7))),
     ("purpose", |step| put(step, "/requests/0/purpose", json!("summary"))),
-    // Not in a step: what the requests looked like, by step. The first is made in the third, behind the job's documents.
+    // Not in a step: the requests by step. The first is made in the third step, after the job's documents.
     ("the request (its tool definitions)", |requests| {
         put(requests, "/3/body", json!("0")) && put(requests, "/3/tools", json!("0"))
     }),

@@ -137,7 +137,7 @@ async fn rows_are_put_right_and_delivered(pool: PgPool) {
     world.finish().await;
 }
 
-/// The id of the requirement that was put right.
+/// The id of the corrected requirement.
 fn seen_id(seen: &[Request]) -> String {
     ids(&seen[2]).swap_remove(0)
 }

@@ -58,7 +58,7 @@ async fn what_needs_a_look_reaches_the_model(pool: PgPool) {
     world.finish().await;
 }
 
-/// What was claimed and not committed is claimed again by the next attempt, and accepted once.
+/// Rows that were claimed and not committed are claimed again by the next attempt, and accepted once.
 #[sqlx::test(migrations = false)]
 async fn a_kill_between_claim_and_commit_loses_and_doubles_nothing(pool: PgPool) {
     let world = World::new(pool).await;
@@ -80,7 +80,7 @@ async fn a_kill_between_claim_and_commit_loses_and_doubles_nothing(pool: PgPool)
     world.finish().await;
 }
 
-/// A fork goes on behind what rules have accepted: it counts these rows and judges none of them again.
+/// A fork continues after the rows that rules have accepted: it counts them and judges none of them again.
 #[sqlx::test(migrations = false)]
 async fn a_fork_and_a_replay_know_what_was_accepted_by_rule(pool: PgPool) {
     let world = World::new(pool).await;

@@ -57,7 +57,7 @@ async fn a_graph_that_goes_away_in_the_middle_loses_nothing(pool: PgPool) {
     graph.server.close();
     world.until(validator, "is parked", |job| job.status == "pending").await;
     worker.stop().await;
-    // What the graph has by then is judged; the call that judges the rest waits for it.
+    // The rows already in the graph are judged; the call that judges the rest waits for the graph.
     assert_statuses(&world.pool, creator, [("integrated", 1), ("validating", 5)], "as the outage began").await;
     graph.server.open().await;
     now(&world.pool, validator).await;

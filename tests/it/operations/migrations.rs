@@ -19,7 +19,7 @@ const EXPAND: [&str; 8] = [
 ];
 
 /// Applies it, in one transaction; none where it met a worker's statement half-way and was chosen to be the one that gives
-/// way, as may happen to any migration beside live workers: it is done again then.
+/// way, as may happen to any migration while workers are live: it is retried then.
 async fn expand(pool: &PgPool) -> Option<()> {
     let mut migration = pool.begin().await.expect("the database is there");
     for statement in EXPAND {

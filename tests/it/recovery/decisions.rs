@@ -69,7 +69,7 @@ impl Decision {
         assert_eq!(scene.ask(statement, call).await.as_deref(), Ok(state), "{self:?}");
     }
 
-    /// What arrives of a call of this amount, and its row in the end.
+    /// How often a call of this amount arrives, and its final row.
     fn leads_to(self, amount: i64) -> (Option<i64>, &'static str) {
         match self {
             Approve => (Some(amount), "executed ok"),
@@ -144,7 +144,7 @@ fn calls() -> usize {
     std::env::var(CALLS).ok().and_then(|text| text.parse().ok()).unwrap_or(8).max(4)
 }
 
-/// What is done to a call between its approval and the claim that would make it.
+/// A change to a call between its approval and the claim that would execute it.
 const CHANGES: [&str; 4] = [
     "UPDATE approvals SET arguments_sha256 = sha256('x') WHERE job_id = $1 RETURNING 'done'",
     "UPDATE approvals SET tool_sha256 = sha256('x') WHERE job_id = $1 RETURNING 'done'",
@@ -173,7 +173,8 @@ async fn of_calls_that_are_not_as_they_were_approved_none_arrives(pool: PgPool) 
     scene.world.finish().await;
 }
 
-/// Calls whose worker is killed at these places in turn, and what is known of each in the end: how often it arrived, and its outcome.
+/// Calls whose worker is killed at each of these places, and the final state of each: how often it arrived, and its
+/// outcome.
 async fn killed(pool: PgPool, places: &[&str], by_two: bool) -> Vec<(usize, String)> {
     let scene = scene(pool, &[("http_pay", json!({"amount": 1}))]).await;
     let mut jobs = Vec::new();
@@ -190,7 +191,7 @@ async fn killed(pool: PgPool, places: &[&str], by_two: bool) -> Vec<(usize, Stri
         } else {
             Approve.on(&scene, call).await;
         }
-        // No other job can run: those before are done, those behind wait for a decision.
+        // No other job can run: earlier ones are done, later ones wait for a decision.
         scene.dies_at(place).await;
         scene.work().await;
     }

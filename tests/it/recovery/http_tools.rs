@@ -1,4 +1,4 @@
-//! Tools of an operator's own, over HTTP, at the real binary: what is sent, what is stored, and what a kill does to a call.
+//! An operator's own HTTP tools with the real binary: requests, stored rows, and the effect of a kill on a call.
 
 use super::{
     counting_tool::CountingTool,
@@ -146,7 +146,7 @@ async fn foreign_tools(scene: &Scene, job: Uuid) -> Value {
     tools.fetch_one(&scene.world.pool).await.expect("the settings are read")
 }
 
-/// How often a call arrives whose worker dies at a place, and what the model is told.
+/// How often a call arrives whose worker dies at a given place, and the result that the model reads.
 async fn killed(pool: PgPool, replay: &str, place: &str, arrives: usize, unknown: bool) {
     let server = Served::<CountingTool>::start().await;
     let tools = json!({"pay": server.entry("pay", &json!({"replay": replay}))});
@@ -202,7 +202,7 @@ async fn the_example_of_the_documentation_is_played(pool: PgPool) {
     assert_eq!(outcome, r#"{"booked": 12, "total": 12}"#);
 }
 
-/// What the model reads of its call.
+/// The result of the call as the model reads it.
 async fn played(pool: PgPool, example: &Path, port: String) -> String {
     let text = std::fs::read_to_string(example.join("configs/payer/config.json")).expect("the example has a job type");
     let mut keys: Value = serde_json::from_str(&text.replace("8765", &port)).expect("it is JSON");

@@ -108,7 +108,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Runs a job by the script, on workers of which the first dies at a given fail-point, if any.
+    /// Runs a job by the script, on workers; the first one dies at a given fail-point, if any.
     async fn done(&self, script: Arc<Script>, dies: Option<&str>) -> Record {
         let model = Scripted::start(move |request, _| script.answer(request)).await;
         let document = format!("# Records\n\n{}\n", SENTENCES.join("\n\n"));

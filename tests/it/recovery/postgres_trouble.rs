@@ -80,7 +80,7 @@ async fn go_on(world: &World, worker: Probed, jobs: &[Uuid]) {
     worker.program.stop().await;
 }
 
-/// Transactions of the world's database so far, as its statistics tell a little later.
+/// The number of transactions in the world's database, from its statistics, which lag a little.
 async fn transactions(admin: &PgPool, name: &str) -> Option<i64> {
     sqlx::query_scalar("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1")
         .bind(name)
@@ -155,7 +155,7 @@ async fn a_server_that_goes_down_for_want_of_space_is_waited_for() {
     let world = world_on(&cluster).await;
     let (worker, jobs) = in_the_middle(&world).await;
     let filler = volume.fill();
-    // Write-ahead log until the server gives up.
+    // Fill the disk with write-ahead log until the server stops.
     let admin = cluster.admin("postgres");
     while admin.execute("SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000000))").await.is_ok() {}
     world.model.answers(Answer::Work);

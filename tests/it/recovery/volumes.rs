@@ -14,7 +14,7 @@ use std::{
 const BEHIND: &str = "mirror is incomplete";
 /// Memory of a worker that is shown a file which it could not hold.
 const MOST_MEMORY_MIB: u64 = 600;
-/// What `/healthz` says when none is.
+/// The text of `/healthz` if no folder is incomplete.
 const WELL: &str = "shows everything";
 
 async fn worker(world: &World) -> Probed {

@@ -5,7 +5,7 @@ use plumbline_system_tests::{PgPool, Uuid, World, eventually, jobs::NewJob, prob
 use serde_json::json;
 use std::{fs, path::PathBuf};
 
-/// What `plumbline config check` prints of the only mistake there is.
+/// The output of `plumbline config check` for the only error.
 async fn sentence(world: &World, dir: &PathBuf) -> String {
     let check = run(world, dir, &["config", "check"]).await;
     assert_eq!((check.code, check.stdout.lines().count()), (Some(1), 1), "{}", check.stdout);

@@ -45,7 +45,7 @@ async fn resumed_with(world: &World, job: Uuid, limits: &str) -> Result<String, 
     done.map_err(|error| error.as_database_error().map_or_else(|| error.to_string(), |said| said.message().to_owned()))
 }
 
-/// What `plumbline status` says of a job.
+/// The output of `plumbline status` for a job.
 async fn shown(world: &World, id: &str) -> String {
     let shown = world.run(&["status", id]).await;
     let of_api = world.run(&["status", id, "--json"]).await.stdout;

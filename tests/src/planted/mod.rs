@@ -27,7 +27,7 @@ pub const NAME: &str = "planted.pdf";
 /// Maximum obligations per page: with more there is no room for other text between them.
 pub const MOST_A_PAGE: u32 = 5;
 
-/// What to make.
+/// Options of the generated document.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Another seed, another document.

@@ -56,7 +56,7 @@ const WER: [&str; 8] = [
     "Der Bootsverleih",
 ];
 
-/// What must be done with the thing that has the token, as a verb and its object: `{}` is the token.
+/// The obligation for the thing with the token, as a verb and its object: `{}` is the token.
 const DO: [&str; 8] = [
     "inspect mooring {} before sunrise",
     "paint buoy {} in yellow",

@@ -27,7 +27,7 @@ const MOST_PAUSE: u64 = 2_000;
 /// Maximum model calls of a job: a healthy one over 200 pages needs a fifth.
 pub(super) const MAX_ITERATIONS: u32 = 5_000;
 
-/// What to run.
+/// The parameters of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The document.

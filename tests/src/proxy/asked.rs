@@ -8,7 +8,7 @@ const STEP: &[u8] = b"feedback_untaken = greatest";
 /// The server is ready and not in a transaction: the request is committed.
 const READY: &[u8] = b"Z\0\0\0\x05I";
 
-/// What one connection has asked so far.
+/// The statements that one connection has sent so far.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// The part of a message that has arrived.

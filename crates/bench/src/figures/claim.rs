@@ -24,7 +24,7 @@ const TYPICAL: i64 = 100;
 /// Rows of the plain table per job: they take about as long, so that a wait for the disk has the same weight.
 const PLAIN: usize = 5;
 
-/// Milliseconds of a typical claim beside other jobs.
+/// Milliseconds of a typical claim while other jobs run.
 const A_CLAIM: f64 = 10.0;
 
 /// Jobs a second, of one size of batches.

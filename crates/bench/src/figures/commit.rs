@@ -106,7 +106,7 @@ pub(super) async fn connect(fixture: &Fixture, connections: u32) -> Result<Store
     Store::connect(&fixture.database.url, options).await.during("connect the store")
 }
 
-/// A worker that claims, without a process behind it.
+/// A worker that claims, without a process.
 pub(super) async fn claimer(store: &Store) -> Result<Uuid, Error> {
     let id = Uuid::now_v7();
     let worker = NewWorker {

@@ -71,7 +71,7 @@ fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     ConfigRegistry::from_dir(dir.path())?.resolve("mine", row, &env())
 }
 
-/// Key and level because of which a row is refused.
+/// The key and level for which a row is refused.
 fn refused(file: &Value, row: &Value) -> (String, &'static str) {
     let error = mine(file, row).expect_err(&row.to_string());
     let forbidden = error.forbidden.clone().unwrap_or_else(|| panic!("{row}: {error}"));

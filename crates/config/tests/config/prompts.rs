@@ -136,7 +136,7 @@ fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
     assert!(!without.contains("checked against the source"), "{without}");
 }
 
-/// The job is told its deliverables.
+/// The prompt lists the job's deliverables.
 #[test]
 fn the_instructions_name_what_a_job_owes() {
     let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);

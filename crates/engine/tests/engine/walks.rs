@@ -164,7 +164,7 @@ impl Walk {
         }
     }
 
-    /// What a person or the queue does with a job that left the worker; false if it is over.
+    /// Acts as a person or the queue on a job that left the worker; false if the job has ended.
     fn take_up_again(&mut self) -> bool {
         self.watch.stays_left(&mut self.dialogue);
         match self.dialogue.exit().clone() {

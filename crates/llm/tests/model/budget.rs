@@ -86,7 +86,7 @@ async fn no_field_of_a_stream_is_without_end() {
                 )
             })
         }),
-        // A stream of which nothing is kept also ends.
+        // A stream whose content is discarded also ends.
         ("pieces of a text that come again at the end", Api::Responses, {
             let long = long.clone();
             Box::new(move |_| data(&json!({"type": "response.output_text.delta", "delta": long})))

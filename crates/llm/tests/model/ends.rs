@@ -123,7 +123,7 @@ async fn an_error_behind_a_reason_takes_nothing_back() {
     let torn = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "t", "arguments": "{\"a\":"}}]});
     let failure = answer(Api::Chat, chunk(&torn, &json!("tool_calls")) + &overloaded).await.unwrap_err();
     assert!(failure.message.contains("upstream broke"), "{}", failure.message);
-    // A benign reason beside an error is no reason.
+    // A benign finish reason next to an error does not count.
     let beside = json!({"error": {"code": 502, "message": "upstream broke"},
         "choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": "stop"}]});
     assert!(answer(Api::Chat, format!("data: {beside}\n\n")).await.is_err());

@@ -229,7 +229,7 @@ async fn q42_usage_in_the_choice_is_read() {
     assert_eq!((record.prompt_tokens, record.completion_tokens, record.estimated), (10, 5, false));
 }
 
-/// Q34 to Q36: the forms themselves are tested beside the code that reads them.
+/// Q34 to Q36: the forms themselves are tested in the module that reads them.
 #[tokio::test]
 async fn a_limits_reset_is_read_from_headers_and_bodies() {
     let limit = |headers: &'static [(&'static str, &'static str)], body: &'static str| async move {

@@ -107,7 +107,7 @@ fn refuse(refused: bool, why: impl std::fmt::Display) -> Result<(), String> {
     if refused { Err(why.to_string()) } else { Ok(()) }
 }
 
-/// The field that the endpoint takes in answers, beside OpenAI's.
+/// The field that the endpoint accepts in addition to OpenAI's.
 fn take_off(request: &mut Value, field: &str) -> Result<(), String> {
     for message in messages_of(request).filter(|message| message["role"] == "assistant") {
         if let Some(said) = message.as_object_mut().and_then(|message| message.remove(field)) {
@@ -123,7 +123,7 @@ fn takes_anthropic(request: &mut Value) -> Result<(), String> {
     refuse(calls && request.get("tools").is_none(), "calls without tools")
 }
 
-/// Q13: beside the first of parallel calls.
+/// Q13: with the first of parallel calls.
 fn put_signature(message: &mut Value, said: &str) {
     if let Some(first) = calls_of(message).next() {
         first["extra_content"] = json!({"google": {"thought_signature": said}});

@@ -1,4 +1,4 @@
-//! What one login's rows and sessions can do to others: their bounds, their keys, their lanes, their locks.
+//! Effects of one login's rows and sessions on others: bounds, keys, lanes and locks.
 
 use crate::support::{column, execute, pending, running, sentence, store, value, worker};
 use plumbline_store::{Asked, Error, NewDocument, NewJob};

@@ -180,8 +180,8 @@ async fn a_batch_goes_into_the_graph() {
     assert_eq!(found, r#"{"n":4}"#);
 }
 
-/// What is in the graph when it becomes unreachable is kept; the rest is named, stays held, and waits for the graph
-/// when it is judged again.
+/// Requirements already in the graph when it becomes unreachable are kept; the rest is named, stays held, and waits
+/// for the graph when it is judged again.
 #[tokio::test]
 async fn a_batch_in_whose_middle_the_graph_goes_away_keeps_what_is_done() {
     let Some(engine) = Engine::start().await else { return };

@@ -1,4 +1,4 @@
-//! What closing a todo and completing a job require: work known from the rows, not words.
+//! Closing a todo and completing a job require work that the rows show, not words.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{JobExit, ToolSpec};

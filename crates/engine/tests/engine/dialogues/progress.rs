@@ -1,4 +1,4 @@
-//! What counts as progress: only completed phases with results.
+//! Only completed phases with results count as progress.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{Autonomy, Feedback, JobExit, MessageKind, Opening, Outcome, PhaseKind, Settings, Stage};
@@ -121,7 +121,7 @@ fn a_file_a_record_and_a_new_part_of_a_document_are_something_to_show() {
         close_all(&mut dialogue);
         assert!(dialogue.run.exit().is_none(), "{name}: {:?}", dialogue.run.exit());
         assert!(!opening(&dialogue).contains("nothing was written"), "{name}");
-        // What was already shown, recorded or written is not new.
+        // Texts and records that exist already are not new.
         dialogue.open_tactical();
         dialogue.call(name, arguments);
         close_all(&mut dialogue);

@@ -1,4 +1,4 @@
-//! What the system itself writes, closes and counts: no request is spent on what the rows already have.
+//! Files, todos and counts that the system itself handles: no request is spent on data that the rows already have.
 
 use crate::kit::{Dialogue, settings};
 use plumbline_engine::{

@@ -25,7 +25,7 @@ impl Said {
     }
 }
 
-/// What a call ends.
+/// The end that a call causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
     /// The phase; for `archive_and_reset` it is [`PhaseOutcome::Forced`] here.

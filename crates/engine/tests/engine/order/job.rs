@@ -15,7 +15,7 @@ pub(crate) const PROGRESS: &str = "progress.md";
 /// The system's summary of the job so far.
 pub(crate) const SUMMARY: &str = "workspace_summary.md";
 
-/// What is known about a file's text.
+/// The known parts of a file's text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Text {
     /// All of it.

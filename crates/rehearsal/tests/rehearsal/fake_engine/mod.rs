@@ -57,7 +57,7 @@ pub(crate) struct Engine {
     pub(crate) phases: Vec<String>,
     /// Every answer, as bytes.
     pub(crate) answers: Vec<String>,
-    /// What was refused.
+    /// The refusals.
     pub(crate) refusals: Vec<String>,
     strategic: bool,
     tactical: usize,

@@ -60,7 +60,7 @@ async fn whoever_reads_a_workspace_finds_them_in_it(pool: PgPool) {
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn they_are_in_the_database_once_however_many_jobs_have_them(pool: PgPool) {
-    // Two workers, neither of which knows what the other has written.
+    // Two workers that do not know each other's writes.
     let (store, other) = (store(&pool), store(&pool));
     let first = begun(&store).await;
     for store in [&store, &other] {
