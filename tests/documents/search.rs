@@ -84,7 +84,7 @@ async fn texts_are_found_by_meaning_as_long_as_they_are_there(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn without_embeddings_words_do_and_that_is_said(pool: PgPool) {
+async fn without_embeddings_the_search_uses_words_and_says_so(pool: PgPool) {
     let world = World::new(pool).await;
     let turns = vec![
         [write("notes/a.md", BILLS), write("notes/b.md", BACKUPS)].concat(),

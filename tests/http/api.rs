@@ -98,7 +98,7 @@ async fn wrong_questions_get_a_sentence(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
-async fn a_job_is_told_whole_and_followed_to_its_end(pool: PgPool) {
+async fn a_job_is_shown_completely_and_followed_to_its_end(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(3);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;

@@ -85,7 +85,7 @@ async fn a_search_that_fails_for_a_moment_is_made_again(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_search_that_does_not_answer_is_given_up(pool: PgPool) {
+async fn a_search_without_an_answer_times_out(pool: PgPool) {
     let world = World::new(pool).await;
     world.import("policy.md", "Invoices must be kept for ten years.\n".repeat(400));
     let never = Service::start(0, Duration::from_secs(3600)).await;

@@ -104,7 +104,7 @@ mod tests {
     const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
 
     #[tokio::test]
-    async fn work_that_nobody_waits_for_is_cancelled_and_gives_its_permit_back() {
+    async fn work_without_a_waiter_is_cancelled_and_returns_its_permit() {
         let (said, hears) = mpsc::channel();
         let endless = run_blocking(move |cancellation| {
             while !cancellation.is_cancelled() {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_waits_behind_costly_work() {
+    async fn nothing_waits_for_costly_work() {
         let most = COSTLY.available_permits() + 3;
         let (ends, costly): (Vec<_>, Vec<_>) = (0..most)
             .map(|_| {

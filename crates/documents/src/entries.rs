@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_goes_on_from_the_passage_before() {
+    fn a_list_continues_from_the_previous_passage() {
         let before = "<!-- source: input/a.md -->\n\nIt is so. The operator shall:\n\n(a) keep a log;\n";
         let file = "<!-- source: input/a.md -->\n\n(b) report each breach;\n\n(c) name an auditor.\n";
         assert_eq!(

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_touches_the_sentences_it_stands_in() {
+    fn a_quote_touches_the_sentences_that_contain_it() {
         assert_eq!(touched("Invoices must be kept."), Some(vec![(7, 1, 1)]));
         assert_eq!(touched("be kept. This is a definition"), Some(vec![(7, 1, 2)]));
         assert_eq!(touched("The list shall be signed"), Some(vec![(7, 3, 3)]));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_stand_under_their_numbers_and_page_marks_do_not_change_a_text() {
+    fn candidates_are_listed_by_number_and_page_marks_do_not_change_a_text() {
         let facts = Facts::of(None, body(FILE), &Scan::default());
         let numbers: Vec<i32> = facts.candidates.iter().map(|candidate| candidate.sentence).collect();
         assert_eq!(numbers, [1, 3]);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_goes_on_from_the_passage_before_has_its_lead_there() {
+    fn a_list_continued_from_the_previous_passage_has_its_lead_there() {
         let before = "It is so. The operator shall:\n\n(a) keep a log;\n";
         let facts = Facts::of(Some(before), "(b) a report of each breach;\n\nThe owner must sign.\n", &Scan::default());
         let candidates: Vec<_> = facts.candidates.iter().map(|one| (one.sentence, &one.leads_before[..])).collect();

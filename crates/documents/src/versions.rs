@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_same_place_has_changed() {
+    fn a_requirement_in_the_same_place_has_changed() {
         for (then, now, expected) in [
             ("abcde", "abcde", [5, 0, 0, 0]),
             ("abcde", "abXde", [4, 1, 0, 0]),

@@ -102,7 +102,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn each_server_tells_in_its_own_words() {
+    fn each_server_reports_in_its_own_words() {
         let loaded = json!({"models": [{"name": "other:latest", "context_length": 1},
             {"name": "qwen3:latest", "model": "qwen3:latest", "context_length": 4096}]});
         assert_eq!(of_loaded(&loaded, "qwen3"), Some(4096));

@@ -197,7 +197,7 @@ async fn a_folder_that_was_deleted_comes_back_from_the_rows() {
 }
 
 #[tokio::test]
-async fn changes_from_outside_are_put_right() {
+async fn external_changes_are_repaired() {
     let bench = Bench::new(&[("a.md", "one"), ("output/b.md", "two"), ("c", "three"), ("d/e", "four")]);
     bench.repair(1).await;
     fs::write(bench.path("a.md"), "eno").unwrap();
@@ -404,7 +404,7 @@ async fn jobs_that_are_shown_together_keep_their_own_release_of_the_documentatio
 }
 
 #[tokio::test]
-async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
+async fn documentation_with_the_maximum_number_of_hard_links_is_copied_again() {
     let bench = Bench::new(&[]);
     let show = async |job: u128| {
         let (job, none) = (Uuid::from_u128(job), |_: String| async { Ok::<_, Infallible>(None) });
@@ -430,7 +430,7 @@ async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
 }
 
 #[tokio::test]
-async fn a_folder_may_stand_where_a_file_was_and_a_file_where_a_folder_was() {
+async fn a_folder_may_replace_a_file_and_a_file_a_folder() {
     let bench = Bench::new(&[]);
     bench.repair(1).await;
     bench.apply(1, 1, vec![written("a", "file"), written("b/c", "within")]).await.unwrap();

@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_given_most_often_is_told() {
+    fn the_most_frequent_reason_is_reported() {
         let why = |text: &str| Account::Why(text.to_owned());
         for (accounts, expected) in [
             (vec![], None),

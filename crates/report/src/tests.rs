@@ -80,7 +80,7 @@ fn html(
 }
 
 #[test]
-fn a_quote_is_marked_on_its_page_and_its_requirement_stands_beside_it() {
+fn a_quote_is_marked_on_its_page_with_its_requirement_next_to_it() {
     let text = "[page 1]\n\nRecords must be kept.\nAccess is <b>logged</b> & must be\n\n[page 2]\n\nreviewed. Nobody shall leave.\n";
     let quote = "Access is <b>logged</b> & must be reviewed.";
     let citations = vec![
@@ -115,7 +115,7 @@ fn a_quote_is_marked_on_its_page_and_its_requirement_stands_beside_it() {
 }
 
 #[test]
-fn documents_behind_the_first_have_ids_of_their_own_and_a_long_page_goes_on() {
+fn documents_after_the_first_have_their_own_ids_and_a_long_page_continues() {
     let sources = [
         source("input/a.scan", None),
         source("input/b.pdf", Some("chunks/b.md")),
@@ -140,7 +140,7 @@ fn documents_behind_the_first_have_ids_of_their_own_and_a_long_page_goes_on() {
 }
 
 #[test]
-fn what_is_not_shown_is_said() {
+fn hidden_content_is_reported() {
     let source = [source("input/a.pdf", Some("chunks/a.md"))];
     let recorded: Vec<RecordedRequirement> =
         (0..5_003).map(|n| requirement(&format!("req_{n}"), "One", "input/a.pdf", "elsewhere")).collect();

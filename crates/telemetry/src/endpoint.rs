@@ -42,7 +42,7 @@ mod tests {
     use super::Endpoint;
 
     #[test]
-    fn the_place_of_a_model_is_told_without_its_login() {
+    fn the_address_of_a_model_is_shown_without_its_login() {
         for (url, provider, host, port) in [
             ("https://api.openai.com/v1", "openai", "api.openai.com", 443),
             ("http://user:secret@localhost:8000/v1", "openai_compatible", "localhost", 8000),

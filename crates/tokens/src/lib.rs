@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_found_behind_its_vendor_and_an_unknown_one_falls_back() {
+    fn a_model_is_found_after_its_vendor_prefix_and_an_unknown_one_falls_back() {
         for (model, encoder) in [
             ("openai/gpt-4", Encoder::Cl100k),
             ("gpt-4", Encoder::Cl100k),

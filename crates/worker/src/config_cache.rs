@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_goes_on_has_its_stored_configuration_under_the_limits_of_its_row() {
+    fn a_resumed_job_has_its_stored_configuration_under_the_limits_of_its_row() {
         let configs = ConfigCache::default();
         let stored = fresh(&configs, &json!({})).resolved.to_stored();
         let goes_on = |overrides: Value| {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_that_nobody_uses_do_not_pile_up_and_used_ones_stay() {
+    fn unused_profiles_do_not_pile_up_and_used_ones_stay() {
         let configs = ConfigCache::default();
         let used = fresh(&configs, &json!({}));
         for n in 1..=(KEPT as u32 * 2) {

@@ -240,7 +240,7 @@ mod tests {
     };
 
     #[test]
-    fn a_loop_that_stands_still_is_noticed_and_a_draining_one_need_not_move() {
+    fn a_stalled_loop_is_noticed_and_a_draining_one_may_stall() {
         let mut health = Health::new(&Timing::default(), Default::default());
         health.record_tick(true, true);
         assert!(health.is_alive());
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_whose_event_loop_stands_still_is_not_alive_not_even_while_it_drains() {
+    fn a_worker_with_a_stalled_event_loop_is_not_alive_even_while_it_drains() {
         let (loops, mut health) = (Loops::start(), Health::new(&Timing::default(), Default::default()));
         health.pulse = loops.pulse.clone();
         health.set_draining();

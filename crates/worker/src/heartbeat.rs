@@ -210,7 +210,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn no_heartbeat_is_sent_while_the_event_loop_stands_still() {
+    fn no_heartbeat_is_sent_while_the_event_loop_is_stalled() {
         let timing = Timing { lease: Duration::from_secs(3), heartbeat: Duration::from_secs(1), ..Timing::default() };
         let loops = Loops::start();
         let blocked = loops.block();

@@ -20,7 +20,7 @@ async fn assert_replays(world: &World, job: Uuid) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_job_that_drops_what_is_done_sends_less_and_goes_on_as_it_was(pool: PgPool) {
+async fn a_job_that_drops_done_work_sends_less_and_continues_unchanged(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(8).markdown;
     let kept = insert(&world, &policy, json!({})).await;

@@ -203,7 +203,7 @@ async fn a_rewound_phase_does_not_end_the_plan(pool: PgPool) {
 
 /// 199 phases were planned, and their todos closed without any work.
 #[sqlx::test(migrations = false)]
-async fn phases_that_leave_nothing_behind_end_the_job(pool: PgPool) {
+async fn phases_without_results_end_the_job(pool: PgPool) {
     let world = World::new(pool).await;
     let script = |request: &Request, number: usize| match (request.is_strategic(), number) {
         (true, 1) => opens(199, "Phase 1"),

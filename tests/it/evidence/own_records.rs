@@ -70,7 +70,7 @@ fn script() -> impl Fn(&Request, usize) -> Reply + Send + Sync + 'static {
 }
 
 #[sqlx::test(migrations = false)]
-async fn rows_are_put_right_and_delivered(pool: PgPool) {
+async fn rows_are_corrected_and_delivered(pool: PgPool) {
     let world = World::new(pool).await;
     let model = Scripted::start(script()).await;
     let config = Some(json!({"on_complete": null}));

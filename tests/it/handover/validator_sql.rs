@@ -17,7 +17,7 @@ fn outside_validator() -> &'static str {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_readmes_outside_validator_judges_every_row_beside_its_like(pool: PgPool) {
+async fn the_readmes_outside_validator_judges_every_row_alongside_another_one(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(10, 1)).await;
     sqlx::query(
@@ -49,7 +49,7 @@ async fn the_readmes_outside_validator_judges_every_row_beside_its_like(pool: Pg
 }
 
 #[sqlx::test(migrations = false)]
-async fn it_runs_beside_the_built_in_one(pool: PgPool) {
+async fn it_runs_alongside_the_built_in_one(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(10, 1)).await;
     let validator = insert_validator(&world, creator, &json!({})).await;

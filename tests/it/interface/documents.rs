@@ -62,7 +62,7 @@ async fn one_insert_carries_a_path_bytes_both_or_a_folder(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn enqueue_job_takes_several_documents_beside_a_path(pool: PgPool) {
+async fn enqueue_job_takes_several_documents_and_a_path(pool: PgPool) {
     let world = World::new(pool).await;
     world.import("policy.md", TEXT);
     let worker = worker(&world);

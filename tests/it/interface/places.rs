@@ -47,7 +47,7 @@ async fn the_database_is_found_by_words_as_by_a_url(pool: PgPool) {
 
 /// A role's `search_path` may lack the schema of the tables, as may that of an enqueuer.
 #[sqlx::test(migrations = false)]
-async fn a_search_path_without_public_keeps_nobody_from_the_tables(pool: PgPool) {
+async fn a_search_path_without_public_still_finds_the_tables(pool: PgPool) {
     let world = World::with_empty_database(pool).await;
     let database = world.pool.connect_options().get_database().expect("a test has a database of its own").to_owned();
     for statement in ["CREATE SCHEMA app".to_owned(), format!("ALTER DATABASE \"{database}\" SET search_path = app")] {

@@ -82,7 +82,7 @@ async fn a_first_run_shows_the_sample_and_leaves_nothing_running() {
 }
 
 #[tokio::test]
-async fn an_interrupted_run_stops_everything_and_the_next_one_goes_on() {
+async fn an_interrupted_run_stops_everything_and_the_next_one_continues() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let interrupted = dev(&folder, &[]);
     eventually("the job to run", async || interrupted.stdout().contains("running [").then_some(())).await;

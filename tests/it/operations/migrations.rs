@@ -34,7 +34,7 @@ async fn expand(pool: &PgPool) -> Option<()> {
 }
 
 #[sqlx::test(migrations = false)]
-async fn workers_of_the_release_before_go_on_while_the_schema_grows(pool: PgPool) {
+async fn workers_of_the_previous_release_continue_while_the_schema_grows(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let insert = async || world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;

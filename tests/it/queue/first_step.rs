@@ -10,7 +10,7 @@ async fn files(pool: &PgPool, job: Uuid) -> Vec<(String, String, i64)> {
 }
 
 #[sqlx::test(migrations = false)]
-async fn it_is_written_before_the_model_is_asked_and_a_crash_just_then_goes_on_from_it(pool: PgPool) {
+async fn it_is_written_before_the_request_and_a_crash_then_continues_from_it(pool: PgPool) {
     let world = World::new(pool.clone()).await;
     let policy = documents::policy(2);
     // Nothing but these jobs asks the model.

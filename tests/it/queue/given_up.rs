@@ -59,7 +59,7 @@ async fn a_pause_gives_the_request_up_at_once_and_the_next_claim_counts_it(pool:
 
 /// Twice before the first step: there is no checkpoint to count it in.
 #[sqlx::test(migrations = false)]
-async fn what_is_given_up_before_the_first_step_is_counted_too(pool: PgPool) {
+async fn requests_abandoned_before_the_first_step_are_counted(pool: PgPool) {
     let world = World::new(pool).await;
     world.model.hold_from(1);
     let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
@@ -82,7 +82,7 @@ async fn what_is_given_up_before_the_first_step_is_counted_too(pool: PgPool) {
 
 /// A budget counts abandoned requests, like the bill.
 #[sqlx::test(migrations = false)]
-async fn a_limit_counts_requests_that_were_given_up(pool: PgPool) {
+async fn a_limit_counts_abandoned_requests(pool: PgPool) {
     let world = World::new(pool).await;
     world.model.hold_from(1);
     let config = Some(serde_json::json!({"limits": {"max_iterations": 1}}));

@@ -30,7 +30,7 @@ async fn stands_still(trace: &Path) {
 
 /// The probes have their own threads: a supervisor learns of it at once.
 #[sqlx::test(migrations = false)]
-async fn the_probes_of_a_worker_whose_threads_all_stand_still_answer_and_say_so(pool: PgPool) {
+async fn the_probes_of_a_worker_with_stalled_threads_answer_and_report_it(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let trace = world.folder().join("trace");
@@ -51,7 +51,7 @@ async fn the_probes_of_a_worker_whose_threads_all_stand_still_answer_and_say_so(
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_worker_whose_threads_all_stand_still_lets_its_leases_end(pool: PgPool) {
+async fn a_worker_whose_threads_are_all_stalled_lets_its_leases_expire(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let trace = world.folder().join("trace");

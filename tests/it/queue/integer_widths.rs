@@ -85,7 +85,7 @@ async fn move_steps(pool: &PgPool, job: Uuid) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_job_goes_on_after_five_thousand_million_steps(pool: PgPool) {
+async fn a_job_continues_after_five_billion_steps(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;

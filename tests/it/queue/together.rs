@@ -126,7 +126,7 @@ async fn ended(world: &World, jobs: &[Uuid]) -> i64 {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_worker_stays_small_under_all_of_them_together_and_anothers_job_goes_on(pool: PgPool) {
+async fn a_worker_stays_small_under_all_of_them_together_and_another_workers_job_continues(pool: PgPool) {
     let world = World::new(pool).await;
     let (address, hostile) = hostile_model().await;
     let [endless, junk] = ["endless", "junk"].map(|path| format!("{address}/{path}/v1"));

@@ -81,7 +81,7 @@ async fn it_fails_after_its_time_with_what_could_be_meant(pool: PgPool) {
 
 /// A worker that is to end when nothing can run does not wait for a type that it does not know.
 #[sqlx::test(migrations = false)]
-async fn enqueue_says_when_nobody_knows_the_type_and_idle_is_idle(pool: PgPool) {
+async fn enqueue_warns_of_an_unknown_type_and_idle_is_idle(pool: PgPool) {
     let world = World::new(pool).await;
     let enqueue = async |job_type: &str| world.run(&["enqueue", "--prompt", "Say it", "--type", job_type]).await;
     let silent = enqueue("creator").await;

@@ -78,7 +78,7 @@ async fn a_job_waits_for_its_calls_and_makes_those_that_were_approved(pool: PgPo
 }
 
 #[sqlx::test(migrations = false)]
-async fn of_two_logins_that_approve_at_once_one_is_told_that_it_is_done(pool: PgPool) {
+async fn of_two_concurrent_approvals_one_is_refused_as_already_done(pool: PgPool) {
     let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;
@@ -135,7 +135,7 @@ async fn killed_behind_the_dispatch(pool: PgPool, place: &str, arrived: usize) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_kill_behind_the_dispatch_leaves_a_call_in_doubt_that_is_not_sent_again(pool: PgPool) {
+async fn a_kill_after_the_dispatch_leaves_a_call_in_doubt_that_is_not_sent_again(pool: PgPool) {
     killed_behind_the_dispatch(pool, "before_tools/tactical=crash@2", 0).await;
 }
 
@@ -199,7 +199,7 @@ async fn an_approval_that_expires_before_the_dispatch_is_committed_takes_no_resu
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_job_goes_on_when_all_its_calls_have_expired(pool: PgPool) {
+async fn a_job_continues_when_all_its_calls_have_expired(pool: PgPool) {
     let limits = json!({"limits": {"approval_expires_s": 5000}});
     let scene = scene_with(pool, &[&[query(1), query(2)]], limits).await;
     scene.work().await;
@@ -293,7 +293,7 @@ async fn feedback_from_before_the_park_waits_for_the_end_of_the_answer(pool: PgP
 }
 
 #[sqlx::test(migrations = false)]
-async fn while_a_call_is_pending_its_job_goes_on_by_the_decision_alone(pool: PgPool) {
+async fn a_job_with_a_pending_call_continues_only_by_the_decision(pool: PgPool) {
     let scene = scene(pool, &[&[query(1)]]).await;
     scene.work().await;
     let waiting = scene.waits().await;

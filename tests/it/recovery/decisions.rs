@@ -214,7 +214,7 @@ async fn a_call_whose_worker_dies_before_the_dispatch_is_committed_arrives_once(
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_call_whose_worker_dies_behind_the_dispatch_arrives_at_most_once_and_is_in_doubt(pool: PgPool) {
+async fn a_call_whose_worker_dies_after_the_dispatch_arrives_at_most_once_and_is_in_doubt(pool: PgPool) {
     let places = ["before_tools/tactical=crash@2", "after_tools/tactical=crash@2"];
     for (place, (arrived, row)) in places.iter().cycle().zip(killed(pool, &places, false).await) {
         assert_eq!((arrived, row.as_str()), (usize::from(place.starts_with("after")), "executed in doubt"), "{place}");

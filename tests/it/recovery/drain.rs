@@ -103,7 +103,7 @@ async fn a_second_signal_ends_it_at_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_successor_goes_on_when_it_is_told_of_the_release(pool: PgPool) {
+async fn a_successor_continues_when_it_is_notified_of_the_release(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let worker = worker_with_grace(&world, 1);

@@ -139,7 +139,7 @@ async fn a_call_whose_service_is_away_before_it_is_an_error_and_not_made(pool: P
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_call_whose_service_goes_away_behind_it_is_an_error_and_not_made_again(pool: PgPool) {
+async fn a_call_whose_service_then_goes_away_is_an_error_and_is_not_repeated(pool: PgPool) {
     let scene = scene(pool).await;
     scene.server.goes_away.store(true, Ordering::SeqCst);
     scene.ends(1, FAILED).await;

@@ -184,7 +184,7 @@ async fn a_row_that_sets_what_it_may_not_fails_before_its_first_request(pool: Pg
 
 /// A key that was opened and closed again is also closed for jobs that started in between.
 #[sqlx::test(migrations = false)]
-async fn a_job_that_goes_on_keeps_to_what_rows_may_set_now(pool: PgPool) {
+async fn a_resumed_job_obeys_the_current_rules_for_rows(pool: PgPool) {
     let world = World::new(pool).await;
     world.let_rows_set(&["llm.max_retries"], &[]);
     let config = Some(json!({"llm": {"max_retries": 1}, "autonomy": "review"}));

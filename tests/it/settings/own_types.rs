@@ -125,7 +125,7 @@ async fn where_each_value_comes_from_is_shown(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_budget_that_cannot_work_is_said_before_the_first_request(pool: PgPool) {
+async fn an_unusable_budget_is_reported_before_the_first_request(pool: PgPool) {
     let world = World::new(pool).await;
     let budget = json!({"cost_budget_usd": 5.0});
     let dir = job_types(

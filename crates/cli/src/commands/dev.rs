@@ -292,7 +292,7 @@ mod tests {
     use crate::output;
 
     #[test]
-    fn a_database_of_another_version_is_told_by_its_folder() {
+    fn a_database_of_another_version_is_reported_with_its_folder() {
         let error = plumbline_store::Error::SchemaEdited(20_261_125_000_100);
         assert!(super::of_another_version(error).to_string().contains("delete that folder"));
         let other = super::of_another_version(plumbline_store::Error::TransactionPooler).to_string();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_below_each_other_without_rules_and_as_wide_as_there_is_room() {
+    fn rows_are_aligned_without_rules_and_use_the_available_width() {
         let mut table = output::table(&["#", "requirement"]);
         let long = "Records shall be kept. ".repeat(8);
         table.add_row(["1", long.trim()]).add_row(["2", "Short."]).set_width(80);

@@ -11,7 +11,7 @@ use crate::harness::{WithPostgres, reachable_folder};
 const NOBODY: u32 = 65534;
 
 #[test]
-fn nobody_comes_in_without_the_password() {
+fn no_access_without_the_password() {
     let postgres = WithPostgres::start(&[]);
     let asked = connect(&postgres, &without_password(&postgres.url));
     assert_refused(&asked, "no password supplied");

@@ -138,7 +138,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn a_star_at_the_end_stands_for_any_end_and_alone_for_what_reaches_out() {
+    fn a_star_at_the_end_matches_any_end_and_alone_all_tools_that_reach_out() {
         for (pattern, named, other) in [
             ("*", "fetch_page", "write_file"),
             ("*", "http_pay", "read_file"),

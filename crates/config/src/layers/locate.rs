@@ -165,7 +165,7 @@ mod tests {
     use super::Lines;
 
     #[test]
-    fn keys_of_the_same_name_in_other_sections_are_told_apart() {
+    fn keys_of_the_same_name_in_other_sections_are_distinguished() {
         let json = "{\n  \"a\": {\n    \"x\": \"}, \\\"x\\\": 1\",\n    \"l\": [1,\n 2]\n  },\n  \"b\": { \"x\": -1.5e3,\n \"y\": null }\n}";
         let lines = Lines::of_json(json);
         for (path, line) in [("a", 2), ("a.x", 3), ("a.l.1", 5), ("b", 7), ("b.x", 7), ("b.y", 8), ("b.x.deeper", 7)] {

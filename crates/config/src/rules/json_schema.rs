@@ -119,7 +119,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keywords_that_check_nothing_are_found_where_they_stand() {
+    fn keywords_that_check_nothing_are_found_in_place() {
         let schema = json!({
             "$defs": {"requred": {"type": "string"}}, "requred": ["answers"], "x-owner": "records",
             "properties": {"minLenght": {"minLenght": 3, "enum": [{"anything": 1}]}},

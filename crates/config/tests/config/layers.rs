@@ -156,7 +156,7 @@ fn quotes_without_texts_are_warned_of_with_file_and_line() {
 
 /// Settings without a check that uses them, and a keyword that checks nothing.
 #[test]
-fn what_nobody_owes_and_a_misspelt_keyword_are_warned_of() {
+fn unowed_files_and_misspelt_keywords_cause_warnings() {
     let schema = json!({"type": "object", "requred": ["answers"]});
     let mine = json!({"$extends": "creator", "deliverables": [{"path": "output/a.json", "json_schema": schema}],
                       "citations_required": ["output/a.json", "output/b.md"]});

@@ -137,7 +137,7 @@ fn an_effort_that_the_model_does_not_take_is_refused() {
 }
 
 #[test]
-fn a_temperature_beside_thinking_is_refused_where_the_provider_refuses_it() {
+fn a_temperature_with_thinking_is_refused_if_the_provider_refuses_it() {
     let by_profile = json!([{"name": "large", "match": {"model": "large"}, "api": "messages"}]);
     for (providers, llm, is_refused) in [
         (json!([]), json!({"api": "messages", "temperature": 0.2, "reasoning_level": "high"}), true),

@@ -39,7 +39,7 @@ fn prices(resolved: &Resolved, purpose: Purpose) -> Value {
 }
 
 #[test]
-fn a_model_whose_prices_nobody_knows_is_refused_where_a_budget_counts() {
+fn a_model_without_known_prices_is_refused_under_a_budget() {
     for (row, key) in [
         (json!({"llm": {"model": "gpt-5-pro"}}), "llm.model"),
         (json!({"llm_by_purpose": {"summary": {"model": "gpt-5-pro"}}}), "llm_by_purpose.summary.model"),

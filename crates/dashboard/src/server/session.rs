@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_tls_the_cookie_goes_back_over_tls_only() {
+    fn behind_tls_the_cookie_is_sent_over_tls_only() {
         let mut headers = HeaderMap::new();
         assert!(!open(&digest("t"), &headers).contains("Secure"));
         headers.insert("x-forwarded-proto", HeaderValue::from_static("https, http"));

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pages_wait_for_room_and_stop_when_nobody_listens() {
+    async fn pages_wait_for_room_and_stop_without_a_reader() {
         let waited = BlockedTime::default();
         let (pages, mut taken) = mpsc::channel(1);
         let sink = PageSink { pages, waited: &waited };

@@ -97,7 +97,7 @@ mod tests {
     const TEXT: &str = "# Policy\n\n## 1 Scope\n\nText one.\n\n```\n# no heading\n```\n\n    # nor this\n\n## 2 Duties\n\n### 2.1 Records\n\nText two.\n";
 
     #[test]
-    fn a_place_stands_under_its_headings() {
+    fn a_place_is_under_its_headings() {
         let outline = Outline::of(TEXT, &Standing::default());
         for (place, expected) in [
             ("Text one", vec!["Policy", "1 Scope"]),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_stands_under_the_headings_before_it() {
+    fn a_part_is_under_the_headings_before_it() {
         let under = Outline::of(TEXT, &Standing::default()).at_end();
         let after = "More of it.\n\n### 2.2 Letters\n\nText three.\n\n## 3 Rest\n\nText four.\n";
         let outline = Outline::of(after, &under);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_keeps_its_numbers_and_others_go_on_after_them() {
+    fn a_document_keeps_its_numbers_and_others_continue_after_them() {
         let mut manifest = Manifest::default();
         assert_eq!(manifest.merge("a", &chunks(2), []).0, ["chunks/chunk_001.md", "chunks/chunk_002.md"]);
         assert_eq!(manifest.merge("b", &chunks(1), []).0, ["chunks/chunk_003.md"]);

@@ -121,7 +121,7 @@ mod tests {
     use super::own_numbers;
 
     #[test]
-    fn a_pages_own_number_stands_at_an_end_or_beside_its_word() {
+    fn a_pages_own_number_is_at_an_end_or_next_to_its_word() {
         let numbers = |line: &str| own_numbers(line).into_iter().map(|(_, number)| number).collect::<Vec<_>>();
         for line in ["7", "- 7 -", "Page 7 of 9 and more", "Doe      [Page 7]", "The policy | 7", "7 The policy", "7/9"]
         {

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_composed_and_warnings_said_once_and_bounded() {
+    fn texts_are_composed_and_warnings_given_once_and_bounded() {
         let page = Page { number: 1, text: "Bu\u{308}cher mu\u{308}ssen".to_owned() };
         let mut warnings = vec!["again".to_owned(), "again".to_owned()];
         warnings.extend((0..MOST + 5).map(|number| number.to_string()));

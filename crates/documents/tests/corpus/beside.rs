@@ -83,7 +83,7 @@ async fn what_browsers_show_of_odd_markup_is_read() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_xml_is_read_behind_its_empty_elements() {
+async fn a_page_that_is_xml_is_read_past_its_empty_elements() {
     let page = format!(
         "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head><script src=\"x\"/><title/>\
          </head><body><p><![CDATA[{DUTY}]]> F\u{fc}r alle.</p></body></html>"
@@ -242,7 +242,7 @@ async fn tables_in_tables_and_quoted_text_of_a_word_file_are_read() {
 }
 
 #[tokio::test]
-async fn what_an_opendocument_text_has_beside_its_text_is_named() {
+async fn content_of_an_opendocument_file_outside_its_text_is_named() {
     let duty = format!("<text:p>{DUTY}</text:p>");
     let chart = format!(
         "<office:document-content><office:chart><chart:title>{duty}</chart:title></office:chart></office:document-content>"

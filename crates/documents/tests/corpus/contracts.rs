@@ -5,7 +5,7 @@ use plumbline_documents::{Kind, Page};
 use std::collections::HashMap;
 
 #[tokio::test]
-async fn clauses_begin_paragraphs_and_headings_stand_alone() {
+async fn clauses_begin_paragraphs_and_headings_are_separate() {
     let page = lines(
         72,
         720,

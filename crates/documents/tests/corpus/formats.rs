@@ -82,7 +82,7 @@ async fn entities_of_the_document_itself_are_not_expanded() {
 }
 
 #[test]
-fn archives_are_told_apart() {
+fn archives_are_distinguished() {
     let (letter, book) = (odt("", "<text:p>x</text:p>"), epub(&["<p>x</p>"], &[]));
     let sheet = archive(&[("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", b"")]);
     for (name, bytes, expected) in [

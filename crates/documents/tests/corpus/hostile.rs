@@ -73,7 +73,7 @@ async fn archives_of_archives_and_of_too_much_are_refused() {
 }
 
 #[tokio::test]
-async fn depth_takes_nobody_down() {
+async fn deep_nesting_crashes_nothing() {
     let depth = 100_000;
     let lists = format!(
         "{}<text:p>deep</text:p>{}",

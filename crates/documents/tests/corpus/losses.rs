@@ -246,7 +246,7 @@ fn pdf_page(stream: &str, catalogue: &str, annotations: &str, more: &[&str]) -> 
 }
 
 #[tokio::test]
-async fn values_of_a_pdfs_form_stand_at_their_places() {
+async fn values_of_a_pdfs_form_are_at_their_places() {
     let stream = lines(70, 780, &["Tender form. The tenderer offers:"])
         + &lines(70, 750, &["Deadline:"])
         + &lines(70, 600, &["Signed."]);
@@ -289,7 +289,7 @@ async fn values_of_a_pdfs_form_stand_at_their_places() {
 }
 
 #[tokio::test]
-async fn what_a_pdf_has_beside_its_pages_is_named() {
+async fn content_of_a_pdf_outside_its_pages_is_named() {
     let stream = lines(70, 780, &["A text that can be read."]);
     let note = "<< /Subtype /Text /Contents (Really ten years?) /Rect [0 0 9 9] >> << /Subtype /FileAttachment /FS << /F (prices.xlsx) >> \
                 /Rect [0 0 9 9] >>";

@@ -241,7 +241,7 @@ fn a_decision_by_number_is_taken_at_once_and_any_other_when_it_comes_again() {
 }
 
 #[test]
-fn what_becomes_open_is_to_be_decided_anew() {
+fn passages_that_become_open_must_be_decided_again() {
     let mut model = Model { passages: [(1, plain(&[1, 2]))].into(), ..Model::default() };
     model.change(|model| _ = model.rows.insert(1, vec![(1, 1, 2)]));
     assert!(model.decide(1, &[], false, 5));

@@ -125,7 +125,7 @@ fn a_passage_without_candidates_is_read_all_the_same_and_one_without_text_is_nev
 }
 
 #[test]
-fn a_document_cut_anew_keeps_what_the_same_texts_had_come_to() {
+fn a_document_cut_again_keeps_the_progress_of_equal_texts() {
     let other = "Nobody else may see them, whatever he is told by whom and for which reason it may be.";
     let mut ledger = ledger(vec![passage(1, TEXT, &[]), passage(2, other, &["Nobody else may see them."])]);
     ledger.shown(TEXT, 2);
@@ -175,7 +175,7 @@ fn a_passage_that_is_not_judged_is_answered_by_a_closing_alone() {
 }
 
 #[test]
-fn a_quote_touches_its_words_whether_its_step_cut_the_document_before_or_behind_it() {
+fn a_quote_touches_its_words_whether_the_document_was_cut_before_or_after_it() {
     let text = "The auditor is shown each record. Invoices must be kept.";
     let cut = passage(1, text, &["The auditor is shown each record.", "Invoices must be kept."]);
     let passages = BTreeMap::from([(1, Passage { cut_step: 2, ..cut })]);

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_one_behind_the_other_are_several_calls() {
+    fn consecutive_objects_are_several_calls() {
         let several = |text: &str| several_objects(text).map(|objects| objects.len());
         assert_eq!(several("{\"a\": 1}{\"a\": 2} \n{}"), Some(3));
         for one in ["{}", "{} x", "[1][2]", "{\"a\"", ""] {

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_given_up_as_a_whole_or_not() {
+    fn a_file_is_declared_undelivered_as_a_whole_or_not() {
         let gives_up = |entry: Value| of(json!([entry])).expect("it is read").gives_up("output/a.md");
         for whole in ["output/a.md", "`./output/a.md`: no time", "output/a.md: question 7 has no answer"] {
             assert!(gives_up(json!(whole)), "{whole}");

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         for (pattern, name) in
             [("gpt-5*", "gpt-5-mini"), ("*", ""), ("a*c*e", "abcde"), ("**b", "aab"), ("a*bc*bc", "abcbc")]
         {

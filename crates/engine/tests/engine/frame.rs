@@ -48,7 +48,7 @@ fn the_example_of_the_interface() {
 }
 
 #[test]
-fn the_list_stands_last_as_a_user_message() {
+fn the_list_is_the_last_user_message() {
     let request = example(TodoListPosition::Last).request();
     let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
     use Role::{Assistant, System, Tool, User};

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_stand_beside_the_prompt_are_part_of_it() {
+    fn counts_reported_next_to_the_prompt_are_part_of_it() {
         for (usage, expected) in [
             // Gateways before Claude.
             (
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_counted_wherever_they_stand() {
+    fn reasoning_is_counted_wherever_it_is_reported() {
         let usage = |total: u32| json!({"prompt_tokens": 66, "completion_tokens": 6, "total_tokens": total});
         let anthropic =
             json!({"input_tokens": 9, "output_tokens": 40, "output_tokens_details": {"thinking_tokens": 30}});

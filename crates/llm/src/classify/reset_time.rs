@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_tells_the_limit_that_was_reached_where_no_header_does() {
+    fn the_body_gives_the_reached_limit_if_no_header_does() {
         let body = r#"{"error":{"message":"Rate limit reached. Please try again in 1.4s."}}"#;
         for (remaining, expected) in [("1200", 2), ("0", 59)] {
             let headers = [

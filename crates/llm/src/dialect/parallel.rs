@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_beside_calls_stays_beside_them() {
+    fn text_with_calls_stays_with_them() {
         let mut extra = json!({CALL_EXTRAS: [{"s": 1}, {"s": 2}]}).as_object().cloned().unwrap();
         let calls = vec![call("parallel", &two()), call("read_file", &json!({}))];
         assert_eq!(unwrapped(calls, &mut extra, &BOUND).len(), 3);

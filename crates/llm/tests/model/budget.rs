@@ -125,7 +125,7 @@ async fn a_long_usage_is_recorded_by_its_numbers() {
 }
 
 #[tokio::test]
-async fn embeddings_without_end_are_given_up() {
+async fn an_endless_embeddings_answer_is_aborted() {
     let server =
         Server::streaming(|| stream::repeat_with(|| Ok(Bytes::from("{\"index\":0,\"embedding\":[]},".repeat(10_000)))))
             .await;

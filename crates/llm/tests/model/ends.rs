@@ -102,7 +102,7 @@ async fn a_plain_answer_says_nothing_of_the_ends_of_streams() {
 
 /// OpenRouter's recorded words (minimax-m2): the reason, then the same as an error.
 #[tokio::test]
-async fn an_error_behind_a_reason_takes_nothing_back() {
+async fn an_error_after_a_finish_reason_discards_nothing() {
     let error = json!({"code": 400, "message": "Token limit reached"});
     let late = json!({"error": error, "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "length"}],
         "usage": {"prompt_tokens": 13, "completion_tokens": 10}});
@@ -188,7 +188,7 @@ async fn a_last_event_without_a_blank_line_is_an_event() {
 }
 
 #[tokio::test]
-async fn an_answer_that_has_not_begun_or_was_given_up_is_asked_for_again() {
+async fn an_answer_that_has_not_begun_or_was_abandoned_is_requested_again() {
     for status in ["queued", "in_progress", "cancelled"] {
         let mut response = body(Api::Responses, &Said::default());
         response["status"] = status.into();

@@ -98,7 +98,7 @@ async fn a_block_that_came_in_pieces_goes_back_as_it_would_have_come_whole() {
 
 /// Groq says with each piece on which channel it is.
 #[tokio::test]
-async fn a_label_that_is_said_with_each_piece_is_one_label() {
+async fn a_label_repeated_in_each_piece_is_one_label() {
     let chunk = |delta: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
     let stream = events(&[
         chunk(json!({"role": "assistant", "channel": "analysis", "reasoning": "I "})),

@@ -95,7 +95,7 @@ async fn usage_that_comes_with_an_error_is_the_requests() {
 }
 
 #[tokio::test]
-async fn nobody_pays_for_a_refusal() {
+async fn a_refusal_costs_nothing() {
     let error = json!({"error": {"message": "the server is overloaded"}}).to_string();
     for api in APIS {
         for status in [200, 400, 503] {

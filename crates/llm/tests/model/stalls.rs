@@ -52,7 +52,7 @@ async fn an_unknown_host_is_worth_another_try() {
 }
 
 #[tokio::test]
-async fn a_connection_that_never_stands() {
+async fn a_connection_that_is_never_established() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -133,7 +133,7 @@ async fn json_that_ends_early_is_a_cut_too() {
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_given_up() {
+async fn an_endless_answer_is_aborted() {
     let server = Server::streaming(|| stream::repeat_with(|| Ok(Bytes::from(vec![b' '; 1 << 20])))).await;
     check(&fails(&server.base_url, ample()).await, FailureClass::Malformed, "larger than 1030 KiB");
 }

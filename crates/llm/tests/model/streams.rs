@@ -190,7 +190,7 @@ async fn the_idle_clock_is_kept_by_whatever_comes() {
 }
 
 #[tokio::test]
-async fn an_endless_stream_is_given_up() {
+async fn an_endless_stream_is_aborted() {
     let chunk = json!({"choices": [{"delta": {"content": "x".repeat(1 << 16)}}]});
     for event in [format!("data: {chunk}\n\n"), "data: endless ".to_owned()] {
         let server = Server::streaming(move || {

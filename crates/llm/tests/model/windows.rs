@@ -89,14 +89,14 @@ async fn a_server_that_seems_to_cut_is_asked_for_its_window() {
 }
 
 #[tokio::test]
-async fn one_that_does_not_tell_is_asked_once() {
+async fn a_server_without_an_answer_is_asked_once() {
     let server = Cutting::new(Api::Chat, usage(Api::Chat, 2051), None).await;
     assert_eq!(windows(&server, Api::Chat, 15_750, true).await, [None; 2]);
     assert_eq!(server.asked.load(SeqCst), 3, "three addresses, once each");
 }
 
 #[tokio::test]
-async fn nobody_is_asked_without_a_reason() {
+async fn no_approval_is_requested_without_a_reason() {
     for (usage, tokens, whole) in [
         (usage(Api::Chat, 15_000), 15_750, true),
         (usage(Api::Chat, 10), 100, true),
@@ -119,7 +119,7 @@ async fn nobody_is_asked_without_a_reason() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_json_tells_nothing() {
+async fn an_answer_that_is_not_json_has_no_information() {
     let server = Server::saying(200, "<html>").await;
     assert_eq!(server_window(&server.base_url, Api::Chat, "m", None).await, None);
 }

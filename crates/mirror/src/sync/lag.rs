@@ -83,7 +83,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_folder_is_behind_until_its_own_or_a_later_writer_has_put_it_right() {
+    fn a_folder_is_incomplete_until_its_own_or_a_later_writer_repairs_it() {
         let (behind, trouble) = (MirrorLag::default(), MirrorTrouble { message: "no space".into() });
         let lease = |epoch| Lease { job_id: Uuid::from_u128(7), epoch };
         behind.trouble(&lease(2), &trouble);

@@ -31,7 +31,7 @@ async fn a_newer_worker_stops_a_writing_that_has_begun() {
 
 /// A worker may stall between its check and its next action, and the newer one may have finished by then.
 #[tokio::test]
-async fn a_worker_that_stood_still_harms_no_folder_that_a_newer_one_has_finished() {
+async fn a_stalled_worker_does_not_harm_a_folder_that_a_newer_one_has_finished() {
     let bench = Bench::new(&[("a.md", "new")]);
     let folder = || Folder::open(&bench.root.path().join("workspace"), &folder_name(bench.job)).unwrap();
     bench.repair(1).await;

@@ -57,7 +57,7 @@ mod tests {
     use super::Archive;
 
     #[test]
-    fn a_note_tells_what_was_done() {
+    fn a_note_lists_the_work_done() {
         let note = "```yaml\nphase: \"Part \\\"1\\\"\"\nnumber: 2\nkind: tactical\noutcome: rewound\nissue: \"x\"\ntodos:\n  \
                     - id: 1\n    content: \"Read: a\"\n    status: completed\n    notes: \"read to the end\"\n  - id: 2\n    \
                     content: \"Read: b\"\n    status: abandoned\n  - id: 3\n    content: \"Read: c\"\n    status: \

@@ -33,7 +33,7 @@ mod tests {
     use super::result;
 
     #[test]
-    fn what_was_read_or_listed_is_told_by_the_result() {
+    fn the_result_tells_what_was_read_or_listed() {
         let held = |text: &str| result(text).map(|done| (done.name.to_owned(), done.args["path"].clone()));
         let said = |rest: &str| format!("{}{rest}", super::BEGINNINGS[0]);
         let named = |name: &str, path: &str| Some((name.to_owned(), path.into()));

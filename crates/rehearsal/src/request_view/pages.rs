@@ -69,7 +69,7 @@ mod tests {
     use super::body;
 
     #[test]
-    fn the_first_line_of_a_result_is_told_from_text() {
+    fn the_first_line_of_a_result_is_distinguished_from_text() {
         assert_eq!(body("[a b.md: lines 1-2 of 9]\none\ntwo\n"), ("one\ntwo\n", Some((2, 9))));
         assert_eq!(body("[a.md: empty]"), ("", Some((0, 0))));
         assert_eq!(body("[page 3]\ntext"), ("[page 3]\ntext", None));

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_told_by_what_stands_before_their_numbers() {
+    fn sentences_are_recognized_by_the_text_before_their_numbers() {
         let shown = "<!-- source: input/p.pdf | pages: 2 -->\n\n[page 2]\n\n## [1] Duties\n\n[2] The operator\nshall: \n\n\
                      - [3] keep a log; [4] It stays.\n- [5] sign it\n\n(a) [6] Every\n\n[page 3]\n\nday.\n\n| [7] Role | Duty |\n";
         let expected = [

@@ -166,7 +166,7 @@ async fn whoever_commands_is_on_record_and_ends_no_running_job(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn limits_that_nobody_could_read_are_refused_and_refused_ones_are_replaced(pool: PgPool) {
+async fn unreadable_limits_are_refused_and_refused_ones_are_replaced(pool: PgPool) {
     let job = pending(&store(&pool)).await;
     execute(&pool, format!("SELECT pause_job('{job}')")).await.unwrap();
     for (limits, says) in [
@@ -235,7 +235,7 @@ async fn pages_of_lanes(pool: &PgPool) -> i64 {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn lanes_that_nobody_serves_cost_a_claim_nothing(pool: PgPool) {
+async fn lanes_without_workers_cost_a_claim_nothing(pool: PgPool) {
     let store = store(&pool);
     let worker = worker(&store).await;
     let job = pending(&store).await;
@@ -391,7 +391,7 @@ async fn a_lock_that_anybody_may_hold_stops_no_migration_without_a_word(pool: Pg
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn notices_tell_the_id_alone_where_jobs_are_behind_policies(pool: PgPool) {
+async fn notices_have_only_the_id_if_policies_hide_jobs(pool: PgPool) {
     let mut listener = sqlx::postgres::PgListener::connect_with(&pool).await.unwrap();
     listener.listen_all(["plumbline_jobs", "plumbline_requirements"]).await.unwrap();
     let mut told = async || {
@@ -420,7 +420,7 @@ async fn notices_tell_the_id_alone_where_jobs_are_behind_policies(pool: PgPool) 
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn limits_of_models_that_nobody_asks_are_forgotten(pool: PgPool) {
+async fn limits_of_unused_models_are_forgotten(pool: PgPool) {
     for (model, age) in [("old", "2 days"), ("new", "1 hour")] {
         let row = format!(
             "INSERT INTO endpoint_limits (endpoint, key_name, model, parallel, updated_at, requests_tat, tokens_tat)

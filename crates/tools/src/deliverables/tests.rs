@@ -64,7 +64,7 @@ fn text<'a>(files: &'a [(String, Option<String>)], path: &str) -> &'a str {
 }
 
 #[test]
-fn the_lists_hold_what_stands_by_document_section_and_page() {
+fn the_lists_are_sorted_by_document_section_and_page() {
     let files = files(&three(), None, &FileIndex::new());
     let list: Vec<Value> = serde_json::from_str(text(&files, "output/requirements.json")).unwrap();
     let ids: Vec<&str> = list.iter().filter_map(|requirement| requirement["id"].as_str()).collect();
@@ -87,7 +87,7 @@ fn the_lists_hold_what_stands_by_document_section_and_page() {
 }
 
 #[test]
-fn the_figures_of_the_report_are_the_rows_and_stand_once() {
+fn the_figures_of_the_report_match_the_rows_and_appear_once() {
     let report = "# Report\n\n[figures]\n\nNothing contradicts itself.\n";
     let once = files(&three(), Some(report), &FileIndex::new());
     let once = text(&once, SUMMARY_REPORT);

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unread_pages_stand_among_the_others_with_the_sentence_about_them() {
+    fn unread_pages_are_listed_among_the_others_with_their_sentence() {
         let warnings =
             vec!["Pages 2, 4 have no text layer; OCR is not available.".to_owned(), "Page 4: damaged.".to_owned()];
         let source = Source { path: "input/a.pdf".into(), warnings, unread_pages: vec![2, 4], ..Source::default() };

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_in_a_text_as_whole_words() {
+    fn a_name_occurs_in_a_text_as_whole_words() {
         assert!(names().occur_in("Every (INVOICE) is kept."));
         assert!(names().occur_in("The customer\nmaster-data are checked."));
         assert!(!names().occur_in("Invoicing is done monthly, by customers."));

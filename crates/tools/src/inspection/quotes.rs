@@ -221,7 +221,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn quotes_stand_in_marks_and_blocks_and_under_keys() {
+    fn quotes_are_in_marks_and_blocks_and_under_keys() {
         let text = "The policy says “records are kept for ten years.” and calls a \"record\" so.\n\n> Invoices are kept\n> for \
                     six years.\n\nA mark \" that is never closed\n\nEr sagt „es gilt für alle“ und «tout est bien dit».\n";
         let expected = [
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_told_from_the_text_around_them() {
+    fn headings_are_distinguished_from_the_text_around_them() {
         let text = "It says \"kept for ten years\".\n## Who is the \"sole and final owner\"?\n#\"one two three\"\n\n\
                     ```\n# \"four five six\"\n```\n";
         assert_eq!(quotes("output/a.md", text), ["kept for ten years", "one two three"]);

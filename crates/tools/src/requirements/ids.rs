@@ -54,7 +54,7 @@ mod tests {
     use super::number;
 
     #[test]
-    fn a_number_is_told_from_other_ids() {
+    fn a_number_is_distinguished_from_other_ids() {
         assert_eq!(
             ["r12", " R3 ", "req_0123456789ab", "r", "12", "r-1"].map(number),
             [Some(12), Some(3), None, None, None, None]

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_told_once_with_those_that_have_it() {
+    fn a_warning_is_reported_once_with_all_affected_types() {
         let mut judged = Judged::default();
         for (name, node) in [("r1", "R-0001"), ("r2", "R-0002")] {
             judged.add(Verdict::Integrated, name.into(), Some(node), "", vec!["C4: open".into()]);

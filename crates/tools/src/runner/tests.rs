@@ -140,7 +140,7 @@ async fn f49_a_panic_is_the_tool_s_error() {
 }
 
 #[tokio::test]
-async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
+async fn f48_a_tool_that_hangs_times_out() {
     check(
         odd(2, Hangs),
         Duration::from_millis(25),

@@ -66,7 +66,7 @@ fn coded(code: &str) -> String {
 }
 
 #[tokio::test]
-async fn errors_are_told_apart_by_the_servers_code_in_any_status() {
+async fn errors_are_distinguished_by_the_servers_code_in_any_status() {
     for (status, code, permanent) in [
         (400, "Neo.ClientError.Schema.ConstraintValidationFailed", true),
         (202, "Neo.ClientError.Statement.SyntaxError", true),
@@ -89,7 +89,7 @@ async fn errors_are_told_apart_by_the_servers_code_in_any_status() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_is_said_to_be_none() {
+async fn an_empty_answer_is_reported_as_one() {
     for (status, body) in [(404, "<html>not here</html>"), (200, "<html>a login page</html>"), (500, "{}"), (302, "")] {
         let error = error(status, body).await;
         assert!(matches!(error, GraphError::Malformed { .. }), "{status}: {error}");

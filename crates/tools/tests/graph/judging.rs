@@ -73,7 +73,7 @@ async fn the_rest_is_what_a_request_has_shown_whole_and_the_call_does_not_name()
 }
 
 #[tokio::test]
-async fn what_is_named_wrongly_is_told_and_the_others_are_judged() {
+async fn wrong_ids_are_reported_and_the_others_are_judged() {
     let mut rows = five();
     rows.held[4].name = None;
     next(&rows, json!({"count": 3})).await;

@@ -76,7 +76,7 @@ async fn what_one_result_has_no_room_for_comes_with_the_next_call() {
 }
 
 #[tokio::test]
-async fn a_long_script_is_written_in_parts_of_which_each_stands_for_itself() {
+async fn a_long_script_is_written_in_self_contained_parts() {
     let text =
         |n| format!("Invoices of kind {n} must be kept. {}", "They are filed by number, day and sender. ".repeat(200));
     let named = |n| HeldRequirement { name: Some(format!("Invoices of kind {n}")), ..row(n, &text(n)) };
@@ -249,7 +249,7 @@ async fn a_row_says_whether_it_is_relevant_and_whether_it_is_met() {
 }
 
 #[tokio::test]
-async fn similar_requirements_are_told_with_their_likeness() {
+async fn similar_requirements_are_reported_with_their_similarity() {
     let mut rows = rows(Vec::new());
     rows.known = vec![
         known(1, "Visitors wear badges.", "pending"),

@@ -68,7 +68,7 @@ async fn a_quote_that_does_not_occur_is_refused_with_the_nearest_passage() {
 }
 
 #[tokio::test]
-async fn a_wrong_page_is_put_right_and_said() {
+async fn a_wrong_page_is_corrected_and_reported() {
     let mut bench = bench();
     let wrong = json!({"source": "input/policy.pdf", "page": 3, "quote": "Invoices must be kept for ten years."});
     let said = bench.ok("cite", wrong.clone()).await;
@@ -124,7 +124,7 @@ async fn one_name_for_two_documents_is_refused() {
 }
 
 #[tokio::test]
-async fn a_source_is_prepared_once_for_all_citations_and_anew_when_it_changed() {
+async fn a_source_is_prepared_once_for_all_citations_and_again_after_a_change() {
     let mut bench = bench();
     for _ in 0..20 {
         bench.ok("cite", json!({"source": "policy.pdf", "quote": "Invoices must be kept for ten years."})).await;
@@ -194,7 +194,7 @@ async fn a_pointer_takes_the_sentence_it_names_however_short_and_wherever_it_sta
 }
 
 #[tokio::test]
-async fn a_quote_of_many_sentences_is_said_to_count_for_none() {
+async fn a_quote_of_many_sentences_is_reported_to_count_for_none() {
     let sentences: String = (1..=9).map(|n| format!("Record {n} must be kept for {n} years. ")).collect();
     let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", &sentences);
     bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;

@@ -34,7 +34,7 @@ async fn record(bench: &mut Bench, text: &str, citations: Value) {
 }
 
 #[tokio::test]
-async fn a_text_is_held_against_its_quotes_and_what_they_stand_under() {
+async fn a_text_is_compared_with_its_quotes_and_their_headings() {
     let mut bench = bench().await;
     for (text, citations, expected) in [
         ("The Fund Manager must ensure that the prospectus contains the investment objective.", at(3), &["mine"][..]),

@@ -158,7 +158,7 @@ async fn files_have_their_writers() {
 }
 
 #[tokio::test]
-async fn who_writes_the_plan_is_told_what_was_read_of_it() {
+async fn a_write_of_the_plan_returns_what_was_understood() {
     let mut bench = Bench::new();
     let wrote = bench.ok("write_file", json!({"path": "main_plan.md", "content": "1. Read\n2. Report\n"})).await;
     assert_eq!(wrote, "wrote main_plan.md: 2 lines, 18 bytes; it is read as a plan with 2 phases: Read; Report");

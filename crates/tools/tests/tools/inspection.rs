@@ -19,7 +19,7 @@ async fn refusal(mut bench: Bench) -> String {
 
 /// A quote is not called wrong if there was no text to look it up in.
 #[tokio::test]
-async fn documents_without_a_text_are_the_reason_that_is_said() {
+async fn documents_without_a_text_are_the_reported_reason() {
     let none = refusal(quoting(Bench::new().document("input/x.md", b"Invoices must be kept for ten years."))).await;
     assert_eq!(
         none,
@@ -93,7 +93,7 @@ fn costly() -> Bench {
 }
 
 #[tokio::test]
-async fn a_costly_schema_is_held_against_a_file_beside_the_event_loop() {
+async fn a_costly_schema_is_checked_off_the_event_loop() {
     let (mut ticks, began) = (0u32, std::time::Instant::now());
     let ticking = async {
         loop {
@@ -194,7 +194,7 @@ async fn a_heading_may_repeat_what_is_no_source() {
 
 /// A file that is not delivered is not checked, although it exists.
 #[tokio::test]
-async fn a_file_that_is_given_up_need_not_be_as_it_must() {
+async fn an_undelivered_file_is_not_checked() {
     let file =
         OwedContent::new("output/b.json".into(), true, None, &mut SchemaBudget::default()).expect("it has no schema");
     let mut bench = quoting(Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nNothing is kept.\n"));

@@ -24,7 +24,7 @@ fn row(bench: &Bench, at: usize) -> &RecordedRequirement {
 }
 
 #[tokio::test]
-async fn the_list_is_compact_and_goes_on_where_it_ended() {
+async fn the_list_is_compact_and_continues_where_it_ended() {
     let (mut bench, [first, second]) = bench().await;
     let all = bench.ok("list_requirements", json!({})).await;
     let expected = format!(
@@ -130,7 +130,7 @@ async fn quotes_are_added_to_those_that_are_there() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_taken_back_stands_nowhere_and_may_be_made_again() {
+async fn a_withdrawn_record_is_listed_nowhere_and_may_be_made_again() {
     let (mut bench, [first, second]) = bench().await;
     let said = bench.ok("withdraw_requirement", json!({"id": first, "reason": "a definition"})).await;
     assert_eq!((said, row(&bench, 0).status.as_str()), (format!("withdrawn {first}: Retention"), "withdrawn"));

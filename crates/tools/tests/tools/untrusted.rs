@@ -20,7 +20,7 @@ async fn each_tool_that_shows_text_of_others_is_a_way_in() {
 }
 
 #[tokio::test]
-async fn files_are_told_by_their_paths() {
+async fn files_are_identified_by_their_paths() {
     let files = ["input/policy.md", "input/context.json", "instructions.md", "notes/a.md", "tools/cite.md"];
     let bench = Bench::with(&files.map(|path| (path, "Words.\n")));
     for (path, untrusted) in [

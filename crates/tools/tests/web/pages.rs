@@ -101,7 +101,7 @@ async fn f67_nothing_leads_to_a_machine_that_is_not_public() {
 }
 
 #[tokio::test]
-async fn a_job_that_may_not_fetch_is_told_so() {
+async fn a_job_that_may_not_fetch_gets_an_error() {
     let refused = turn(None, None, &[("fetch_page", json!({"url": "https://example.org/"}))]).await.remove(0);
     assert_eq!(refused.content, "Error: web pages are not fetched in this job");
 }

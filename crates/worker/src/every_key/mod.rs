@@ -121,7 +121,7 @@ fn keys_that_are_shown_elsewhere_are_shown_there() {
 }
 
 #[test]
-fn leaves_are_found_in_groups_and_behind_alternatives() {
+fn leaves_are_found_in_groups_and_after_alternatives() {
     let group = json!({"anyOf": [{"properties": {"c": {}}}, {"type": "null"}]});
     let schema = json!({"properties": {"a": {"type": "string"}, "b": group}});
     assert_eq!(leaves(&schema, ""), BTreeSet::from(["a".to_owned(), "b.c".to_owned()]));

@@ -53,7 +53,7 @@ const ELSEWHERE: [(&str, &str, &str); 12] = [
     (
         "coverage_settings.unsupported",
         "crates/engine/tests/engine/dialogues/coverage.rs",
-        "a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails",
+        "a_job_whose_requirements_go_beyond_their_quotes_is_refused_once_and_then_fails",
     ),
     ("accept_by_rule", "tests/it/handover/by_rule.rs", "what_has_no_remark_is_accepted_without_a_request"),
     ("document_roots", "crates/worker/src/run/intake/tests.rs", "a_type_may_be_kept_to_folders_of_the_import_folder"),
@@ -137,12 +137,12 @@ fn limits(by: By) -> Vec<Pair> {
             key: "limits.approval_expires_s".to_owned(),
             shown: Shown::In {
                 file: "tests/it/recovery/approvals.rs",
-                test: "a_job_goes_on_when_all_its_calls_have_expired",
+                test: "a_job_continues_when_all_its_calls_have_expired",
             },
         },
         elsewhere("on_tool_failure", "a_job_may_be_stopped_by_a_tool_that_fails"),
         elsewhere("tool_retries", "a_search_that_fails_for_a_moment_is_made_again"),
-        elsewhere("tool_timeout_s", "a_search_that_does_not_answer_is_given_up"),
+        elsewhere("tool_timeout_s", "a_search_without_an_answer_times_out"),
     ]
 }
 

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_told_once_of_a_refusal() {
+    fn a_job_is_notified_once_of_a_refusal() {
         let keys = RefusedKeys::default();
         let old = client("old", "m");
         keys.refused(&old, job(1), "401".into());

@@ -44,7 +44,7 @@ mod tests {
     use super::{DocumentBudget, MOST_BYTES};
 
     #[tokio::test]
-    async fn what_does_not_fit_beside_others_waits_for_them() {
+    async fn a_document_that_exceeds_the_budget_waits_for_others() {
         let memory = DocumentBudget::new();
         assert!(memory.room_for(100).await.is_none());
         let large = memory.room_for(MOST_BYTES - (1 << 20)).await;

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_pass_is_told_at_once_and_a_wish_to_stop_is_heard() {
+    async fn a_permanent_error_is_reported_at_once_and_a_stop_is_honoured() {
         let (sender, mut stop) = watch::channel(Shutdown::None);
         let tries = Cell::new(0);
         let wrong = || async {

@@ -169,7 +169,7 @@ fn hold_against_the_page(table: &str) {
 
 /// Temporary objects of a session cannot shadow ours in a function that runs with its owner's rights.
 #[sqlx::test(migrations = false)]
-async fn temporary_things_stand_for_nothing_of_ours(pool: PgPool) {
+async fn temporary_files_are_none_of_ours(pool: PgPool) {
     let world = world(pool).await;
     let open: Vec<String> = sqlx::query_scalar(
         "SELECT p.oid::regprocedure::text FROM pg_proc p

@@ -15,7 +15,7 @@ fn under(text: &str, expected: &[(&str, &[u32])]) {
 }
 
 #[test]
-fn marks_that_count_on_behind_a_lead_begin_entries() {
+fn consecutive_marks_after_a_lead_begin_entries() {
     check(
         "The operator shall: (a) the log; (b) a report of each breach; and\n(c) an auditor. The owner must sign. It is so.\n",
         &[
@@ -51,7 +51,7 @@ fn marks_that_count_on_behind_a_lead_begin_entries() {
 }
 
 #[test]
-fn entries_of_full_sentences_and_lists_in_entries_are_told_apart() {
+fn entries_of_full_sentences_and_lists_in_entries_are_distinguished() {
     under(
         "It is so. The operator shall: 1. Keep a log. It is signed. 2. Report: (a) each breach; (b) each loss. 3. Sign it. The end.",
         &[
@@ -69,7 +69,7 @@ fn entries_of_full_sentences_and_lists_in_entries_are_told_apart() {
 }
 
 #[test]
-fn a_list_in_an_entry_leaves_the_entries_behind_it_under_their_lead() {
+fn a_list_in_an_entry_leaves_the_entries_after_it_under_their_lead() {
     under(
         "The operator shall:\n\n- keep: (a) a log; (b) a list. It is signed by hand.\n\n- report each breach.\n",
         &[

@@ -19,7 +19,7 @@ fn what_encloses_a_number_is_a_level_of_its_own() {
 }
 
 #[test]
-fn levels_are_told_apart_by_their_marks_alone() {
+fn levels_are_distinguished_by_their_marks_alone() {
     check(
         "The fund must publish:\n\n(a) its name;\n\n(b) of each manager:\n\n(i) the seat;\n\n(ii) the fees;\n\n(c) its rules.\n\n\
          4.2 The board may ask for:\n\n4.2.1 a report;\n\n4.3 The sky.\n",
@@ -46,7 +46,7 @@ fn a_ninth_letter_is_no_roman_number() {
 }
 
 #[test]
-fn an_interrupted_list_goes_on_by_its_numbers_or_its_signs() {
+fn an_interrupted_list_continues_by_its_numbers_or_marks() {
     check(
         "The manager must keep:\n\n(a) a register;\n\n(b) the following note:\n\n\u{201c}Past results say nothing.\u{201d}\n\n[page 2]\n\n(c) all letters;\n\n(d) bills.\n",
         &[

@@ -59,7 +59,7 @@ fn check(text: &str, expected: &[(u32, &str, Option<&'static str>)]) {
 }
 
 #[test]
-fn a_sentence_goes_on_after_the_end_of_a_page() {
+fn a_sentence_continues_after_the_end_of_a_page() {
     check(
         "[page 3]\n\n# Duties\n\nThe operator shall keep the docu-\nments for\n\n[page 4]\n\nten years. The log is blue.\n",
         &[
@@ -89,7 +89,7 @@ fn what_a_footnote_parts_is_a_candidate_on_both_pages() {
 }
 
 #[test]
-fn entries_stand_under_their_lead() {
+fn entries_are_under_their_lead() {
     check(
         "The operator shall:\n\n- keep a log;\n- report:\n  - spills;\n  - fires.\n\nThe operator may:\n\n\
          - keep copies;\n- paint the fence.\n\nThe sky is blue:\n\n1. at noon;\n",
@@ -175,7 +175,7 @@ fn titles_are_no_candidates_and_end_where_the_text_begins() {
 }
 
 #[test]
-fn ranges_say_where_sentences_stand() {
+fn ranges_give_the_positions_of_sentences() {
     let text = "[page 1]\n\n- The “first” item.\n  Its rest\n\n[page 2]\n\nends here. Ö.\n";
     let found: Vec<&str> = Scan::default().sentences(text).into_iter().map(|sentence| &text[sentence.range]).collect();
     assert_eq!(found, ["The “first” item.", "Its rest\n\n[page 2]\n\nends here.", "Ö."]);

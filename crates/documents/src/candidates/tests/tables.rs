@@ -46,7 +46,7 @@ fn only_a_column_about_obligation_makes_a_row_optional() {
 }
 
 #[test]
-fn rows_stand_under_the_sentence_above_their_table() {
+fn rows_are_under_the_sentence_above_their_table() {
     check(
         "The prospectus contains, at a minimum, the information in the following table.\n\n| No | Content |\n| --- | --- |\n| 1 | Name of the fund |\n\n[page 2]\n\n\
          | No | Content |\n| --- | --- |\n| 2 | Date of its rules |\n\n[page 3]\n\n| 3 | The second half of a row, which a page has torn |\n| --- | --- |\n\nThe sky is blue.\n\n| No | Content |\n| --- | --- |\n| 1 | Name of a star |\n",

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_article_stands_out_and_a_list_does_not() {
+    fn the_article_is_recognized_and_a_list_is_not() {
         let paragraph = "Invoices must be kept for ten years, letters for six, and everything else as long as needed. ";
         let page = format!(
             "<html><head><title>Retention</title></head><body><div class='sidebar'><ul><li><a href='/a'>Other rules</a>\

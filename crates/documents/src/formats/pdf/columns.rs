@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_is_read_as_a_whole() {
+    fn columns_side_by_side_are_each_read_as_a_whole() {
         let lines = |left: f32, right: f32, top: f32| (0..10).map(move |row| (top - 12.0 * row as f32, left, right));
         for top in [700.0, 694.0] {
             let mut columns: Vec<_> = lines(72.0, 280.0, 700.0).chain(lines(300.0, 508.0, top)).collect();

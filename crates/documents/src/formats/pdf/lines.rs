@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn numbered_clauses_begin_paragraphs_and_headings_stand_alone() {
+    fn numbered_clauses_begin_paragraphs_and_headings_are_separate() {
         let full = 500.0;
         let mut page = lines(&[
             (700.0, 10.0, 150.0, "1. DEFINITIONS"),

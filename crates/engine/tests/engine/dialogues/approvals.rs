@@ -120,7 +120,7 @@ fn each_decision_says_what_becomes_of_its_call_alone() {
 }
 
 #[test]
-fn what_a_person_changed_is_sent_and_the_model_is_told() {
+fn edited_arguments_are_sent_and_reported_to_the_model() {
     let mut dialogue = answered(&["index_page"]);
     let said = results(&decide(&mut dialogue, &[EDIT]));
     assert!(said[0].contains("Page 7 is indexed") && said[0].contains("changed by anna"), "{said:?}");
@@ -218,7 +218,7 @@ fn only_a_call_that_would_run_is_asked_for() {
 }
 
 #[test]
-fn calls_behind_the_one_that_ends_the_phase_are_asked_for_in_their_turn() {
+fn calls_after_the_one_that_ends_the_phase_are_requested_in_their_turn() {
     let mut names = vec!["send_letter"];
     names.extend([["read_file", "todo_complete"]; 5].concat());
     names.push("index_page");

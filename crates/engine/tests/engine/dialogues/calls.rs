@@ -77,7 +77,7 @@ fn of_seventy_calls_sixty_four_are_carried_out_and_all_are_answered() {
 }
 
 #[test]
-fn the_whole_calls_of_a_cut_answer_are_carried_out_and_the_torn_one_is_told_of() {
+fn the_complete_calls_of_a_cut_answer_are_executed_and_the_incomplete_one_is_reported() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let record = |n: i32| ("add_requirement", json!({"text": format!("Invoice {n} must be kept.")}));
     let whole: Vec<_> = (0..28).map(record).collect();
@@ -214,7 +214,7 @@ fn nested_arguments_that_arrive_as_text_or_as_one_item_are_read_as_the_schema_wa
 }
 
 #[test]
-fn objects_one_behind_the_other_are_that_many_calls() {
+fn consecutive_objects_are_that_many_calls() {
     let mut dialogue = Dialogue::begun(settings());
     let two = ToolCall { arguments: r#"{"text": "one"}{"text": "two"}"#.into(), ..call("add_note", &json!({})) };
     dialogue.reply(reply("", vec![two]));

@@ -127,7 +127,7 @@ fn where_the_window_is_full_what_is_done_goes_before_what_is_old() {
 }
 
 #[test]
-fn a_conversation_that_goes_on_lets_go_what_the_phase_before_has_done() {
+fn a_continued_conversation_drops_what_the_previous_phase_has_done() {
     let mut dialogue = reader(Dialogue::with(|settings| {
         settings.limits.closed_todos = ClosedTodos::Drop;
         settings.phases.history_at_boundary = HistoryAtBoundary::Compact;

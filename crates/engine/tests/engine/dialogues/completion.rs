@@ -84,7 +84,7 @@ fn arguments_are_checked() {
 }
 
 #[test]
-fn nothing_delivered_and_nothing_said_of_it_is_refused() {
+fn nothing_delivered_and_nothing_declared_is_refused() {
     let mut dialogue = finished(settings());
     let result = dialogue.call("job_complete", claim(&[], &[]));
     assert!(
@@ -94,7 +94,7 @@ fn nothing_delivered_and_nothing_said_of_it_is_refused() {
 }
 
 #[test]
-fn nothing_delivered_and_said_so_ends_as_failed() {
+fn nothing_delivered_and_declared_so_ends_as_failed() {
     let mut dialogue = finished(settings());
     dialogue.call("job_complete", claim(&[], &["the report: the document is empty"]));
     let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
@@ -168,7 +168,7 @@ fn owing() -> Dialogue {
 }
 
 #[test]
-fn a_job_that_said_what_it_could_not_deliver_is_workable_after_a_retry() {
+fn a_job_that_declared_files_undelivered_can_be_retried() {
     let staged: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Check section {id}")})).collect();
     let sentence = "output/answers.json was owed and not delivered: output/answers.json: the policy answers nothing";
     for ahead in [false, true] {

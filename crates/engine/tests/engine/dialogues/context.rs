@@ -172,7 +172,7 @@ fn a_summary_waits_out_an_outage() {
 }
 
 #[test]
-fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_up() {
+fn a_request_too_long_for_the_provider_is_summarized_then_cut_then_fails() {
     let mut dialogue = talker(settings());
     for n in 0..6 {
         talk(&mut dialogue, n);
@@ -268,7 +268,7 @@ fn nothing_is_cleared_that_the_model_has_not_read_and_no_refusal_is() {
 }
 
 #[test]
-fn what_stands_in_a_cleared_place_is_true_of_its_tool() {
+fn the_note_in_a_cleared_place_is_true_of_its_tool() {
     let mut settings = small(6000);
     settings.limits.keep_recent_tool_results = 1;
     let mut dialogue = reader(settings);
@@ -287,7 +287,7 @@ fn what_stands_in_a_cleared_place_is_true_of_its_tool() {
 }
 
 #[test]
-fn an_answer_gets_the_results_that_the_window_holds_and_is_told_of_the_others() {
+fn an_answer_gets_the_results_that_the_window_holds_and_a_list_of_the_others() {
     let mut dialogue = reader(small(4000));
     let calls: Vec<(&str, Value)> = (0..8).map(|n| ("read_file", json!({"path": format!("page_{n}.md")}))).collect();
     let results = dialogue.calls(&calls);
@@ -317,7 +317,7 @@ fn reset_begins_each_phase_with_a_fresh_conversation() {
 }
 
 #[test]
-fn compact_goes_on_with_the_conversation_under_the_new_system_prompt() {
+fn compact_continues_the_conversation_under_the_new_system_prompt() {
     let compact = Dialogue::with(|settings| settings.phases.history_at_boundary = HistoryAtBoundary::Compact);
     let mut dialogue = Dialogue::working(compact, 2);
     let request = dialogue.request();

@@ -136,7 +136,7 @@ fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request() {
 }
 
 #[test]
-fn a_document_without_text_beside_one_with_text_is_named_by_the_system() {
+fn a_document_without_text_is_named_by_the_system_if_others_have_text() {
     let mut dialogue = Dialogue::new(covering_with(|settings| {
         settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, unsupported: 1.0, records: false });
     }));
@@ -169,7 +169,7 @@ fn what_the_model_may_prepare_itself_the_system_prepares_when_a_phase_of_work_ha
 }
 
 #[test]
-fn a_document_that_nobody_has_prepared_is_not_passed_over() {
+fn an_unprepared_document_is_not_skipped() {
     let mut dialogue = Dialogue::new(covering_with(|settings| settings.prepare = Prepare::Model));
     dialogue.apply(intake_of_four());
     dialogue.call("write_file", json!({"path": "output/report.md", "content": "42 requirements recorded, 42 quotes."}));
@@ -276,7 +276,7 @@ fn recorded(tagged: usize, unsupported: f64) -> Dialogue {
 }
 
 #[test]
-fn a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails() {
+fn a_job_whose_requirements_go_beyond_their_quotes_is_refused_once_and_then_fails() {
     let mut dialogue = recorded(2, 0.5);
     let refused = complete(&mut dialogue, json!([]));
     assert!(refused.contains("2 of 2 requirements need a look"), "{refused}");
@@ -393,7 +393,7 @@ fn a_todo_has_the_passages_of_its_field_and_of_its_text() {
 }
 
 #[test]
-fn a_text_that_no_request_carried_was_read_by_nobody() {
+fn a_text_in_no_request_was_not_read() {
     let mut dialogue = working(covering());
     // One answer reads all of it and ends the phase: the next request starts a new conversation without the text.
     let mut calls = vec![("read_file", json!({"path": "input/policy.pdf"}))];
@@ -406,7 +406,7 @@ fn a_text_that_no_request_carried_was_read_by_nobody() {
 }
 
 #[test]
-fn todos_for_what_was_left_behind_are_added_where_the_model_writes_none() {
+fn todos_for_skipped_passages_are_added_if_the_model_writes_none() {
     let mut dialogue = working_on(&one_a_passage());
     read(&mut dialogue);
     // Each of the two with a candidate is refused once.

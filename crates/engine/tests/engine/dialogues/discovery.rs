@@ -63,7 +63,7 @@ fn a_loaded_tool_comes_last_and_stays_through_phases_and_restarts() {
 }
 
 #[test]
-fn nothing_is_said_where_nothing_is_deferred() {
+fn nothing_is_reported_if_nothing_is_deferred() {
     let dialogue = Dialogue::begun(settings());
     assert!(!dialogue.request()[0].text.contains("search_tools"));
 }

@@ -63,7 +63,7 @@ fn a_call_that_was_not_parsed_is_remarked_on_once_before_the_next_try() {
 }
 
 #[test]
-fn a_model_that_has_answered_is_not_given_up_when_it_is_denied_once() {
+fn a_model_that_has_answered_survives_one_denial() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.call("read_plan", json!({}));
     fails(&mut dialogue, FailureClass::Permanent, Suspicion::Passing);
@@ -168,7 +168,7 @@ fn q30_a_server_that_tells_a_window_below_what_was_sent_pauses_the_job_with_the_
 }
 
 #[test]
-fn the_answer_that_raised_the_alarm_stays_for_whoever_says_go_on() {
+fn the_answer_that_raised_the_alarm_is_kept_for_a_resume() {
     let mut dialogue = counted(Some(4096), |_, _| (1100, 0));
     let last = dialogue.run.state().next_seq;
     dialogue.resume(|_| {});
@@ -180,7 +180,7 @@ fn the_answer_that_raised_the_alarm_stays_for_whoever_says_go_on() {
 }
 
 #[test]
-fn a_server_that_tells_nothing_is_known_by_a_count_that_stands_while_more_is_sent() {
+fn a_silent_server_is_detected_by_a_constant_count_while_more_is_sent() {
     for varies in [0, 200] {
         let dialogue = counted(None, |sent, _| (2051 + sent % (varies + 1), 0));
         assert!(dialogue.reason().contains("its count stood at 3 answers"), "{}", dialogue.reason());
@@ -191,7 +191,7 @@ fn a_server_that_tells_nothing_is_known_by_a_count_that_stands_while_more_is_sen
 type Reported<'a> = dyn Fn(u32, u32) -> (u32, u32) + 'a;
 
 #[test]
-fn a_wrong_count_accuses_nobody() {
+fn a_wrong_count_raises_no_alarm() {
     let whole = |sent: u32| sent;
     let ways: [(&str, &Reported<'_>); 7] = [
         ("whole", &|sent, _| (whole(sent), 0)),
@@ -212,7 +212,7 @@ fn a_wrong_count_accuses_nobody() {
 
 /// Some servers count only texts: long arguments are not included.
 #[test]
-fn a_count_without_calls_accuses_nobody() {
+fn a_count_without_calls_raises_no_alarm() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let whole = |settings: &mut plumbline_engine::Settings| {
         settings.limits.context_threshold_tokens = 100_000;

@@ -68,7 +68,7 @@ fn one_answer_may_work_on_several_todos_before_it_closes_them() {
 
 /// A validator that judges everything during its second todo.
 #[test]
-fn work_done_ahead_is_evidence_for_the_todos_behind_it() {
+fn work_done_ahead_is_evidence_for_later_todos() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.calls(&(1..=9).map(record).collect::<Vec<_>>());
     for id in 1..=4 {

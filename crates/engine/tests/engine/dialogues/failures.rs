@@ -146,7 +146,7 @@ fn a_quota_pauses_at_once_and_a_resumed_job_begins_with_a_clean_count() {
 }
 
 #[test]
-fn a_refused_key_parks_at_the_first_refusal_and_is_never_given_up() {
+fn a_refused_key_parks_at_the_first_refusal_and_never_fails_the_job() {
     let mut dialogue = Dialogue::begun(settings());
     let refuse = |dialogue: &mut Dialogue| {
         let hint = Some("check the key in OPENAI_API_KEY".to_string());
@@ -198,7 +198,7 @@ fn a_filter_is_asked_again_and_ends_the_job_when_it_insists() {
 }
 
 #[test]
-fn the_first_error_is_kept_beside_the_last() {
+fn the_first_error_is_kept_with_the_last() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.fails(FailureClass::Transient);
     dialogue.wake();

@@ -77,7 +77,7 @@ fn feedback_in_review_reopens_the_work() {
 }
 
 #[test]
-fn lesson_57_a_job_does_not_complete_over_words_that_nobody_has_read() {
+fn lesson_57_a_job_does_not_complete_over_unread_words() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.finish_phase();
     let search = crate::kit::call("web_search", &json!({"query": "GoBD"}));

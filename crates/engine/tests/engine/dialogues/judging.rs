@@ -132,7 +132,7 @@ fn a_result_that_was_cut_shows_nothing() {
 }
 
 #[test]
-fn a_conversation_that_begins_anew_has_nothing_that_the_old_one_gave() {
+fn a_reset_conversation_has_none_of_the_rows_of_the_old_one() {
     let mut dialogue = validator();
     answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
     answer(&mut dialogue, &[("judge_requirements", &[1])]);

@@ -69,7 +69,7 @@ fn a_model_may_not_give_up_phase_after_phase() {
 }
 
 #[test]
-fn a_todo_is_not_closed_behind_a_call_that_failed() {
+fn a_todo_is_not_closed_after_a_failed_call() {
     let mut dialogue = Dialogue::working(settings(), 2);
     let results = dialogue.calls(&[("read_file", json!({"path": "nowhere.md"})), ("todo_complete", json!({}))]);
     assert!(results[0].starts_with("Error:"), "{results:?}");
@@ -79,7 +79,7 @@ fn a_todo_is_not_closed_behind_a_call_that_failed() {
 }
 
 #[test]
-fn a_closing_behind_a_refused_one_closes_no_other_todo() {
+fn a_closing_after_a_refused_one_closes_no_other_todo() {
     let mut dialogue = Dialogue::working(settings(), 2);
     let close = |notes: &str| ("todo_complete", json!({"notes": notes}));
     let read = ("read_file", json!({"path": "instructions.md"}));

@@ -72,7 +72,7 @@ fn a_file_tool_sees_what_the_engines_tools_wrote_before_it() {
 }
 
 #[test]
-fn a_write_behind_an_engine_tool_s_is_the_last_word() {
+fn a_write_after_that_of_an_engine_tool_wins() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.calls(&[
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: First\n"})),
@@ -143,7 +143,7 @@ fn from_the_first_call_that_it_does_not_bind_on_the_next_phase_carries_them_out(
 }
 
 #[test]
-fn a_new_plan_behind_the_end_of_work_is_written_in_the_phase_that_may_write_it() {
+fn a_new_plan_after_the_end_of_work_is_written_in_the_phase_that_may_write_it() {
     let mut dialogue = at_the_end_of_work(2);
     let plan = "# Plan\n\n## Phase 1: Part 1\n- [x] do it\n\n## Phase 2: Part 2\n- [ ] annex B\n";
     let mut calls = vec![
@@ -208,7 +208,7 @@ fn a_held_completion_is_for_a_final_review_with_nothing_open() {
 }
 
 #[test]
-fn calls_behind_the_end_of_the_job_are_named_when_feedback_reopens_it() {
+fn calls_after_the_end_of_the_job_are_listed_when_feedback_reopens_it() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.autonomy = Autonomy::Review));
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
     let undelivered = ["all but the first page: nothing else was asked for"];
@@ -238,7 +238,7 @@ fn a_failed_held_call_does_not_take_the_end_back() {
 }
 
 #[test]
-fn external_calls_behind_an_end_are_no_exception_and_outlive_a_crash() {
+fn external_calls_after_an_end_are_no_exception_and_survive_a_crash() {
     let mut dialogue = at_the_end_of_planning();
     let calls: Vec<ToolCall> = [
         ("read_file", json!({"path": "instructions.md"})),
@@ -269,7 +269,7 @@ fn external_calls_behind_an_end_are_no_exception_and_outlive_a_crash() {
 }
 
 #[test]
-fn where_the_conversation_goes_on_the_results_are_in_it_once() {
+fn in_a_continued_conversation_the_results_appear_once() {
     let mut dialogue = Dialogue::working(
         Dialogue::with(|settings| settings.phases.history_at_boundary = HistoryAtBoundary::Compact),
         2,

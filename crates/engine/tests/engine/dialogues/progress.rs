@@ -65,7 +65,7 @@ fn the_last_phase_is_final_and_its_open_steps_are_named() {
 }
 
 #[test]
-fn a_second_phase_that_leaves_nothing_behind_ends_the_job() {
+fn a_second_phase_without_results_ends_the_job() {
     let mut dialogue = planned(settings());
     close_all(&mut dialogue);
     let text = opening(&dialogue);

@@ -102,7 +102,7 @@ fn what_is_written_is_not_asked_for_at_the_end() {
 }
 
 #[test]
-fn closing_counts_what_the_todo_left_behind() {
+fn closing_counts_the_results_of_the_todo() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let record = |n: i32| ("add_requirement", json!({"text": format!("Invoices of kind {n} must be kept.")}));
     let file = ("write_file", json!({"path": "notes/a.md", "content": "Kinds of invoices and what holds of them."}));
@@ -186,7 +186,7 @@ fn a_job_that_fails_leaves_its_phase_and_the_reason_on_record() {
 }
 
 #[test]
-fn a_list_that_was_given_up_is_nobodys_view() {
+fn an_abandoned_list_is_not_shown() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.call("todo_rewind", json!({"issue": "no sections"}));
     assert!(!dialogue.toy.files.contains_key("todos.yaml"));

@@ -44,7 +44,7 @@ fn a_rewind_without_an_issue_is_refused() {
 }
 
 #[test]
-fn archive_and_reset_begins_the_same_strategic_phase_anew() {
+fn archive_and_reset_restarts_the_same_strategic_phase() {
     let mut dialogue = Dialogue::working(settings(), 2);
     dialogue.finish_phase();
     dialogue.close();
@@ -85,7 +85,7 @@ fn the_escape_hatch_is_refused_when_it_was_used_too_often_with_what_is_left_to_d
 }
 
 #[test]
-fn a_tactical_phase_earns_one_of_them_back_unless_it_makes_up_for_one_that_was_given_up() {
+fn a_tactical_phase_earns_one_of_them_back_unless_it_replaces_an_abandoned_one() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.write_plan(9);
     for _ in 0..3 {

@@ -200,7 +200,7 @@ fn lesson_27_a_path_prefix_costs_no_delivery() {
 }
 
 #[test]
-fn lesson_28_a_repeated_call_is_told_that_nothing_changed() {
+fn lesson_28_the_result_of_a_repeated_call_says_that_nothing_changed() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let results: Vec<String> = (0..3).map(|_| dialogue.call("web_search", json!({"query": "GoBD"}))).collect();
     assert!(results[2].contains("the same result for the same call, 3 times now"), "{}", results[2]);

@@ -6,7 +6,7 @@ use plumbline_engine::{Corrupt, Effect, HistoryAtBoundary, JobExit, PhaseKind, R
 use serde_json::{Value, json};
 
 #[test]
-fn lesson_18_the_conversation_may_go_on_across_a_boundary() {
+fn lesson_18_the_conversation_may_continue_across_a_boundary() {
     let compact = Dialogue::with(|settings| settings.phases.history_at_boundary = HistoryAtBoundary::Compact);
     let mut dialogue = Dialogue::begun(compact);
     dialogue.call("read_file", json!({"path": "instructions.md"}));

@@ -53,7 +53,7 @@ fn lesson_37_broken_arguments_are_never_replayed() {
 }
 
 #[test]
-fn lesson_38_a_cut_call_is_told_to_split_and_capped() {
+fn lesson_38_a_cut_call_gets_the_advice_to_split_and_is_capped() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.cut_off("write_file", &json!({"path": "a.md", "content": "…"}));
     assert!(dialogue.request()[3].text.contains("write long files in several parts"), "{}", dialogue.request()[3].text);

@@ -114,7 +114,7 @@ fn five_closings_for_three_todos_close_three_and_none_of_the_next_phase() {
 }
 
 #[test]
-fn a_plan_behind_the_end_of_work_is_written_in_the_phase_that_plans_and_lists_and_closings_are_not() {
+fn a_plan_after_the_end_of_work_is_written_in_the_planning_phase_but_lists_and_closings_are_not() {
     let mut job = working(1);
     let mut calls = vec![Call::TodoComplete, Call::WritePlan(plan_of(2)), list_of("B")];
     calls.extend([const { Call::TodoComplete }; 4]);
@@ -126,7 +126,7 @@ fn a_plan_behind_the_end_of_work_is_written_in_the_phase_that_plans_and_lists_an
 }
 
 #[test]
-fn requirements_behind_the_last_todo_are_recorded_in_the_phase_that_records() {
+fn requirements_after_the_last_todo_are_recorded_in_the_recording_phase() {
     let mut job = working(1);
     let texts: Vec<String> = (1..=10).map(|n| format!("Record {n} is kept.")).collect();
     let calls: Vec<Call> =
@@ -171,7 +171,7 @@ fn a_list_that_the_answer_has_written_is_read_and_ends_the_phase() {
 }
 
 #[test]
-fn a_write_of_the_plan_behind_the_end_of_work_waits_for_the_next_phase_and_all_that_follows_with_it() {
+fn a_write_of_the_plan_after_the_end_of_work_waits_for_the_next_phase_with_all_later_calls() {
     let mut job = working(1);
     let calls = [
         Call::TodoComplete,
@@ -201,7 +201,7 @@ fn files_have_their_writers() {
 }
 
 #[test]
-fn a_failed_call_behind_the_end_does_not_take_it_back() {
+fn a_failed_call_after_the_end_does_not_revert_it() {
     let mut job = working(1);
     assert_eq!(
         fates(&mut job, &[Call::TodoComplete, read("missing.md"), Call::GetProgress]),
@@ -211,7 +211,7 @@ fn a_failed_call_behind_the_end_does_not_take_it_back() {
 }
 
 #[test]
-fn a_phase_that_is_given_up_takes_the_calls_behind_it_too() {
+fn an_abandoned_phase_drops_the_calls_after_it() {
     let mut job = working(3);
     let calls =
         [Call::TodoRewind("it has no sections".into()), Call::AddNote("by pages".into()), Call::ArchiveAndReset];
@@ -221,7 +221,7 @@ fn a_phase_that_is_given_up_takes_the_calls_behind_it_too() {
 }
 
 #[test]
-fn a_job_is_completed_behind_its_last_phase_where_nothing_is_open() {
+fn a_job_completes_after_its_last_phase_if_nothing_is_open() {
     let report = write("output/report.md", "All twelve pages were read; nothing is missing.");
     let complete = Call::JobComplete { deliverable: "output/report.md".into() };
     let calls = [report, Call::TodoComplete, complete, Call::AddNote("late".into())];

@@ -41,7 +41,7 @@ async fn pause_resume_cancel_retry(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn retry_starts_the_counts_anew_and_keeps_the_work(pool: PgPool) {
+async fn retry_resets_the_counts_and_keeps_the_work(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     commit(&store, job.lease(), 0, &[]).await.unwrap();
@@ -55,7 +55,7 @@ async fn retry_starts_the_counts_anew_and_keeps_the_work(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_review_ends_by_approval_or_goes_on_by_feedback(pool: PgPool) {
+async fn a_review_ends_by_approval_or_continues_by_feedback(pool: PgPool) {
     let store = store(&pool);
     let approved = in_review(&store).await;
     assert_eq!(store.command(approved, &Command::Approve).await.unwrap(), "completed");

@@ -39,7 +39,7 @@ async fn a_database_of_another_encoding_is_refused_before_the_first_migration(po
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_login_that_may_not_make_tables_is_told_before_the_first_migration(pool: PgPool) {
+async fn a_login_that_may_not_create_tables_is_refused_before_the_first_migration(pool: PgPool) {
     empty(&pool).await;
     let login = login(&pool, "").await;
     let weak = connect(&login.url).await;

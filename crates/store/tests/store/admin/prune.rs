@@ -199,7 +199,7 @@ async fn usage_a_day_survives_the_jobs(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn workers_are_told_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
+async fn workers_learn_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
     let store = store(&pool);
     let (ran, never_ran) = (ended(&pool, "completed", 40).await, ended(&pool, "cancelled", 40).await);
     let upload = format!("upload-{ran}");

@@ -56,7 +56,7 @@ async fn a_user_takes_the_job_away_with_a_plain_update(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_step_that_breaks_a_rule_leaves_nothing_behind(pool: PgPool) {
+async fn a_step_that_breaks_a_rule_writes_nothing(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     let twice = [something()[0].clone(), something()[0].clone()];
@@ -91,7 +91,7 @@ fn waiting(count: u32) -> String {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_step_behind_a_delete_writes_nothing_and_one_before_it_leaves_nothing(pool: PgPool) {
+async fn a_step_after_a_delete_writes_nothing_and_one_before_it_leaves_nothing(pool: PgPool) {
     let store = store(&pool);
     for step_first in [false, true] {
         let job = running(&store).await;

@@ -301,7 +301,7 @@ async fn steps_with_nothing_to_write_are_written_together_too(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_lost_lease_and_a_refused_step_concern_nobody_else(pool: PgPool) {
+async fn a_lost_lease_and_a_refused_step_affect_no_other_job(pool: PgPool) {
     let store = store(&pool);
     let [lost, a, b, refused] = jobs(&store).await;
     execute(&pool, format!("UPDATE jobs SET status = 'cancelled' WHERE id = '{}'", lost.id)).await.unwrap();
@@ -381,7 +381,7 @@ async fn a_rare_row_that_somebody_holds_locked_keeps_no_other_waiting(pool: PgPo
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_lost_answer_leaves_nobody_in_doubt(pool: PgPool) {
+async fn a_lost_answer_leaves_no_waiter_in_doubt(pool: PgPool) {
     const SAID: &[u8] = b"the connection breaks here";
     for cut in [Cut::Before, Cut::After] {
         let base = store(&pool);
@@ -406,7 +406,7 @@ async fn a_lost_answer_leaves_nobody_in_doubt(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_caller_that_gives_up_takes_nobody_with_it(pool: PgPool) {
+async fn a_caller_that_times_out_does_not_affect_others(pool: PgPool) {
     let store = store(&pool);
     let [left, a] = jobs(&store).await;
     let busy = Busy::new(&pool, &store).await;

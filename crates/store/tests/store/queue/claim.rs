@@ -284,7 +284,7 @@ async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn no_job_is_left_behind_whatever_comes_while_many_are_claimed(pool: PgPool) {
+async fn no_job_is_missed_while_many_are_claimed(pool: PgPool) {
     let store = store(&pool);
     execute(&pool, "INSERT INTO concurrency_limits VALUES ('creator', 'b', 100)").await.unwrap();
     insert_mixed(&pool, 1500).await;

@@ -88,7 +88,7 @@ async fn keys_have_limits_of_their_own_within_that_of_the_type(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_full_lane_keeps_nobody_behind_it_waiting(pool: PgPool) {
+async fn a_full_lane_does_not_delay_the_jobs_after_it(pool: PgPool) {
     let store = store(&pool);
     limit(&pool, "creator", "", 1).await;
     execute(

@@ -23,7 +23,7 @@ async fn inserts_and_changes_of_status_are_notified_and_steps_are_not(pool: PgPo
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_broken_connection_is_told_and_mended(pool: PgPool) {
+async fn a_broken_connection_is_reported_and_replaced(pool: PgPool) {
     let store = store(&pool);
     let mut listener = store.listen().await.unwrap();
     let listening = "FROM pg_stat_activity

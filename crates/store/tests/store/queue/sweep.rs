@@ -68,7 +68,7 @@ async fn three_crashes_at_one_step_are_enough(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn nobody_is_failed_for_what_another_job_did(pool: PgPool) {
+async fn no_job_fails_for_what_another_job_did(pool: PgPool) {
     let store = store(&pool);
     let (one, two) = (pending(&store).await, pending(&store).await);
     for crash in 1..=5 {

@@ -44,7 +44,7 @@ async fn reason(pool: &PgPool, job: Uuid) -> Option<String> {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_job_of_an_unknown_type_is_told_so_until_somebody_knows_it(pool: PgPool) {
+async fn a_job_of_an_unknown_type_has_the_reason_until_a_worker_knows_the_type(pool: PgPool) {
     let store = store(&pool);
     worker(&store).await;
     let (unknown, known) = (comparison(&store).await, pending(&store).await);

@@ -89,7 +89,7 @@ async fn a_row_that_somebody_has_taken_is_left_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn the_words_of_a_row_that_was_withdrawn_are_free_and_those_of_one_put_right_are_not(pool: PgPool) {
+async fn the_text_of_a_withdrawn_row_is_free_and_that_of_a_corrected_one_is_not(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     let (one, two) = (requirement(1, "Invoices must be kept."), requirement(2, "Receipts must be kept."));

@@ -65,7 +65,7 @@ async fn deleting_a_job_takes_all_that_belongs_to_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_server_that_is_not_there_is_said_at_once(pool: PgPool) {
+async fn an_absent_server_is_reported_at_once(pool: PgPool) {
     drop(pool);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://nobody@{free}/none");

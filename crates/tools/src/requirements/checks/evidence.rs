@@ -142,7 +142,7 @@ mod tests {
     use super::is_entry;
 
     #[test]
-    fn an_entry_is_known_by_its_beginning_and_by_what_stands_before_it() {
+    fn an_entry_is_recognized_by_its_beginning_and_the_text_before_it() {
         for (quote, before, expected) in [
             ("Invoices must be kept.", "This is about paper.", false),
             ("keep a log;", "The operator shall:", true),

@@ -69,7 +69,7 @@ mod tests {
     use super::ids_in;
 
     #[test]
-    fn ids_are_found_wherever_they_stand_and_nothing_else_is() {
+    fn ids_are_found_anywhere_and_nothing_else_is() {
         let text = "| req_0123456789ab | (req_0123456789ac), `req_0123456789ad`: req_ids, req_0123, req_0123456789abc.";
         let found: Vec<String> = ids_in(text).into_iter().collect();
         assert_eq!(found, ["req_0123456789ab", "req_0123456789ac", "req_0123456789ad"]);

@@ -48,7 +48,7 @@ fn one_draw_is_for_all_and_they_go_in_their_order() {
 }
 
 #[test]
-fn after_a_change_everything_is_given_back_and_drawn_anew() {
+fn after_a_change_everything_is_returned_and_drawn_again() {
     let now = Instant::now();
     let mut queue = queue(now);
     let mut granted = join(&mut queue, 100);
@@ -136,7 +136,7 @@ fn a_slot_that_others_wait_for_is_not_used_again() {
 }
 
 #[test]
-fn a_request_that_is_given_up_gives_back_what_was_drawn() {
+fn an_abandoned_request_returns_what_it_drew() {
     let now = Instant::now();
     let mut queue = queue(now);
     let waiting = join(&mut queue, 500);
