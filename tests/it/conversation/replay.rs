@@ -192,7 +192,7 @@ async fn what_cannot_be_replayed_says_why(pool: PgPool) {
         (nobody.as_str(), "there is no job"),
         ("nowhere.json", "could not be read"),
         ("newer.json", "use a newer plumbline"),
-        ("none.json", "no recording"),
+        ("none.json", "not a recording"),
     ] {
         let ended = world.run(&["replay", name]).await;
         assert_eq!(ended.code, Some(1), "{name}: {ended:?}");
