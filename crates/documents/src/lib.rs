@@ -3,7 +3,7 @@
 //! ```text
 //! bytes ──Parser──▶ child process ──pages──▶ page-marked text ─┬─▶ chunks      along headings, within a token limit
 //!                    (formats)                                 ├─▶ candidates  sentences that may state an obligation
-//!                                                              └─▶ quotes      where a quote stands, or what comes nearest
+//!                                                              └─▶ quotes      where a quote occurs, or nearly
 //! ```
 //!
 //! No parser of these formats survives every hostile file: a stack overflow or a failed huge allocation ends the

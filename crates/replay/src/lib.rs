@@ -18,7 +18,7 @@
 //! | what is in a recording | `recording`, [`plumbline_store::RecordedJob`] |
 //! | how is a step done again | `step`, `tools`, `carried` |
 //! | what counts as different | `compare`, `difference`, `digest` |
-//! | what stands for the database | `memory_job` |
+//! | in place of the database | `memory_job` |
 //! | which settings has a step | `settings` |
 //!
 //! # Bounds

@@ -34,7 +34,7 @@ const JUDGING: [&str; 3] = ["judge_requirements", "integrate_requirement", "reje
 const REMARK: &str = "\n\n(This is the same result for the same call, ";
 /// What a ranked search says of itself; see `search_files`.
 const RANKED: [&str; 3] = ["these passages come nearest", "so this is a text search)", "ranked by meaning"];
-/// What the engine itself writes at any time, which therefore is nobody's product.
+/// Files that the engine itself writes at any time, so no tool produces them.
 const OF_THE_ENGINE: [&str; 6] =
     ["todos.yaml", "workspace_summary.md", "progress.md", "main_plan.md", "archive/", "tool_results/"];
 

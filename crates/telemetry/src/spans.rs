@@ -223,7 +223,7 @@ impl Commit {
 }
 
 /// Showing a commit in the folder; `waited` is how long the commit had been waiting for that.
-/// `n_files` is recorded by whoever reads them.
+/// The reader of the files records `n_files`.
 pub async fn mirror<T>(step: i64, waited: Duration, show: impl Future<Output = T>) -> T {
     let span = info_span!(target: TARGET, "mirror", step, n_files = tracing::field::Empty);
     let started = Instant::now();

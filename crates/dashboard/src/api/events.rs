@@ -118,7 +118,7 @@ impl EventSource for JobListEvents {
     }
 }
 
-/// The stream survives database errors; the client is told why it is quiet.
+/// The stream survives database errors; a comment tells the client why it is quiet.
 fn trouble(error: &Error) -> Option<Event> {
     tracing::debug!(%error, "an event stream could not read the rows");
     Some(Event::default().comment("the database does not answer; retrying"))

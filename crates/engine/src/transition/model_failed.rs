@@ -83,7 +83,7 @@ impl Run {
         failure.suspicion == Some(Suspicion::Passing) && self.state.totals.tokens > 0
     }
 
-    /// The same request would produce the same call; so the model is told, once.
+    /// The same request would produce the same call; so the model gets a hint, once.
     fn remark_on_call(&mut self) {
         if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
             self.push_message(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());

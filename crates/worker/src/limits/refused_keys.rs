@@ -1,6 +1,6 @@
 //! Keys that a provider has rejected: the first job's request counts for all jobs with the key.
 //!
-//! Each job is told once. A job that a person has resumed early makes its own request.
+//! Each job is notified once. A job that a person has resumed early makes its own request.
 
 use plumbline_llm::{ApiKey, ModelClient};
 use std::{
@@ -26,7 +26,7 @@ struct Refused {
     key: Option<ApiKey>,
     at: Instant,
     reason: String,
-    /// The jobs that know it: the one that made the request, and those that were told.
+    /// The jobs that know it: the one that made the request, and those that were notified.
     known_to: HashSet<Uuid>,
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// How it stands.
+/// The verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {

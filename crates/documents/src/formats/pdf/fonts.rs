@@ -6,7 +6,7 @@ use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument};
 /// Deeper page trees are broken.
 const MAX_DEPTH: usize = 64;
 
-/// A font of the document, told apart from all others.
+/// A font of the document, distinguished from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Font {
     /// The object that describes it.
