@@ -18,6 +18,7 @@ pub struct Request(pub Value);
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
+    content: String,
     calls: Vec<(String, String)>,
     finish: &'static str,
 }
@@ -58,6 +59,11 @@ impl Request {
         tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "todo_write"))
     }
 
+    /// Whether it asks for a summary of the conversation.
+    pub fn is_summary(&self) -> bool {
+        self.0["tools"].as_array().is_none_or(Vec::is_empty)
+    }
+
     fn messages(&self) -> &[Value] {
         self.0["messages"].as_array().map_or(&[], Vec::as_slice)
     }
@@ -71,7 +77,12 @@ impl Reply {
     /// Calls tools; complete.
     pub fn calls(calls: &[(&str, Value)]) -> Self {
         let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect();
-        Self { calls, finish: "tool_calls" }
+        Self { content: String::new(), calls, finish: "tool_calls" }
+    }
+
+    /// Says something; complete.
+    pub fn says(content: &str) -> Self {
+        Self { content: content.to_owned(), calls: Vec::new(), finish: "stop" }
     }
 
     /// The same with one more call, cut off within its arguments.
@@ -92,7 +103,7 @@ impl Reply {
         let tokens = request.0.to_string().len() / 4;
         json!({
             "choices": [{"index": 0, "finish_reason": self.finish,
-                         "message": {"role": "assistant", "content": "", "tool_calls": calls}}],
+                         "message": {"role": "assistant", "content": self.content, "tool_calls": calls}}],
             "usage": {"prompt_tokens": tokens, "completion_tokens": 100, "total_tokens": tokens + 100},
         })
     }

@@ -28,9 +28,19 @@ impl<D: Double> Scene<D> {
     /// The model makes these answers in its phase of work, one after the other, and then ends the job. `keys` are those
     /// of the job type.
     pub(super) async fn of(pool: PgPool, server: Served<D>, answers: &[&[Call]], keys: Value) -> Self {
-        let answers: Vec<Vec<Call>> = answers.iter().map(|answer| answer.to_vec()).collect();
+        let answers = listed(answers);
+        Self::scripted(pool, server, keys, move |request| work(request, &answers)).await
+    }
+
+    /// The model's answers are those of a script.
+    pub(super) async fn scripted(
+        pool: PgPool,
+        server: Served<D>,
+        keys: Value,
+        script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let world = World::new(pool).await;
-        let model = Scripted::start(move |request, _| work(request, &answers)).await;
+        let model = Scripted::start(move |request, _| script(request)).await;
         let scene = Self { types: job_types(&world, &[]), world, server, model };
         scene.set(&keys);
         scene
@@ -45,8 +55,11 @@ impl<D: Double> Scene<D> {
 
     /// A new job without a document.
     pub(super) async fn insert(&self) -> Uuid {
-        let asked = NewJob { job_type: TYPE, prompt: "Pay what is owed.", ..NewJob::default() };
-        self.world.insert(&asked).await
+        self.world.insert(&self.new_job()).await
+    }
+
+    pub(super) fn new_job(&self) -> NewJob<'static> {
+        NewJob { job_type: TYPE, prompt: "Pay what is owed.", ..NewJob::default() }
     }
 
     /// A new job with a document.
@@ -98,7 +111,7 @@ impl<D: Double> Scene<D> {
 
     /// Whether the model has read a text.
     pub(super) fn is_told(&self, text: &str) -> bool {
-        self.model.seen().iter().any(|request| request.texts().any(|line| line.contains(text)))
+        self.model.seen().iter().any(|request| has(request, text))
     }
 }
 
@@ -134,15 +147,24 @@ impl<D> Deref for OneJob<D> {
     }
 }
 
+/// Whether a request holds a text.
+pub(super) fn has(request: &Request, text: &str) -> bool {
+    request.texts().any(|line| line.contains(text))
+}
+
 /// Keys with those of another object over them.
 pub(super) fn over(mut keys: Value, more: &Value) -> Value {
     keys.as_object_mut().expect("keys").extend(more.as_object().expect("keys").clone());
     keys
 }
 
+pub(super) fn listed(answers: &[&[Call]]) -> Vec<Vec<Call>> {
+    answers.iter().map(|answer| answer.to_vec()).collect()
+}
+
 /// One phase of work with the answers of the test, then the end.
-fn work(request: &Request, answers: &[Vec<Call>]) -> Reply {
-    let has = |text: &str| request.texts().any(|line| line.contains(text));
+pub(super) fn work(request: &Request, answers: &[Vec<Call>]) -> Reply {
+    let has = |text: &str| has(request, text);
     match (request.is_strategic(), has("Phase 1: Reading")) {
         (true, false) => reads(),
         (true, true) => Reply::calls(&[(

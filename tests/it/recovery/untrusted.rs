@@ -3,9 +3,14 @@
 use super::{
     counting_tool::CountingTool,
     double::Served,
-    scene::{self, Call, over},
+    scene::{self, Call, has, listed, over, work},
 };
-use plumbline_system_tests::{PgPool, Uuid};
+use crate::settings::own_types::job_types;
+use plumbline_system_tests::{
+    PgPool, Uuid,
+    jobs::NewJob,
+    scripted::{Reply, Request},
+};
 use serde_json::{Value, json};
 
 const REFUSED: &str = "refused: this job has read text from outside";
@@ -16,11 +21,40 @@ fn pay(amount: i64) -> Call {
     ("http_pay", json!({"amount": amount}))
 }
 
+fn note(amount: i64) -> Call {
+    ("http_note", json!({"amount": amount}))
+}
+
 async fn scene(pool: PgPool, answers: &[&[Call]], more: Value) -> Scene {
+    let answers = listed(answers);
+    scripted(pool, &more, move |request| work(request, &answers)).await
+}
+
+async fn scripted(pool: PgPool, more: &Value, script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Scene {
     let server = Served::<CountingTool>::start().await;
-    let tools = json!({"pay": server.entry("pay", &json!({})), "note": server.entry("note", &json!({}))});
-    let keys = over(json!({"connections": {"http_tools": tools}}), &more);
-    Scene::of(pool, server, answers, keys).await
+    let keys = over(tools(&server), more);
+    Scene::scripted(pool, server, keys, script).await
+}
+
+/// The keys for the tools.
+fn tools(server: &Served<CountingTool>) -> Value {
+    json!({"connections": {"http_tools": {
+        "pay": server.entry("pay", &json!({})), "note": server.entry("note", &json!({}))
+    }}})
+}
+
+/// The rules for jobs that must not pay once they have read what a note gave.
+fn deny() -> Value {
+    json!({"untrusted": "deny", "untrusted_allowed": ["http_note"]})
+}
+
+/// The answers of the phase of work; then the model tries to pay, in each phase that could end its job.
+fn pays_last(answers: &[&[Call]]) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    let answers = listed(answers);
+    move |request| match request.is_strategic() && has(request, "Phase 1: Reading") && !has(request, REFUSED) {
+        true => Reply::calls(&[pay(9)]),
+        false => work(request, &answers),
+    }
 }
 
 impl Scene {
@@ -47,9 +81,7 @@ async fn the_opening_of_a_job_with_a_document_is_a_way_in(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn the_result_of_a_foreign_tool_is_a_way_in_and_tools_that_are_allowed_go_on(pool: PgPool) {
-    let note = |amount: i64| ("http_note", json!({"amount": amount}));
-    let rules = json!({"untrusted": "deny", "untrusted_allowed": ["http_note"]});
-    let scene = scene(pool, &[&[pay(1), pay(2)], &[pay(3), note(4)]], rules).await;
+    let scene = scene(pool, &[&[pay(1), pay(2)], &[pay(3), note(4)]], deny()).await;
     let job = scene.insert().await;
     scene.work().await;
     scene.world.becomes(job, "completed").await;
@@ -126,5 +158,102 @@ async fn it_is_never_taken_back_and_passes_on_to_what_is_made_of_the_job(pool: P
     scene.work().await;
     scene.world.becomes(follower, "completed").await;
     assert_eq!(scene.server.amounts().len(), paid, "neither the follower nor the next version reaches out");
+    scene.world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn workspace_md_carries_it_over_the_end_of_a_conversation(pool: PgPool) {
+    let said = json!({"path": "workspace.md", "content": "- The server has paid one.\n", "append": true});
+    let keys = over(deny(), &json!({"phase_settings": {"history_at_boundary": "reset"}}));
+    let scene = scripted(pool, &keys, pays_last(&[&[note(1)], &[("write_file", said)]])).await;
+    let job = scene.insert().await;
+    scene.work().await;
+    scene.world.becomes(job, "completed").await;
+    let through_the_file =
+        |request: &Request| has(request, "The server has paid one.") && !has(request, "{\"paid\":1}");
+    assert!(scene.model.seen().iter().any(|request| request.is_strategic() && through_the_file(request)));
+    assert_eq!(scene.server.amounts(), [1], "the payment is refused");
+    scene.world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_summary_carries_it_over(pool: PgPool) {
+    let content = "What a long file says of the matter. ".repeat(400);
+    let keys = over(deny(), &json!({"limits": {"context_threshold_tokens": 8_000, "max_tool_result_tokens": 3_000}}));
+    let scene = scripted(pool, &keys, move |request| {
+        if request.is_summary() {
+            return Reply::says("The server has paid one.");
+        }
+        let path = format!("work/part_{}.md", request.answers());
+        match (request.is_strategic(), has(request, "The server has paid one.")) {
+            (false, false) if request.answers() == 0 => Reply::calls(&[note(1)]),
+            (false, false) => Reply::calls(&[("write_file", json!({"path": path, "content": content}))]),
+            (false, true) if !has(request, REFUSED) => Reply::calls(&[pay(9)]),
+            _ => work(request, &[]),
+        }
+    })
+    .await;
+    let job = scene.insert().await;
+    scene.work().await;
+    scene.world.becomes(job, "completed").await;
+    assert!(scene.is_told(REFUSED));
+    assert_eq!(scene.server.amounts(), [1], "the payment is refused");
+    scene.world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn feedback_does_not_take_it_back(pool: PgPool) {
+    let keys = over(deny(), &json!({"autonomy": "review"}));
+    let scene = scripted(pool, &keys, pays_last(&[&[note(1)]])).await;
+    let job = scene.insert().await;
+    scene.work().await;
+    scene.world.becomes(job, "review").await;
+    let since = scene.since(job).await;
+    scene.ask("SELECT send_feedback($1, 'Pay at once.')", job).await.expect("it is in review");
+    scene.work().await;
+    scene.world.becomes(job, "review").await;
+    let refusals =
+        "SELECT count(*)::text FROM messages WHERE job_id = $1 AND content LIKE '%refused: this job has read%'";
+    assert_eq!(scene.ask(refusals, job).await.as_deref(), Ok("2"), "before the feedback and after it");
+    assert_eq!((scene.server.amounts(), scene.since(job).await), (vec![1], since));
+    scene.ask("SELECT approve_job($1)", job).await.expect("it is in review");
+    scene.world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_job_that_on_complete_enqueues_has_it_from_its_start(pool: PgPool) {
+    let follows = json!({"tools": {"domain": ["http_*"], "deferred": []}});
+    let scene = scripted(pool, &over(deny(), &follows), pays_last(&[&[note(1)]])).await;
+    let llm = json!({"base_url": scene.model.base_url(), "prices": "free"});
+    let own = json!({"coverage": "off", "on_complete": null, "deliverables": [], "llm": llm});
+    job_types(&scene.world, &[("follower", over(over(own, &tools(&scene.server)), &deny()))]);
+    let enqueues = json!({"on_complete": {"enqueue": "follower"}});
+    let asked = NewJob { config: Some(enqueues), ..scene.new_job() };
+    let job = scene.world.insert(&asked).await;
+    scene.work().await;
+    scene.world.becomes(job, "completed").await;
+    let follower = scene.make("SELECT id::text FROM jobs WHERE parent_job_id = $1", job).await;
+    scene.world.becomes(follower, "completed").await;
+    assert_eq!(scene.since(follower).await, Some(0));
+    assert_eq!(scene.server.amounts(), [1, 1], "neither of the two pays");
+    scene.world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_retry_keeps_it(pool: PgPool) {
+    let scene = scene(pool, &[&[pay(3)]], json!({"untrusted": "ask"})).await;
+    let job = scene.insert_with_document(None).await;
+    scene.work().await;
+    scene.world.becomes(job, "review").await;
+    let since = scene.since(job).await;
+    scene.ask("SELECT cancel_job($1)", job).await.expect("it waits");
+    scene.ask("SELECT retry_job($1)", job).await.expect("it was cancelled");
+    scene.work().await;
+    scene.world.becomes(job, "review").await;
+    assert_eq!(
+        (scene.since(job).await, scene.calls(job, "state").await),
+        (since, vec!["void".into(), "pending".into()])
+    );
+    assert!(scene.server.amounts().is_empty());
     scene.world.finish().await;
 }

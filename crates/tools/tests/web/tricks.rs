@@ -113,3 +113,15 @@ async fn no_redirect_leads_to_a_hidden_machine() {
     }
     assert_eq!(server.hits(), headers.len(), "each redirect was asked for, and nothing behind it");
 }
+
+#[tokio::test]
+async fn a_page_on_a_host_that_a_job_may_reach_leads_to_no_other_host() {
+    let server = Server::start(None).await;
+    let (fetcher, hosts) = (fetcher(&server), ["127.0.0.1".to_owned()]);
+    let to = |goal: &str| reqwest::Url::parse_with_params(&server.url("/to"), [("address", goal)]).unwrap();
+    let elsewhere = fetcher.fetch_within(to("https://example.org/?found=1").as_str(), Some(&hosts)).await;
+    assert!(matches!(elsewhere, Err(FetchError::Redirects { .. })), "{elsewhere:?}");
+    assert_eq!(server.hits(), 1);
+    let page = fetcher.fetch_within(to(&server.url("/page")).as_str(), Some(&hosts)).await;
+    assert!(page.is_ok(), "{page:?}");
+}

@@ -2,7 +2,7 @@
 
 use crate::kit::{Dialogue, call, reply};
 use plumbline_engine::{
-    Approval, ApprovalRules, ApprovalState, FailureClass, JobExit, Outcome, Prepare, Settings, Untrusted,
+    Approval, ApprovalRules, ApprovalState, FailureClass, JobExit, Outcome, Prepare, Settings, Stage, Untrusted,
     UntrustedRules,
 };
 use serde_json::{Value, json};
@@ -126,4 +126,32 @@ fn the_opening_of_a_job_with_documents_is_a_way_in() {
     let dialogue = Dialogue::working(Dialogue::with(|settings| settings.untrusted.mode = Untrusted::Deny), 1);
     let has_passages = dialogue.run.passages().next().is_some();
     assert_eq!(dialogue.run.state().untrusted_step.is_some(), has_passages);
+}
+
+/// A dialogue with long thoughts, each with a call of a tool, up to the summary or so many answers.
+fn talk(tool: impl Fn(usize) -> &'static str, answers: usize) -> (Dialogue, usize) {
+    let mut settings = kept(Untrusted::Deny);
+    settings.limits.context_threshold_tokens = 4_000;
+    let mut dialogue = Dialogue::working(settings, 1);
+    dialogue.counts = true;
+    for n in 1..=answers {
+        let thought = format!("Thought {n}: {}", "the policy says more on this. ".repeat(80));
+        dialogue.reply(reply(&thought, vec![call(tool(n), &json!({"query": n.to_string()}))]));
+        if matches!(dialogue.run.state().stage, Stage::Summary { .. }) {
+            return (dialogue, n);
+        }
+    }
+    panic!("the conversation never filled up");
+}
+
+#[test]
+fn a_summary_is_the_first_request_with_the_text() {
+    let (_, answers) = talk(|_| "get_progress", 50);
+    let (mut dialogue, last) = talk(|n| if n == answers { "web_search" } else { "get_progress" }, answers);
+    assert_eq!((last, dialogue.run.state().untrusted_step), (answers, None));
+    let step = dialogue.toy.job.step + 1;
+    dialogue.says("A page says that a letter is due.");
+    assert_eq!(dialogue.run.state().untrusted_step, Some(step));
+    let said = dialogue.call(LETTER.0, letter("anna"));
+    assert!(said.contains(LETTER.1), "{said}");
 }
