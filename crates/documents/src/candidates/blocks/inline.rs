@@ -41,6 +41,13 @@ pub(super) fn parted(marked: &str, block: Block) -> Vec<Block> {
 
 /// Adds the parts of a block, with at most this many levels of lists.
 fn part(marked: &str, block: Block, levels: usize, parts: &mut Vec<Block>) {
+    match siblings(marked, &block) {
+        Some(entries) => entries.into_iter().for_each(|entry| part_lists(marked, entry, levels, parts)),
+        None => part_lists(marked, block, levels, parts),
+    }
+}
+
+fn part_lists(marked: &str, block: Block, levels: usize, parts: &mut Vec<Block>) {
     let mut rest = block;
     while levels > 0
         && let Some(Parted { before, entries, behind }) = parted_once(marked, &rest)
@@ -62,12 +69,8 @@ struct Parted {
     behind: Option<Block>,
 }
 
-fn parted_once(marked: &str, block: &Block) -> Option<Parted> {
-    let indent = match block.kind {
-        Kind::Item { indent, .. } => indent,
-        Kind::Paragraph => 0,
-        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return None,
-    };
+/// The text of a block that may contain a list.
+fn flat_of(marked: &str, block: &Block) -> Option<Flat> {
     let may_hold_one = |(range, _): &(Range<usize>, Option<u32>)| {
         let has = |sign| marked[range.clone()].contains(sign);
         has(';') || has(':') || has('(')
@@ -77,9 +80,53 @@ fn parted_once(marked: &str, block: &Block) -> Option<Parted> {
         return None;
     }
     let flat = Flat::of(marked, block);
-    if !matches!(&markup::values(&flat.text)[..], [all] if *all == (0..flat.text.len())) {
-        return None;
+    matches!(&markup::values(&flat.text)[..], [all] if *all == (0..flat.text.len())).then_some(flat)
+}
+
+/// The entries of a list whose next entries are on the line of this one: `(a) the fee; (b) the costs`.
+fn siblings(marked: &str, block: &Block) -> Option<Vec<Block>> {
+    let Kind::Item { indent, mark } = block.kind else { return None };
+    let flat = flat_of(marked, block)?;
+    let found: Vec<Found> = words(&flat.text).filter_map(|at| found(&flat.text, at)).collect();
+    let next = mark.readings().map(|own| next_entries(&flat.text, &found, own)).find(|next| !next.is_empty())?;
+    let starts = next.iter().map(|next| (next.mark, next.behind));
+    let ends = next.iter().map(|next| next.at).chain([flat.text.len()]);
+    let entries = std::iter::once((mark, 0)).chain(starts).zip(ends);
+    let of = |((mark, start), end): ((Mark, usize), usize)| Block {
+        kind: Kind::Item { indent, mark },
+        parts: flat.parts(block, trimmed(&flat.text, start..end)),
+        opens_page: block.opens_page && start == 0,
+        goes_on: block.goes_on && start == 0,
+        ..block.clone()
+    };
+    Some(entries.map(of).collect())
+}
+
+/// The marks that follow an entry's own one, each after a semicolon.
+fn next_entries<'f>(text: &str, found: &'f [Found], own: Reading) -> Vec<&'f Found> {
+    let (mut next, mut latest, mut from) = (Vec::new(), own, 0);
+    for mark in found {
+        let (bare, _) = without_joiner(text[..mark.at].trim_end());
+        let is_next = |reading: &Reading| match mark.mark.is_bullet() {
+            true => reading.style == own.style,
+            false => reading.follows(latest),
+        };
+        let Some(reading) = mark.mark.readings().find(is_next).filter(|_| bare.ends_with(';')) else { continue };
+        if says_something(&text[from..mark.at]) && says_something(&text[mark.behind..]) {
+            (latest, from) = (reading, mark.behind);
+            next.push(mark);
+        }
     }
+    next
+}
+
+fn parted_once(marked: &str, block: &Block) -> Option<Parted> {
+    let indent = match block.kind {
+        Kind::Item { indent, .. } => indent,
+        Kind::Paragraph => 0,
+        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return None,
+    };
+    let flat = flat_of(marked, block)?;
     let List { begin, entries, end } = list(&flat.text)?;
     let of = |kind: Kind, range: Range<usize>| Block {
         kind,

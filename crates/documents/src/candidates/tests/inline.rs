@@ -51,6 +51,30 @@ fn consecutive_marks_after_a_lead_begin_entries() {
 }
 
 #[test]
+fn entries_on_the_line_of_the_one_before_them_are_its_siblings() {
+    under(
+        "The notice shall state:\n\n(y) the fee; (z) the costs: (i) of the tow; (ii) of the pier; (aa) the price.",
+        &[
+            ("The notice shall state:", &[]),
+            ("the fee;", &[1]),
+            ("the costs:", &[1]),
+            ("of the tow;", &[3, 1]),
+            ("of the pier;", &[3, 1]),
+            ("the price.", &[1]),
+        ],
+    );
+    under(
+        "The master must carry:\n\n- a list of the crew; - two ropes.\n- a chart (a) or b) of the reach.",
+        &[
+            ("The master must carry:", &[]),
+            ("a list of the crew;", &[1]),
+            ("two ropes.", &[1]),
+            ("a chart (a) or b) of the reach.", &[1]),
+        ],
+    );
+}
+
+#[test]
 fn entries_of_full_sentences_and_lists_in_entries_are_distinguished() {
     under(
         "It is so. The operator shall: 1. Keep a log. It is signed. 2. Report: (a) each breach; (b) each loss. 3. Sign it. The end.",

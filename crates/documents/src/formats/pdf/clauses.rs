@@ -24,7 +24,7 @@ pub(crate) fn is_numbered(text: &str) -> bool {
 enum Number {
     /// `1.`, `1.1`, `2)`, `\u{a7} 3`.
     Section,
-    /// `(a)`, `(iv)`, `(2)`, `b)`.
+    /// `(a)`, `(iv)`, `(2)`, `b)`, `(aa)`.
     Letter,
 }
 
@@ -45,7 +45,9 @@ fn split(text: &str) -> Option<(Number, &str)> {
     }
     let inner = number.strip_suffix(')')?;
     let inner = inner.strip_prefix('(').unwrap_or(inner);
-    let letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_alphabetic());
+    // After `z` comes `aa`.
+    let first = inner.bytes().next()?;
+    let letter = inner.len() <= 2 && first.is_ascii_alphabetic() && inner.bytes().all(|byte| byte == first);
     let roman = !inner.is_empty() && inner.bytes().all(|byte| b"ivx".contains(&byte));
     (letter || roman || digits(inner)).then_some((Number::Letter, rest))
 }
@@ -82,6 +84,7 @@ mod tests {
             ("(a) the fee;", "(b) the costs"),
             ("(a) the fee; and", "(iv) the costs"),
             ("(a) the fee,", "b) the costs"),
+            ("(z) the fee;", "(aa) the costs"),
             ("It ends.", "\u{a7} 3 Term"),
             ("(called \u{201c}Fee.\u{201d})", "2.1 \u{201c}Term\u{201d} means"),
         ] {
@@ -94,6 +97,7 @@ mod tests {
             ("It was so.", "2019 was the year"),
             ("within", "30 days"),
             ("the Supplier", "(a) company"),
+            ("(z) the fee;", "(ab) the costs"),
             ("as in clauses 3,", "4.1 The"),
             ("It ends.", "(see below) and"),
             ("It ends.", "4.3"),
