@@ -4,7 +4,7 @@ use crate::call::{Call, add_note, record_passage};
 use crate::plan::manifest::chunk_file;
 use crate::request_view::{Done, RequestView};
 use crate::requirement;
-use crate::text::{Kind, Shown, findings};
+use crate::text::{Kind, Shown, findings_after};
 use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -32,20 +32,37 @@ pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Cal
     let shown = Shown::read(shown);
     let is_numbered = shown.sentences.iter().any(|sentence| sentence.number.is_some());
     if !view.bound("record_passage") || !is_numbered {
-        return one_by_one(view, number, &shown);
+        return one_by_one(view, number, &shown, &before(view, number, &shown));
     }
     let of_passage = |done: &&Done<'_>| done.name == "record_passage" && done.args["passage"] == number;
     let tries: Vec<&Done<'_>> = view.history.iter().filter(of_passage).collect();
     match tries.as_slice() {
-        [] => first(number, &shown),
+        [] => first(number, &shown, &before(view, number, &shown)),
         [.., last] if is_decided(last) || tries.len() >= MOST_TRIES => Vec::new(),
         [.., last] => vec![again(number, last)],
     }
 }
 
+/// The passages before this one in which the list began that it continues, as far as the conversation contains them.
+fn before(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Shown> {
+    let mut before: Vec<Shown> = Vec::new();
+    let mut at = number;
+    while at > 1 && before.last().unwrap_or(shown).begins_with_an_entry() {
+        at -= 1;
+        let Some(earlier) = view.read(&chunk_file(at)) else { break };
+        let earlier = Shown::read(earlier);
+        if earlier.source != shown.source {
+            break;
+        }
+        before.push(earlier);
+    }
+    before.reverse();
+    before
+}
+
 /// The first call, or several if a passage has more duties than fit in one.
-fn first(number: u32, shown: &Shown) -> Vec<Call> {
-    let found = findings(shown);
+fn first(number: u32, shown: &Shown, before: &[Shown]) -> Vec<Call> {
+    let found = findings_after(before, shown);
     let recorded: BTreeSet<u32> = found.iter().filter_map(|finding| finding.sentence.number).collect();
     let texts = shown.sentences.iter().filter(|sentence| sentence.kind != Kind::Heading);
     let left: Vec<u32> =
@@ -92,8 +109,8 @@ fn is_decided(done: &Done<'_>) -> bool {
 }
 
 /// One requirement per call, if a passage cannot be recorded as a whole.
-fn one_by_one(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Call> {
-    let found = findings(shown);
+fn one_by_one(view: &RequestView<'_>, number: u32, shown: &Shown, before: &[Shown]) -> Vec<Call> {
+    let found = findings_after(before, shown);
     let was_made = |call: &Call| view.history.iter().any(|done| done.is(call));
     let records = found.iter().map(|finding| requirement::add(finding, number, &shown.source));
     let records: Vec<Call> = records.filter(|call| view.bound(call.name) && !was_made(call)).collect();
@@ -123,7 +140,7 @@ mod tests {
         let shown = Shown::read(
             "## [1] Keys\n\n[2] The house is red. [3] Every key must be numbered.\n\n[4] It is so. [5] It was so.",
         );
-        let calls = first(7, &shown);
+        let calls = first(7, &shown, &[]);
         let rest = json!([{"s": "2, 4-5", "why": RULE}]);
         assert_eq!(
             calls.iter().map(|call| &call.args).collect::<Vec<_>>(),
@@ -134,11 +151,21 @@ mod tests {
     #[test]
     fn a_passage_of_many_duties_is_several_calls_of_which_the_last_decides() {
         let shown: String = (1..=230).map(|n| format!("[{n}] Box {n} must be shut. ")).collect();
-        let calls = first(7, &Shown::read(&shown));
+        let calls = first(7, &Shown::read(&shown), &[]);
         let counts: Vec<usize> = calls.iter().map(|call| call.args["items"].as_array().map_or(0, Vec::len)).collect();
         assert_eq!(counts, [100, 100, 30]);
         let deciding: Vec<bool> = calls.iter().map(|call| call.args.get("rest").is_some()).collect();
         assert_eq!(deciding, [false, false, true]);
+    }
+
+    #[test]
+    fn entries_at_the_beginning_belong_to_the_list_of_the_passage_before() {
+        let before = [Shown::read("[1] The master must carry:\n\n(z) [2] a log;")];
+        let shown = Shown::read("(aa) [1] two ropes;\n\n(bb) [2] a chart.\n\n[3] It is so.\n\n- [4] a house");
+        let rest = json!([{"s": "3-4", "why": RULE}]);
+        let calls = first(8, &shown, &before);
+        assert_eq!(calls[0].args, json!({"passage": 8, "items": [{"s": "1"}, {"s": "2"}], "rest": rest}));
+        assert!(first(8, &shown, &[])[0].args.get("items").is_none(), "without it they are no duties");
     }
 
     #[test]

@@ -78,8 +78,22 @@ impl<'s> List<'s> {
 
 /// The duties of a passage, in reading order.
 pub(crate) fn findings(shown: &Shown) -> Vec<Finding<'_>> {
-    let mut all: Vec<Finding<'_>> = Vec::new();
-    let mut list: Option<List<'_>> = None;
+    findings_after(&[], shown)
+}
+
+/// The same if its first entries may belong to a list of the passages `before`.
+pub(crate) fn findings_after<'s>(before: &'s [Shown], shown: &'s Shown) -> Vec<Finding<'s>> {
+    let open = before.iter().fold(None, |open, earlier| follow(earlier, open, &mut Vec::new()));
+    // A duty of its own, a lead is one of the passage that contains it.
+    let open = open.map(|list| List { duties: list.duties + 1, ..list });
+    let mut all = Vec::new();
+    let last = follow(shown, open, &mut all);
+    all.extend(last.and_then(List::alone));
+    all
+}
+
+/// Adds the duties of a passage, the first of which may be entries of `list`; returns the list that is open at its end.
+fn follow<'s>(shown: &'s Shown, mut list: Option<List<'s>>, all: &mut Vec<Finding<'s>>) -> Option<List<'s>> {
     let mut before = "";
     for sentence in shown.sentences.iter().filter(|sentence| !CONTENTS.is_match(&sentence.text)) {
         let is_entry = match sentence.kind {
@@ -101,8 +115,7 @@ pub(crate) fn findings(shown: &Shown) -> Vec<Finding<'_>> {
             _ => {}
         }
     }
-    all.extend(list.and_then(List::alone));
-    all
+    list
 }
 
 /// The duty that a sentence states by itself.

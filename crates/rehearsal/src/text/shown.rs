@@ -52,10 +52,15 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\[\d{1,6}\] "))
 static PAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^\[page \d+\]$"));
 static SOURCE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^<!-- source: (.+?)(?: \| .*)? -->$"));
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
-    pattern::own(r"^(?:[-*+•‣◦▪·–—]|\(?(?:[a-zA-Z]|[ivxl]{1,5}|\d{1,3})[.)]|\d+(?:\.\d+)+\.?)(?:\s|$)")
+    pattern::own(r"^(?:[-*+•‣◦▪·–—]|\(?(?:[a-zA-Z]|[ivxl]{1,5}|\d{1,3})[.)]|\(?[a-z]{2}\)|\d+(?:\.\d+)+\.?)(?:\s|$)")
 });
 
 impl Shown {
+    /// Whether its first sentence is an entry of a list that began earlier.
+    pub(crate) fn begins_with_an_entry(&self) -> bool {
+        self.sentences.first().is_some_and(|first| first.kind == Kind::Entry)
+    }
+
     /// Parses a tool's view of a chunk file. Sentence numbers count from one without gaps, so that a document's own
     /// brackets are ignored.
     pub(crate) fn read(shown: &str) -> Self {
