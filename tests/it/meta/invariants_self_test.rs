@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 
 /// A rule's beginning, and a statement that breaks it for a completed job.
-const SABOTAGE: [(&str, &str); 27] = [
+const SABOTAGE: [(&str, &str); 31] = [
     ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
     ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
     ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
@@ -55,6 +55,24 @@ const SABOTAGE: [(&str, &str); 27] = [
         "INSERT INTO approvals (job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, expires_at)
          SELECT id, 1, 'call_1_1', 'fetch_page', sha256(''), '{}', sha256(''), '{}', now() FROM jobs LIMIT 1",
     ),
+    (
+        "untrusted_step is that of the checkpoints",
+        "ALTER TABLE jobs DISABLE TRIGGER USER; UPDATE jobs SET untrusted_step = NULL",
+    ),
+    (
+        "a request with text from outside sets untrusted_step",
+        "ALTER TABLE jobs DISABLE TRIGGER USER; UPDATE jobs SET untrusted_step = NULL;
+         UPDATE messages SET content = 'A page', tool_calls = replace(tool_calls::text, 'write_file', 'fetch_page')::json",
+    ),
+    (
+        "a fork and a follow-up of an untrusted job are untrusted",
+        "ALTER TABLE jobs DISABLE TRIGGER USER;
+         INSERT INTO jobs (prompt, parent_job_id, idempotency_key) SELECT 'x', id, 'on_complete:' || id FROM jobs",
+    ),
+    (
+        "replaced settings are of steps in order",
+        "UPDATE job_settings SET replaced = '[{\"until_step\": 2}, {\"until_step\": 1}]'",
+    ),
     ("a file is of a step", "UPDATE file_versions SET step = step + 100000 WHERE path = 'main_plan.md'"),
 ];
 
@@ -68,7 +86,7 @@ async fn every_rule_can_fail(pool: PgPool) {
     assert_eq!(invariants::violations(&world.pool).await, Vec::<String>::new());
     for (rule, statement) in SABOTAGE {
         let mut tx = world.pool.begin().await.expect("a transaction");
-        sqlx::query(statement).execute(&mut *tx).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        sqlx::raw_sql(statement).execute(&mut *tx).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
         let found = invariants::violations(&mut *tx).await;
         assert!(found.iter().any(|line| line.starts_with(rule)), "`{statement}` broke no rule `{rule}`: {found:?}");
         tx.rollback().await.expect("a rollback");

@@ -334,6 +334,49 @@ UNION ALL
 SELECT 'a call is sent once', job_id, format('call %s: %s times', call_id, count(*))
 FROM approvals WHERE state = 'executed' GROUP BY job_id, call_id HAVING count(*) > 1
 
+-- Text from outside: the row and the checkpoints agree from which step on the job has held it. A fork has it from its first
+-- step on, also where the other job had it earlier.
+UNION ALL
+SELECT 'untrusted_step is that of the checkpoints', j.id, format('untrusted_step %s, step %s: %s', j.untrusted_step, c.step,
+                                                                  coalesce(c.state ->> 'untrusted_step', 'none'))
+FROM jobs j JOIN checkpoints c ON c.job_id = j.id
+WHERE c.state IS NOT NULL AND coalesce(c.step >= j.untrusted_step, false) <> (c.state ->> 'untrusted_step' IS NOT NULL)
+-- A request behind the result of a tool that reads from outside has held its text.
+UNION ALL
+SELECT 'a request with text from outside sets untrusted_step', j.id, format('untrusted_step %s, request of step %s',
+                                                                             j.untrusted_step, min(r.step))
+FROM jobs j
+JOIN (
+    SELECT a.job_id, min(m.step) AS step
+    FROM messages a
+    CROSS JOIN LATERAL json_array_elements(a.tool_calls) AS c (call)
+    JOIN messages m ON m.job_id = a.job_id AND m.role = 'tool' AND m.tool_call_id = c.call ->> 'id'
+    WHERE a.role = 'assistant' AND c.call ->> 'name' ~ '^(http_|mcp_|web_search$|fetch_page$)' AND m.content NOT LIKE 'Error: %'
+    GROUP BY a.job_id
+) AS outside ON outside.job_id = j.id
+JOIN llm_requests r ON r.job_id = j.id AND r.step > outside.step AND r.failure_class IS DISTINCT FROM 'abandoned'
+GROUP BY j.id HAVING coalesce(j.untrusted_step > min(r.step), true)
+-- What is made of such a job has it from its start.
+UNION ALL
+SELECT 'a fork and a follow-up of an untrusted job are untrusted', made.id, format('made of job %s, untrusted from step %s on',
+                                                                                   origin.id, origin.untrusted_step)
+FROM jobs made JOIN jobs origin ON origin.id = made.parent_job_id
+WHERE made.untrusted_step IS NULL
+  AND (origin.untrusted_step <= made.forked_step
+       OR origin.untrusted_step IS NOT NULL AND made.idempotency_key = 'on_complete:' || origin.id)
+
+-- What a retry has replaced is in the order of the steps.
+UNION ALL
+SELECT 'replaced settings are of steps in order', s.job_id, format('until step %s, then until step %s of %s', r.before, r.until, j.step)
+FROM job_settings s
+JOIN jobs j ON j.id = s.job_id
+CROSS JOIN LATERAL (
+    SELECT (e.value ->> 'until_step')::bigint AS until,
+           lag((e.value ->> 'until_step')::bigint, 1, 0::bigint) OVER (ORDER BY e.ordinality) AS before
+    FROM jsonb_array_elements(s.replaced) WITH ORDINALITY AS e
+) AS r
+WHERE r.until < r.before OR r.until >= j.step
+
 -- No row belongs to an uncommitted step.
 UNION ALL
 SELECT 'a message is of a step', m.job_id, format('message %s of step %s', m.seq, m.step)
