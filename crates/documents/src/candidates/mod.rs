@@ -36,8 +36,11 @@ use flat::Flat;
 use language::Words;
 use leads::Leads;
 use std::ops::Range;
-use tables::{Row, Table};
+use tables::{PartKind, Row, Table};
 use wording::Wording;
+
+/// The rule by which a row is a candidate because of its table, not its own words.
+const BY_TABLE: &str = "table row";
 
 /// A sentence of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,22 +212,29 @@ impl<'a> Walk<'a> {
         length
     }
 
-    /// A row, split at the entries of the lists in its cells. The entries have the row's kind; the text after them is
-    /// judged by its own words.
+    /// A row, split at the entries and lines in its cells. The entries of a list have the row's kind; lines and the text
+    /// after a list are judged by their own words, unless each row of the table states an obligation.
     fn row(&mut self, flat: &Flat, of_row: Option<&'static str>, above: &[u32]) {
+        let parts = tables::parts(&flat.text);
+        let has_lines = parts.iter().any(|part| matches!(part.kind, PartKind::Line { .. }));
+        let by_table = of_row.filter(|reason| *reason == BY_TABLE);
         let mut lead = None;
-        for tables::Part { range, kind } in tables::parts(&flat.text) {
+        for tables::Part { range, kind } in parts {
             let text = one_line(&flat.text[range.clone()]);
             let by_words = || tables::cells(&text).find_map(|cell| self.scan.judge(cell));
             let reason = match kind {
-                tables::PartKind::Row => of_row,
-                tables::PartKind::Entry => of_row.map(|_| "list item").or_else(by_words),
-                tables::PartKind::Rest => by_words(),
+                PartKind::Row if has_lines => by_table.or_else(by_words),
+                PartKind::Row => of_row,
+                PartKind::Entry => of_row.map(|_| "list item").or_else(by_words),
+                PartKind::Line { led: true } => of_row.map(|_| "list item"),
+                PartKind::Line { led: false } => by_table.or_else(by_words),
+                PartKind::Rest => by_words(),
             };
-            let under = if kind == tables::PartKind::Entry { lead } else { None };
+            let is_led = matches!(kind, PartKind::Entry | PartKind::Line { led: true });
+            let under = if is_led { lead } else { None };
             let leads = under.into_iter().chain(above.iter().copied()).collect();
             self.push(flat, range, (text, leads), reason, false);
-            if kind != tables::PartKind::Entry {
+            if matches!(kind, PartKind::Row | PartKind::Rest) {
                 lead = u32::try_from(self.found.len()).ok();
             }
         }
@@ -263,7 +273,7 @@ impl<'a> Walk<'a> {
         }
         let by_words = || tables::cells(row).find_map(|cell| self.scan.judge(cell));
         let says_it = || markup::says_something(row) && (stands_under_duty || table.states_duty(row));
-        by_words().or_else(|| says_it().then_some("table row"))
+        by_words().or_else(|| says_it().then_some(BY_TABLE))
     }
 
     /// A sentence is a candidate by its own words or by its lead.

@@ -222,11 +222,13 @@ pub(super) enum PartKind {
     Row,
     /// An entry of a list.
     Entry,
+    /// A line of a cell below the cell's first one; `led`: the first one introduces it, `The log has:`.
+    Line { led: bool },
     /// The text after a list.
     Rest,
 }
 
-/// A row, split at the entries of the lists in its cells.
+/// A row, split at the entries of the lists and at the lines in its cells.
 pub(super) fn parts(row: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut begin, mut kind, mut at) = (0, PartKind::Row, 0);
@@ -237,6 +239,13 @@ pub(super) fn parts(row: &str) -> Vec<Part> {
             let entries = list.entries.into_iter().map(|(_, range)| at + range.start..at + range.end);
             parts.extend(entries.map(|range| Part { range, kind: PartKind::Entry }));
             (begin, kind) = (at + list.end, PartKind::Rest);
+        } else if let Some(lines) = inline::lines(text) {
+            let first = text.split(inline::LINE).next().unwrap_or_default();
+            add(&mut parts, row, begin..at + first.len(), kind);
+            let kind_of_lines = PartKind::Line { led: first.trim_end().ends_with(':') };
+            let ranges = lines.into_iter().map(|range| at + range.start..at + range.end);
+            parts.extend(ranges.map(|range| Part { range, kind: kind_of_lines }));
+            (begin, kind) = (at + text.len(), PartKind::Rest);
         }
         at += cell.len();
     }

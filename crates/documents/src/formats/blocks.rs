@@ -3,6 +3,9 @@
 //! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
 //! For the same reason nothing is escaped.
 
+/// Separates the lines of a cell, if the author set them: a white space that keeps a row on one line of Markdown.
+pub(crate) const LINE: &str = "\u{2028}";
+
 /// A self-contained part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Block {
@@ -19,7 +22,7 @@ pub(crate) enum Block {
         /// The entry's text.
         text: String,
     },
-    /// Rows of cells; the first is the header.
+    /// Rows of cells; the first is the header. The lines of a cell are separated by [`LINE`].
     Table(Vec<Vec<String>>),
     /// Text with significant line ends and indents.
     Verbatim(String),
@@ -98,7 +101,7 @@ fn write_table(out: &mut String, rows: &[Vec<String>]) {
             out.push('\n');
         }
         for column in 0..columns {
-            let cell = row.get(column).map(|cell| one_line(cell).replace('|', "\\|")).unwrap_or_default();
+            let cell = row.get(column).map(|cell| lines(cell).replace('|', "\\|")).unwrap_or_default();
             out.push_str(if column == 0 { "| " } else { " | " });
             out.push_str(&cell);
         }
@@ -108,6 +111,12 @@ fn write_table(out: &mut String, rows: &[Vec<String>]) {
             out.extend(std::iter::repeat_n(" --- |", columns));
         }
     }
+}
+
+/// A cell's lines, without empty ones.
+fn lines(cell: &str) -> String {
+    let lines = cell.split(LINE).map(one_line).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(LINE)
 }
 
 fn one_line(text: &str) -> String {
@@ -138,11 +147,11 @@ mod tests {
             item(0, "-", "letters"),
             item(1, "2.", "invoices"),
             Block::Paragraph("  ".into()),
-            Block::Table(vec![row(["Kind", "Years"]), row(["a | b", "10"])]),
+            Block::Table(vec![row(["Kind", "Years"]), row(["a | b", "10"]), row(["c\nd", "1\u{2028}\u{2028} 2"])]),
             Block::Verbatim("  # a\n   b\n".into()),
         ];
         let expected = "## 2.1 Records\n\nKinds:\n\n- letters\n  2. invoices\n\n\
-                        | Kind | Years |\n| --- | --- |\n| a \\| b | 10 |\n\n      # a\n       b";
+                        | Kind | Years |\n| --- | --- |\n| a \\| b | 10 |\n| c d | 1\u{2028}2 |\n\n      # a\n       b";
         assert_eq!(to_markdown(&blocks), expected);
     }
 }

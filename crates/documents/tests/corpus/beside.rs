@@ -242,6 +242,26 @@ async fn tables_in_tables_and_quoted_text_of_a_word_file_are_read() {
 }
 
 #[tokio::test]
+async fn each_line_of_a_cell_has_a_number_of_its_own() {
+    let word_cell = |text: &str| format!("<w:tc>{text}</w:tc>");
+    let lines = format!("{}<w:p><w:r><w:t>It must be</w:t><w:t> signed.</w:t></w:r></w:p>", paragraph(DUTY));
+    let word_table = format!(
+        "<w:tbl><w:tr>{}{}</w:tr><w:tr>{}{}</w:tr></w:tbl>",
+        word_cell(&paragraph("No")),
+        word_cell(&paragraph("Text")),
+        word_cell(&paragraph("1")),
+        word_cell(&lines)
+    );
+    let page = format!("<table><tr><th>No<th>Text<tr><td>1<td>{DUTY}<br>It must be <b>signed</b>.</table>");
+    for (kind, bytes) in [(Kind::Docx, word(&word_table, &[], &[])), (Kind::Html, page.into_bytes())] {
+        let document = parser().extract(kind, &bytes, None).await.expect("a good document");
+        let numbered = plumbline_documents::passages::numbered(&document.pages[0].text);
+        let of_lines = numbered.replace(char::is_numeric, "n");
+        assert!(of_lines.contains(&format!("{DUTY}\u{2028}[n] It must be signed.")), "{numbered:?}");
+    }
+}
+
+#[tokio::test]
 async fn content_of_an_opendocument_file_outside_its_text_is_named() {
     let duty = format!("<text:p>{DUTY}</text:p>");
     let chart = format!(

@@ -35,7 +35,7 @@ async fn an_odt_keeps_headings_lists_tables_and_notes() {
     let document = parser().extract(Kind::Odt, &bytes, None).await.expect("a good ODT");
     let expected = "## 1 Duties\n\nThe controller shall  keep records\u{2014}all of them[^1].\n\n[^1]: For ten years.\n\n\
                     - invoices\n  1. paid\n  7. open\n- letters\n\nof any kind\n\n\
-                    | Kind | Years |\n| --- | --- |\n| Invoice or bill | 10 |\n\none\ntwo";
+                    | Kind | Years |\n| --- | --- |\n| Invoice\u{2028}or bill | 10 |\n\none\ntwo";
     assert_eq!(document.pages[0].text, expected);
     assert_eq!((document.title.as_deref(), document.paged), (Some("Small & simple"), false));
 }

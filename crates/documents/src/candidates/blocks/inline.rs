@@ -155,6 +155,33 @@ pub(in crate::candidates) fn list(text: &str) -> Option<List> {
     is_short.then(|| marked_list(text).or_else(|| list_by_semicolons(text))).flatten()
 }
 
+/// Separates the lines of a cell, see the formats' blocks.
+pub(in crate::candidates) const LINE: char = '\u{2028}';
+
+/// The lines of a cell after its first one; none if it has a single line, or lines that only wrap.
+pub(in crate::candidates) fn lines(cell: &str) -> Option<Vec<Range<usize>>> {
+    let mut at = 0;
+    let lines: Vec<Range<usize>> = cell
+        .split_inclusive(LINE)
+        .map(|line| {
+            at += line.len();
+            trimmed(cell, at - line.len()..at)
+        })
+        .collect();
+    let wraps = |pair: &[Range<usize>]| {
+        let is_ended = cell[pair[0].clone()].ends_with(['.', ';', ':', ',', '!', '?']);
+        !is_ended && cell[pair[1].clone()].starts_with(char::is_lowercase)
+    };
+    let are_entries = lines.len() > 1
+        && lines.iter().all(|line| markup::says_something(&cell[line.clone()]))
+        && !lines.windows(2).any(wraps);
+    let without_mark = |line: Range<usize>| {
+        let mark = marks::mark(&cell[line.clone()]).map_or(0, |(_, length)| length);
+        line.start + mark..line.end
+    };
+    are_entries.then(|| lines.into_iter().skip(1).map(without_mark).collect())
+}
+
 /// A mark within a text, and the start of the entry after it.
 struct Found {
     at: usize,

@@ -143,6 +143,31 @@ fn entries_in_the_cell_of_a_row_have_numbers_of_their_own() {
     assert_eq!(leads[2..5], [vec![1], vec![3, 1], vec![3, 1]]);
 }
 
+#[test]
+fn the_lines_of_a_cell_are_judged_one_by_one() {
+    let table = "| No | Text | Place |\n|---|---|---|\n\
+                 | 1 | The log must be kept.\u{2028}It is a list.\u{2028}The owner must sign it. | App 1 |\n\
+                 | 2 | The notice must state:\u{2028}- the name of the fund\u{2028}- its fees and costs | App 2 |\n\
+                 | 3 | The owner must sign\u{2028}each of these pages. | App 3 |\n";
+    check(
+        table,
+        &[
+            (0, "No | Text | Place", None),
+            (0, "1 | The log must be kept.", Some("must")),
+            (0, "It is a list.", None),
+            (0, "The owner must sign it.", Some("must")),
+            (0, "App 1", None),
+            (0, "2 | The notice must state:", Some("must")),
+            (0, "the name of the fund", ENTRY),
+            (0, "its fees and costs", ENTRY),
+            (0, "App 2", None),
+            (0, "3 | The owner must sign each of these pages. | App 3", Some("must")),
+        ],
+    );
+    let leads: Vec<Vec<u32>> = Scan::default().sentences(table).into_iter().map(|one| one.leads).collect();
+    assert_eq!((&leads[2..4], &leads[6..8]), (&[vec![], vec![]][..], &[vec![6], vec![6]][..]));
+}
+
 /// Thousands of items cost linear time, and no stack.
 #[test]
 fn many_lists_and_lists_in_lists_without_end_are_cut_all_the_same() {

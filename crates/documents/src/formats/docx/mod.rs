@@ -5,7 +5,7 @@ mod markup;
 mod package;
 mod relations;
 
-use super::blocks::{Block, to_markdown};
+use super::blocks::{Block, LINE, to_markdown};
 use super::warnings::first_words;
 use crate::Page;
 use crate::child::Parsed;
@@ -143,7 +143,7 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
 
 /// A cell's paragraphs and the tables in it, in which there may be others.
 fn cell_text(cell: &Cell) -> String {
-    let own = cell.content.iter().map(plain_text);
+    let own = cell.content.iter().map(|paragraph| plain_text(paragraph).replace('\n', LINE));
     let nested = cell.nested_tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells).map(cell_text);
-    own.chain(nested).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(" ")
+    own.chain(nested).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(LINE)
 }

@@ -9,6 +9,7 @@ use super::{attributes, nesting};
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
+use crate::formats::blocks::LINE;
 use crate::formats::text;
 use htmd::element_handler::Handlers;
 use htmd::{Element, HtmlToMarkdown, options};
@@ -153,7 +154,17 @@ fn unescape(markdown: &str) -> String {
             _ => out.push(character),
         }
     }
-    entities(&out)
+    tidy_lines(&entities(&out))
+}
+
+/// Without the spaces that the converter puts around the lines of a cell.
+fn tidy_lines(text: &str) -> String {
+    let mut lines = text.split(LINE);
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |mut tidied, line| {
+        tidied.truncate(tidied.trim_end_matches(' ').len());
+        tidied + LINE + line.trim_start_matches(' ')
+    })
 }
 
 fn entities(text: &str) -> String {
@@ -188,6 +199,19 @@ mod tests {
         assert!(text.contains("Invoice") && text.contains('|'), "{text}");
         for unwanted in ["Home", "alert", "color"] {
             assert!(!text.contains(unwanted), "{unwanted} in {text}");
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_cell_stay_apart() {
+        for cell in [
+            "It shall log.<br>It shall <b>sign<br/></b>the log.",
+            "<p>It shall log.</p>\n<p>It shall sign<br>the log.</p>",
+        ] {
+            let page = format!("<table><tr><th>Id</th><th>Rule</th></tr><tr><td>1</td><td>{cell}</td></tr></table>");
+            let text = text_of(page.as_bytes());
+            let lines = "It shall log.\u{2028}It shall sign\u{2028}the log.";
+            assert!(text.ends_with(&format!("| {lines} |")), "{text:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::beside;
 use super::nodes::{attribute, elements, is_any, node_name, words};
+use crate::formats::blocks::LINE;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
 use htmd::Node;
@@ -17,6 +18,10 @@ const STRUCK: [&str; 3] = ["del", "s", "strike"];
 const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "audio"];
 /// A button within one of these is its label.
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
+/// Cells of a table.
+const CELLS: [&str; 2] = ["td", "th"];
+/// Within a cell each of these begins a line.
+const LINES: [&str; 2] = ["p", "div"];
 /// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
@@ -91,7 +96,32 @@ fn keep(node: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     if matches!(node.data, NodeData::Element { .. } | NodeData::Document) {
         warnings.extend(beside::of_attributes(node));
         walk(node, names || is_any(node, &NAMED_BY_BUTTON), warnings);
+        if is_any(node, &CELLS) {
+            set_lines_apart(node);
+        }
     }
+}
+
+/// Separates the paragraphs of a cell, which the converter joins.
+fn set_lines_apart(cell: &Rc<Node>) {
+    let begins_line = |child: &Rc<Node>| is_any(child, &LINES);
+    let mut apart = Vec::new();
+    for child in cell.children.take() {
+        if begins_line(&child) && !apart.is_empty() {
+            let line = text_node(LINE);
+            line.parent.set(Some(Rc::downgrade(cell)));
+            apart.push(line);
+        }
+        apart.push(child);
+    }
+    *cell.children.borrow_mut() = apart;
+}
+
+/// Whether an element is within a cell of a table.
+fn is_in_cell(node: &Rc<Node>) -> bool {
+    let parent = node.parent.take();
+    node.parent.set(parent.clone());
+    parent.and_then(|parent| parent.upgrade()).is_some_and(|parent| is_any(&parent, &CELLS) || is_in_cell(&parent))
 }
 
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
@@ -107,6 +137,7 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
             Fate::Out(beside::said(node))
         }
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
+        "br" if is_in_cell(node) => Fate::Text(LINE.to_owned()),
         "math" => Fate::Text(format!(" {} ", formula(node))),
         "input" => Fate::Text(input(node)),
         "select" => chosen(node),

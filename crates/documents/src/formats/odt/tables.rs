@@ -1,6 +1,6 @@
 //! Tables, which may be nested.
 
-use crate::formats::blocks::Block;
+use crate::formats::blocks::{Block, LINE};
 
 /// Maximum repetitions of a cell: spreadsheets repeat an empty one to the sheet's edge.
 const MAX_REPEATS: usize = 64;
@@ -71,9 +71,9 @@ impl Tables {
     pub(crate) fn take(&mut self, paragraph: &str) {
         if let Some(cell) = self.0.last_mut().and_then(|table| table.cell.as_mut()) {
             if !cell.is_empty() && !paragraph.is_empty() {
-                cell.push(' ');
+                cell.push_str(LINE);
             }
-            cell.push_str(paragraph);
+            cell.push_str(&paragraph.replace('\n', LINE));
         }
     }
 }
