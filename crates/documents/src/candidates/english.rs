@@ -20,6 +20,11 @@ const NAMES: &[(&str, &str)] = &[
         "actor",
         r"(?:controller|processor|operator|provider|supplier|contractor|subcontractor|vendor|licensee|licensor|lessee|lessor|tenant|landlord|employer|employee|manufacturer|importer|distributor|deployer|applicant|holder|bidder|purchaser|buyer|seller|borrower|lender|insurer|carrier|licence-holder|permit holder|member state|competent authority|supervisory authority|authority|authorities|commission|regulator|institution|firm|entity|entities|undertaking|body|bodies|organi[sz]ation|management|management body|board|auditor|inspector|manager|officer|head|director|supervisor|secretary|user|administrator|owner|party|parties|customer|client|consultant|recipient|data protection officer|staff|personnel|agency|agencies|person in charge|responsible person|team|department|committee|trustee|broker|dealer|issuer|sponsor|investigator|laborator(?:y|ies)|exporter|shipper|master|pilot|driver|participant|candidate)s?(?: or (?:the )?(?:its )?\w+)?",
     ),
+    // Further ones in contracts.
+    (
+        "party",
+        r"(?:company|corporation|enterprise|group|agent|guarantor|pledgor|franchisee|franchisor|publisher|author|artist|developer|merchant|reseller|partner|affiliate|bank|university|school|hospital|government|ministry|department|member|student|worker|resident|person|beneficiar(?:y|ies)|seller|shareholder|assignee|assignor|grantee|grantor)s?",
+    ),
     // Adverbs between the parts of a verb.
     (
         "adv",
@@ -171,7 +176,8 @@ const BINDING: &[Binding] = &[
             r"\b(?:undertakes?|covenants?|pledges?|agrees?|commits?|commits? (?:itself|themselves)|promises?) <adv>(?:not )?to\b|\b(?:undertakes?|covenants?|represents and warrants|warrants?) that\b|\b<actor> (?:guarantees?|warrants?)\b",
             r"\b<actor>(?: and (?:the )?(?:its )?\w+)? <adv>will <adv>(?:not )?[a-z]|\bwill be (?:responsible|liable|required|obliged|payable)\b",
             r"\b<be> <adv>due(?: and payable)? (?:within|by|on|before|in|upon|no later|not later|monthly|quarterly|annually|each|at|immediately)\b|\b<be> <adv>(?:payable|repayable|chargeable)\b|\bfalls? due (?:within|on|at|by)\b",
-            r"\bwill <adv>(?:not )?<adv>[a-z]{2,}|\bwon't be \w+ed\b",
+            // With other subjects, `will` describes: `Most packages will have no priority.`
+            r"\b<party>(?: and (?:the )?(?:its )?\w+)? <adv>will <adv>(?:not )?[a-z]|(?:^|, )(?:(?:the|an?|each|every|all|any) )?(?:[\w-]+ ){0,2}<product> <adv>will <adv>(?:not )?[a-z]",
         ],
         unless: &[],
     },

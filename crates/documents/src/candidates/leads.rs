@@ -185,7 +185,7 @@ impl Leads {
         judge: impl Fn(&str) -> Option<&'static str>,
     ) -> Option<&'static str> {
         if self.is_entry {
-            let lead = self.open.last()?;
+            let lead = self.open.last().filter(|_| !is_code(text))?;
             let completed = || judge(&format!("{} {text}", lead.words));
             return (lead.is_normative || completed().is_some()).then_some("list item");
         }
@@ -284,6 +284,19 @@ fn names_duties(title: &str) -> bool {
         )
     });
     NAMES.is_match(title.trim())
+}
+
+/// Whether an entry is a command or a line of a program: one in three of its words is an option, a path or a sign of a
+/// programming language.
+fn is_code(text: &str) -> bool {
+    static SIGN: LazyLock<Regex> = LazyLock::new(|| {
+        pattern::own(
+            r#"^--?[A-Za-z][\w/=-]*$|^/\w|\w/\w[^/]*/\w|://|[{}\\|=]|&&|\(\);?$|^\[$|\];?$|"?\$[\w{("]|^\w+-\w+\.\w$"#,
+        )
+    });
+    let words = text.split_whitespace().filter(|word| !word.starts_with('('));
+    let (signs, all) = words.fold((0, 0), |(signs, all), word| (signs + usize::from(SIGN.is_match(word)), all + 1));
+    signs * 3 >= all && signs > 0
 }
 
 fn begins_small(text: &str) -> bool {

@@ -90,3 +90,26 @@ fn a_lead_needs_no_colon_and_may_be_a_title() {
         &[(0, "The following requirements apply to all suppliers:", None), (0, "valid certificates", ENTRY)],
     );
 }
+
+#[test]
+fn a_command_under_a_lead_is_no_entry_of_duties() {
+    for code in [
+        "dpkg --build folder",
+        "/etc/cron.daily/backup",
+        "if [ \"$1\" = purge ]; then rm -r /var/lib/app fi",
+        "fname () { local a b c=delta d }",
+        "http://localhost/images/file",
+    ] {
+        check(
+            &format!("The script must run:\n\n- {code}\n"),
+            &[(0, "The script must run:", Some("must")), (0, code, None)],
+        );
+    }
+    for words in ["the name and/or the seat;", "fees (if any);", "a re-use plan (see Annex B);", "$5 million of cover;"]
+    {
+        check(
+            &format!("The notice must state:\n\n- {words}\n"),
+            &[(0, "The notice must state:", Some("must")), (0, words, ENTRY)],
+        );
+    }
+}

@@ -58,6 +58,27 @@ fn duties_without_a_word_of_duty() {
 }
 
 #[test]
+fn the_future_binds_those_who_can_owe_something() {
+    let scan = Scan::default();
+    for sentence in [
+        "Company will pay the invoice.",
+        "The publisher and its affiliates will not alter the text.",
+        "The payment terminal will print a receipt.",
+    ] {
+        assert_eq!(scan.judge(sentence), Some("undertaking"), "{sentence}");
+    }
+    for sentence in [
+        "Most packages will simply use both fields.",
+        "Higher values will make the search slower.",
+        "The leading space will usually be stripped off.",
+        "Using it will save effort.",
+        "These marks will not appear in the list.",
+    ] {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
 fn policies_bind_by_the_present_passive() {
     let (normative, policy) = (Scan::default(), Scan::new(&[], Style::Policy).expect("no patterns"));
     for sentence in [
