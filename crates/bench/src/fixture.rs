@@ -91,6 +91,24 @@ impl Fixture {
         Ok(())
     }
 
+    /// Inserts jobs with one Markdown document each.
+    pub(crate) async fn insert_with_documents(&self, jobs: &[(Order, String)], config: &Value) -> Result<(), Error> {
+        let (prompts, texts): (Vec<String>, Vec<&[u8]>) =
+            jobs.iter().map(|(order, text)| (order.prompt(), text.as_bytes())).unzip();
+        sqlx::query(
+            r#"INSERT INTO jobs (prompt, document_content, context, config)
+               SELECT prompt, text, '{"document_name": "policy.md"}', $3
+               FROM unnest($1::text[], $2::bytea[]) AS job(prompt, text)"#,
+        )
+        .bind(prompts)
+        .bind(texts)
+        .bind(config)
+        .execute(&self.database.pool)
+        .await
+        .during("insert jobs")?;
+        Ok(())
+    }
+
     /// Waits until every job has completed; any other end is an error, with its reason.
     pub(crate) async fn completed(&self) -> Result<(), Error> {
         let mut connection = self.database.pool.acquire().await?;

@@ -20,6 +20,9 @@ pub(crate) struct Sizes {
     pub(crate) crowd_delay: Duration,
     pub(crate) large_crowd: usize,
     pub(crate) large_crowd_delay: Duration,
+    /// Concurrent jobs with a document, and the model's delay (P22).
+    pub(crate) document_crowd: usize,
+    pub(crate) document_crowd_delay: Duration,
     /// Insertions on an idle worker (P8).
     pub(crate) pickups: usize,
     /// Jobs inserted and claimed (P9, P10).
@@ -52,6 +55,8 @@ impl Sizes {
             crowd_delay: Duration::from_millis(500),
             large_crowd: 2_000,
             large_crowd_delay: Duration::from_secs(1),
+            document_crowd: 200,
+            document_crowd_delay: Duration::from_secs(1),
             pickups: 300,
             jobs: 20_000,
             other_pending: 1_000_000,
@@ -83,6 +88,8 @@ impl Sizes {
             crowd_delay: Duration::from_millis(200),
             large_crowd: 200,
             large_crowd_delay: Duration::from_millis(300),
+            document_crowd: 20,
+            document_crowd_delay: Duration::from_millis(500),
             pickups: 40,
             jobs: 4_000,
             other_pending: 20_000,

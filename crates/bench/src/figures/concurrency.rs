@@ -4,7 +4,7 @@
 use crate::{
     error::Error,
     fixture::{Bench, defaults},
-    model::Order,
+    model::{Order, Tool},
     procfs,
     report::{Figure, Target},
 };
@@ -71,7 +71,13 @@ async fn crowd(
 async fn run(bench: &Bench, jobs: usize, delay: Duration) -> Result<Taken, Error> {
     let fixture = bench.fixture("crowd", delay).await?;
     let orders: Vec<Order> = (0..jobs)
-        .map(|place| Order { tag: format!("crowd-{place}"), turns: TURNS, bytes: 2048, reads: false, trace: false })
+        .map(|place| Order {
+            tag: format!("crowd-{place}"),
+            turns: TURNS,
+            bytes: 2048,
+            tool: Tool::Write,
+            trace: false,
+        })
         .collect();
     let started = Instant::now();
     fixture.insert(&orders, &defaults()).await?;

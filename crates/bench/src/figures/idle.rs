@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     fixture::{Bench, defaults},
-    model::Order,
+    model::{Order, Tool},
     procfs,
     proxy::Proxy,
     report::{Figure, Target},
@@ -39,7 +39,7 @@ pub(super) async fn size(bench: &Bench) -> Result<Vec<Figure>, Error> {
 /// From starting the process to the attempt's row, by the same machine's clock.
 async fn start_to_claim(bench: &Bench) -> Result<f64, Error> {
     let fixture = bench.fixture("start", Duration::ZERO).await?;
-    let order = Order { tag: "start".into(), turns: 3, bytes: 200, reads: false, trace: false };
+    let order = Order { tag: "start".into(), turns: 3, bytes: 200, tool: Tool::Write, trace: false };
     fixture.insert(&[order], &defaults()).await?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let worker = fixture.worker(50)?;

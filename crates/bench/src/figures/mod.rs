@@ -13,6 +13,7 @@
 //! | P14, P15: start, idling, size | [`idle`] |
 //! | P16: after a kill | [`recovery`] |
 //! | P17, P18: documents and tokens | [`documents`] |
+//! | P22: jobs with a document beside jobs without | [`document_jobs`] |
 //! | I1–I3: instructions of a turn, a request, a token count | [`instructions`] |
 //!
 //! [`run`] measures them one after the other.
@@ -20,6 +21,7 @@
 mod claim;
 mod commit;
 mod concurrency;
+mod document_jobs;
 mod documents;
 mod floor;
 mod idle;
@@ -47,7 +49,7 @@ struct Group {
     measure: for<'a> fn(&'a Bench) -> Measuring<'a>,
 }
 
-const GROUPS: [Group; 15] = [
+const GROUPS: [Group; 16] = [
     Group { ids: &["P1", "P2", "P3"], measure: |bench| Box::pin(steps::measure(bench)) },
     Group { ids: &["P4"], measure: |bench| Box::pin(round_trips::measure(bench)) },
     Group { ids: &["P5"], measure: |bench| Box::pin(commit::measure(bench)) },
@@ -62,5 +64,6 @@ const GROUPS: [Group; 15] = [
     Group { ids: &["P16"], measure: |bench| Box::pin(recovery::measure(bench)) },
     Group { ids: &["P17"], measure: |bench| Box::pin(documents::reading(bench)) },
     Group { ids: &["P18"], measure: |bench| Box::pin(documents::counting(bench)) },
+    Group { ids: &["P22"], measure: |bench| Box::pin(document_jobs::measure(bench)) },
     Group { ids: &["I1", "I2", "I3"], measure: |bench| Box::pin(instructions::measure(bench)) },
 ];

@@ -5,7 +5,7 @@ use super::floor::PlainQueue;
 use crate::{
     error::{During, Error},
     fixture::{Bench, Fixture, defaults},
-    model::Order,
+    model::{Order, Tool},
     report::{Figure, Target, percentile},
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -50,7 +50,7 @@ async fn pickups(
     let (mut taken, mut plain) = (Vec::with_capacity(times), Vec::with_capacity(times));
     for place in 0..times {
         let tag = format!("{kind}-{place}");
-        let order = Order { tag: tag.clone(), turns: 3, bytes: 200, reads: false, trace: false };
+        let order = Order { tag: tag.clone(), turns: 3, bytes: 200, tool: Tool::Write, trace: false };
         let inserted = SystemTime::now().duration_since(UNIX_EPOCH).during("read the clock")?;
         fixture.insert(&[order], &defaults()).await?;
         fixture.completed().await?;

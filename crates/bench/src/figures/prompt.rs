@@ -6,7 +6,7 @@
 use crate::{
     error::{During, Error},
     fixture::{Bench, Fixture, many_turns, whole_conversation},
-    model::{Order, Trace},
+    model::{Order, Tool, Trace},
     report::{Figure, Target},
 };
 use plumbline_bench::prose::prose;
@@ -57,7 +57,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 
 /// Runs the job; returns the model's data about it, and the prompt tokens of all its requests.
 async fn traced(fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<(Trace, f64), Error> {
-    let order = Order { tag: tag.to_owned(), turns, bytes: 2048, reads: true, trace: true };
+    let order = Order { tag: tag.to_owned(), turns, bytes: 2048, tool: Tool::Read, trace: true };
     let document = prose(turns.into(), turns as usize * 2200);
     sqlx::query(
         "INSERT INTO jobs (job_type, prompt, config, document_content, context)

@@ -4,7 +4,7 @@ use crate::{
     child::Program,
     error::{During, Error},
     fixture::{Bench, Fixture, many_turns},
-    model::Order,
+    model::{Order, Tool},
     report::{Figure, Target, percentile},
 };
 use futures_util::future::try_join_all;
@@ -75,7 +75,7 @@ async fn succession(
     let (lease, beat) = (terms.lease_secs.to_string(), terms.beat_secs.to_string());
     let env = [("PLUMBLINE_LEASE_SECS", lease.as_str()), ("PLUMBLINE_HEARTBEAT_SECS", beat.as_str())];
     let first = fixture.worker_on(&fixture.database.url, 1, &env)?;
-    let order = Order { tag: "recovery".into(), turns: 100_000, bytes: 200, reads: false, trace: false };
+    let order = Order { tag: "recovery".into(), turns: 100_000, bytes: 200, tool: Tool::Write, trace: false };
     fixture.insert(&[order], &many_turns()).await?;
     look(&fixture, "step >= 3", limit).await.during("wait for the first worker's steps")?;
     let second = fixture.worker_on(&fixture.database.url, 1, &env)?;

@@ -4,7 +4,7 @@
 use crate::{
     error::Error,
     fixture::{Bench, Fixture, many_turns},
-    model::Order,
+    model::{Order, Tool},
     proxy::Proxy,
     report::{Figure, Target},
 };
@@ -43,7 +43,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 /// Commits and round trips of a whole job.
 async fn count(bench: &Bench, fixture: &Fixture, turns: u32) -> Result<(f64, f64), Error> {
     let proxy = Proxy::start(bench.server.address()).await?;
-    let order = Order { tag: format!("trips-{turns}"), turns, bytes: 2048, reads: false, trace: false };
+    let order = Order { tag: format!("trips-{turns}"), turns, bytes: 2048, tool: Tool::Write, trace: false };
     fixture.insert(&[order], &many_turns()).await?;
     let before = fixture.database.writes().await?;
     let worker = fixture.worker_on(&fixture.database.url_through(proxy.port()), 1, &[])?;

@@ -8,7 +8,7 @@ use super::{floor, sampler};
 use crate::{
     error::Error,
     fixture::{Bench, Fixture, many_turns, whole_conversation},
-    model::Order,
+    model::{Order, Tool},
     report::{Figure, Target, median},
 };
 use sampler::{Course, PerStep};
@@ -162,7 +162,7 @@ async fn run(bench: &Bench) -> Result<Run, Error> {
 
 /// One job from its insertion to its end, with its own worker.
 async fn course(bench: &Bench, fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<Course, Error> {
-    let order = Order { tag: tag.to_owned(), turns, bytes: BYTES, reads: false, trace: false };
+    let order = Order { tag: tag.to_owned(), turns, bytes: BYTES, tool: Tool::Write, trace: false };
     fixture.insert(&[order], config).await?;
     let worker = fixture.worker(1)?;
     let course = sampler::watch(bench, fixture, &worker, tag).await?;

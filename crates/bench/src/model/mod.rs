@@ -17,5 +17,5 @@ mod script;
 mod server;
 
 pub(crate) use ledger::Trace;
-pub(crate) use scan::Order;
+pub(crate) use scan::{Order, Tool};
 pub(crate) use server::{Arguments, serve};

@@ -3,6 +3,27 @@
 use memchr::memmem;
 use serde_json::Value;
 
+/// What each turn of a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Writes a file.
+    Write,
+    /// Reads a part of a document.
+    Read,
+    /// Reads a passage and records the requirements of the previous one.
+    Record,
+}
+
+impl Tool {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Record => "record",
+        }
+    }
+}
+
 /// The order in a bench job's prompt, e.g. `bench tag=p1 turns=520 bytes=2048 tool=write trace=0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
@@ -12,8 +33,8 @@ pub(crate) struct Order {
     pub(crate) turns: u32,
     /// Size of a call's content.
     pub(crate) bytes: usize,
-    /// Whether each turn reads a file instead of writing one.
-    pub(crate) reads: bool,
+    /// The tool of each turn.
+    pub(crate) tool: Tool,
     /// Whether each request is compared with the previous one.
     pub(crate) trace: bool,
 }
@@ -21,8 +42,8 @@ pub(crate) struct Order {
 impl Order {
     /// The order as a job's prompt.
     pub(crate) fn prompt(&self) -> String {
-        let tool = if self.reads { "read" } else { "write" };
         let Self { tag, turns, bytes, trace, .. } = self;
+        let tool = self.tool.name();
         format!("bench tag={tag} turns={turns} bytes={bytes} tool={tool} trace={}", u8::from(*trace))
     }
 
@@ -37,7 +58,9 @@ impl Order {
             tag: value("tag")?.to_owned(),
             turns: value("turns")?.parse().ok()?,
             bytes: value("bytes")?.parse().ok()?,
-            reads: value("tool")? == "read",
+            tool: [Tool::Write, Tool::Read, Tool::Record]
+                .into_iter()
+                .find(|tool| value("tool") == Some(tool.name()))?,
             trace: value("trace")? == "1",
         })
     }
@@ -105,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_order_is_read_from_the_prompt_it_was_written_to() {
-        let order = Order { tag: "p1-3".into(), turns: 20, bytes: 2048, reads: true, trace: true };
+        let order = Order { tag: "p1-3".into(), turns: 20, bytes: 2048, tool: Tool::Read, trace: true };
         let body = format!("{{\"messages\":[{{\"content\":\"Job: {}\\nmore\"}}", order.prompt());
         assert_eq!(Order::read(body.as_bytes()), Some(order));
         assert_eq!(Order::read(b"{}"), None);
@@ -113,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_stage_is_read_from_tools_and_frame_and_the_part_from_the_end() {
-        let order = Order { tag: "t".into(), turns: 9, bytes: 10, reads: false, trace: false }.prompt();
+        let order = Order { tag: "t".into(), turns: 9, bytes: 10, tool: Tool::Write, trace: false }.prompt();
         let body = |tools: &str, frame: &str| {
             format!("{{{tools}\"messages\":[\"{order}\",\"part_00003\",\"part_00012\",\"{frame}\"]}}").into_bytes()
         };

@@ -1,10 +1,10 @@
 //! The model's answers.
 //!
 //! The first turn plans one phase of five todos, the last one completes the job, and each turn between writes one part
-//! (or reads one passage); the last of these closes the todos. So a job of n turns makes exactly n model calls, plus
+//! (or reads a part of a document, or reads a passage and records the previous one); the last of these closes the todos. So a job of n turns makes exactly n model calls, plus
 //! one for each summary.
 
-use super::scan::{Facts, Stage};
+use super::scan::{Facts, Stage, Tool};
 use plumbline_bench::prose::prose;
 use serde_json::{Value, json};
 
@@ -13,6 +13,12 @@ const TODOS: usize = 5;
 
 /// Lines of the document that one reading turn requests, of about 90 bytes each.
 const LINES: u32 = 23;
+
+/// Requirements recorded of a passage.
+const ITEMS: u32 = 20;
+
+/// Why the others are none.
+const REASON: &str = "the other sentences say the same again";
 
 /// The answer's body.
 pub(super) fn answer(facts: &Facts, request_bytes: usize) -> Vec<u8> {
@@ -71,20 +77,46 @@ fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
     let part = facts.part + 1;
     let last = part >= facts.order.turns.saturating_sub(2);
     let mut calls = Vec::new();
-    if facts.order.reads {
-        let offset = (part - 1) * LINES + 1;
-        calls.push(("read_file", json!({"path": "input/document.txt", "offset": offset, "limit": LINES})));
-        // A short note: its path has the part's number, which determines the next answer, and the engine would replan a
-        // job without any change.
-        calls.push(("write_file", json!({"path": path(part), "content": prose(part.into(), 60)})));
-    } else {
-        let seed = facts.order.tag.bytes().fold(u64::from(part), |seed, byte| seed * 31 + u64::from(byte));
-        calls.push(("write_file", json!({"path": path(part), "content": prose(seed, facts.order.bytes)})));
+    match facts.order.tool {
+        Tool::Write => {
+            let seed = facts.order.tag.bytes().fold(u64::from(part), |seed, byte| seed * 31 + u64::from(byte));
+            calls.push(("write_file", json!({"path": path(part), "content": prose(seed, facts.order.bytes)})));
+        }
+        Tool::Read => {
+            let offset = (part - 1) * LINES + 1;
+            calls.push(("read_file", json!({"path": "input/document.txt", "offset": offset, "limit": LINES})));
+            calls.push(note(part));
+        }
+        Tool::Record => {
+            let passages = facts.order.turns.saturating_sub(4);
+            let read = || ("read_file", json!({"path": format!("chunks/chunk_{part:03}.md")}));
+            calls.extend((part > 2).then(|| close_rest(part - 2)));
+            calls.extend((part > 1 && !last).then(|| record(part - 1)));
+            calls.extend((part <= passages).then(read));
+            calls.push(note(part));
+        }
     }
     if last {
         calls.extend(closing(facts.open_todos));
     }
     calls
+}
+
+/// A short note: its path has the part's number, which determines the next answer, and the engine would replan a job
+/// without any change.
+fn note(part: u32) -> (&'static str, Value) {
+    ("write_file", json!({"path": path(part), "content": prose(part.into(), 60)}))
+}
+
+/// Every second sentence of a passage is a requirement.
+fn record(passage: u32) -> (&'static str, Value) {
+    let items: Vec<Value> = (1..=ITEMS).map(|item| json!({"s": (2 * item).to_string()})).collect();
+    ("record_passage", json!({"passage": passage, "items": items, "rest": [{"why": REASON}]}))
+}
+
+/// The other sentences are closed with one reason, a turn later: the first decision is answered with their names.
+fn close_rest(passage: u32) -> (&'static str, Value) {
+    ("close_passages", json!({"passages": [{"passage": passage, "reason": REASON}]}))
 }
 
 fn close(facts: &Facts) -> Vec<(&'static str, Value)> {

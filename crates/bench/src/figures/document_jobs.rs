@@ -1,0 +1,133 @@
+//! P22: jobs with a document beside as many jobs without one, with equally many steps. Each job has a document of its
+//! own, of about twelve pages, so that nothing is shared between jobs that real ones would not share.
+
+use crate::{
+    error::Error,
+    fixture::{Bench, Fixture, defaults},
+    model::{Order, Tool},
+    procfs,
+    report::{Figure, Target},
+};
+use plumbline_bench::prose::prose;
+use std::time::Instant;
+
+/// Sections of a document; each is a passage of its own.
+const SECTIONS: u32 = 8;
+const SECTION_BYTES: usize = 4000;
+
+/// A turn for each passage, one for the requirements of the last one, planning and closing.
+const TURNS: u32 = SECTIONS + 4;
+
+/// The cost of one crowd.
+struct Taken {
+    secs: f64,
+    /// CPU of the worker per step, in milliseconds.
+    cpu: f64,
+    /// The worker's memory per job at its peak beyond that of a worker with one job, in KiB.
+    memory: f64,
+}
+
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
+    let (jobs, delay) = (bench.sizes.document_crowd, bench.sizes.document_crowd_delay);
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..bench.sizes.runs {
+        without.push(run(bench, Tool::Write).await?);
+        with.push(run(bench, Tool::Record).await?);
+    }
+    let of = |runs: &[Taken], value: fn(&Taken) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
+    let ideal = delay.as_secs_f64() * f64::from(TURNS);
+    let name = format!("{jobs} jobs with a document × {TURNS} steps, model {} ms", delay.as_millis());
+    Ok(vec![
+        Figure::new("P22", "CPU per step of a job with a document, worker", "ms", of(&with, |taken| taken.cpu))
+            .floor("without", &of(&without, |taken| taken.cpu))
+            .target(Target::RatioAtMost(2.0)),
+        Figure::new("P22", "memory per job with a document", "KiB", of(&with, |taken| taken.memory))
+            .floor("without", &of(&without, |taken| taken.memory))
+            .target(Target::AtMost(500.0)),
+        Figure::new("P22", name, "s", of(&with, |taken| taken.secs))
+            .floor("ideal", &[ideal])
+            .target(Target::RatioAtMost(1.5)),
+    ])
+}
+
+/// The time starts at the insertion and includes the start of the worker.
+async fn run(bench: &Bench, tool: Tool) -> Result<Taken, Error> {
+    let (jobs, delay) = (bench.sizes.document_crowd, bench.sizes.document_crowd_delay);
+    let fixture = bench.fixture("documents", delay).await?;
+    let alone = memory_of_one(&fixture, tool).await?;
+    let started = Instant::now();
+    insert(&fixture, jobs, tool).await?;
+    let worker = fixture.worker(jobs)?;
+    fixture.completed().await?;
+    let steps = jobs as f64 * f64::from(TURNS);
+    let peak = procfs::memory(worker.pid())?.1.saturating_sub(alone);
+    let taken = Taken {
+        secs: started.elapsed().as_secs_f64(),
+        cpu: procfs::cpu(worker.pid())?.as_secs_f64() * 1e3 / steps,
+        memory: peak as f64 / 1024.0 / jobs.saturating_sub(1).max(1) as f64,
+    };
+    worker.stop()?;
+    bench.close(fixture).await?;
+    Ok(taken)
+}
+
+async fn insert(fixture: &Fixture, jobs: usize, tool: Tool) -> Result<(), Error> {
+    let order =
+        |place: usize| Order { tag: format!("documents-{place}"), turns: TURNS, bytes: 2048, tool, trace: false };
+    let orders = (0..jobs).map(order);
+    match tool {
+        Tool::Record => {
+            let with_documents: Vec<(Order, String)> =
+                orders.zip(0..).map(|(order, seed)| (order, document(seed))).collect();
+            fixture.insert_with_documents(&with_documents, &defaults()).await
+        }
+        _ => fixture.insert(&orders.collect::<Vec<_>>(), &defaults()).await,
+    }
+}
+
+/// Peak memory of a worker that has run one job, so that what all jobs share is loaded.
+async fn memory_of_one(fixture: &Fixture, tool: Tool) -> Result<u64, Error> {
+    insert(fixture, 1, tool).await?;
+    let worker = fixture.worker(1)?;
+    fixture.completed().await?;
+    let (_, peak) = procfs::memory(worker.pid())?;
+    worker.stop()?;
+    Ok(peak)
+}
+
+fn document(seed: u64) -> String {
+    let section = |number: u32| {
+        let text = prose(seed * 1000 + u64::from(number), SECTION_BYTES);
+        let sentences: Vec<String> = text.lines().map(capitalized).collect();
+        format!("## {number} Section {number}\n\n{}\n\n", sentences.join("\n"))
+    };
+    (1..=SECTIONS).map(section).collect()
+}
+
+/// A new sentence begins with a capital letter.
+fn capitalized(line: &str) -> String {
+    let (first, rest) = line.trim_start().split_at_checked(1).unwrap_or_default();
+    first.to_uppercase() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SECTIONS, document};
+    use plumbline_documents::{
+        Page,
+        chunking::{ChunkOptions, chunk},
+    };
+
+    #[test]
+    fn each_section_is_a_passage_with_enough_sentences() {
+        for seed in 0..50 {
+            let page = Page { number: 1, text: document(seed) };
+            let chunks = chunk("policy.md", &[page], false, ChunkOptions::default());
+            assert_eq!(chunks.len(), SECTIONS as usize);
+            for chunk in chunks {
+                let sentences = plumbline_documents::candidates::cut(&chunk.text).len();
+                assert!(sentences > 40, "{sentences}");
+            }
+        }
+    }
+}
