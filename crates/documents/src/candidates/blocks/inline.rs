@@ -97,7 +97,6 @@ fn siblings(marked: &str, block: &Block) -> Option<Vec<Block>> {
         parts: flat.parts(block, trimmed(&flat.text, start..end)),
         opens_page: block.opens_page && start == 0,
         goes_on: block.goes_on && start == 0,
-        ..block.clone()
     };
     Some(entries.map(of).collect())
 }
