@@ -1,6 +1,6 @@
 //! The protocols of model servers, each a folder with requests, responses and streams.
 //!
-//! All of them begin with the same [`conversation::Turn`]s and end with the same [`Decoded`]: differences between two
+//! All of them begin with the same [`turn::Turn`]s and end with the same [`Decoded`]: differences between two
 //! protocols are in their folders, differences between two endpoints of one protocol are in the
 //! [profile](super::profile::Profile). A streamed answer is assembled into the object of the same answer without
 //! streaming, and read as such.
