@@ -42,8 +42,8 @@ fn finding(place: &str, rights: &Rights, writes: bool) -> Finding {
     let server = format!("{place} answers, Neo4j {} {}", rights.version, rights.edition);
     if rights.actions.is_none() {
         let text = format!(
-            "{server}: this edition has no roles: the user may do everything, and only the query guard restricts the \
-             model; use a separate server without secrets, isolated from other networks"
+            "{server}: this edition has no roles: the user may do everything, and the query guard is the only wall \
+             between the model and the graph; use a separate server without secrets, isolated from other networks"
         );
         return Finding::note("graph", text);
     }
