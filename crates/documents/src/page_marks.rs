@@ -7,6 +7,9 @@
 use crate::{Extracted, Page};
 use std::fmt::Write as _;
 
+/// Separates the lines of a cell, if the author set them: a white space that keeps a row on one line of Markdown.
+pub(crate) const LINE: &str = "\u{2028}";
+
 /// The content of a page-marked text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFile {

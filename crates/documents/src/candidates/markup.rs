@@ -2,11 +2,11 @@
 
 use plumbline_bounds::pattern;
 use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 /// A row with fewer words makes no statement.
 pub(super) const LEAST_WORDS: usize = 3;
-use std::ops::Range;
-use std::sync::LazyLock;
 
 /// Inline tags within a sentence.
 const INLINE: [&str; 16] =

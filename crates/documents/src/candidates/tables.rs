@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, Kind, inline};
 use super::markup::{LEAST_WORDS, says_something};
+use crate::page_marks::LINE;
 use std::ops::Range;
 
 /// Words in the name of a column whose cells are obligations.
@@ -240,7 +241,7 @@ pub(super) fn parts(row: &str) -> Vec<Part> {
             parts.extend(entries.map(|range| Part { range, kind: PartKind::Entry }));
             (begin, kind) = (at + list.end, PartKind::Rest);
         } else if let Some(lines) = inline::lines(text) {
-            let first = text.split(inline::LINE).next().unwrap_or_default();
+            let first = text.split(LINE).next().unwrap_or_default();
             add(&mut parts, row, begin..at + first.len(), kind);
             let kind_of_lines = PartKind::Line { led: first.trim_end().ends_with(':') };
             let ranges = lines.into_iter().map(|range| at + range.start..at + range.end);

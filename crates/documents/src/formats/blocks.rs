@@ -3,8 +3,7 @@
 //! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
 //! For the same reason nothing is escaped.
 
-/// Separates the lines of a cell, if the author set them: a white space that keeps a row on one line of Markdown.
-pub(crate) const LINE: &str = "\u{2028}";
+pub(crate) use crate::page_marks::LINE;
 
 /// A self-contained part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]

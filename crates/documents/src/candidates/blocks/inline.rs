@@ -7,6 +7,7 @@
 use super::marks::{self, Mark, Reading};
 use super::{Block, Kind, is_left_open};
 use crate::candidates::{flat::Flat, markup, sentences};
+use crate::page_marks::LINE;
 use std::ops::Range;
 
 /// Additional indent, in columns, of entries relative to their lead.
@@ -153,9 +154,6 @@ pub(in crate::candidates) fn list(text: &str) -> Option<List> {
     let is_short = text.len() <= LONGEST;
     is_short.then(|| marked_list(text).or_else(|| list_by_semicolons(text))).flatten()
 }
-
-/// Separates the lines of a cell, see the formats' blocks.
-pub(in crate::candidates) const LINE: char = '\u{2028}';
 
 /// The lines of a cell after its first one; none if it has a single line, or lines that only wrap.
 pub(in crate::candidates) fn lines(cell: &str) -> Option<Vec<Range<usize>>> {
