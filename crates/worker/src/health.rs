@@ -101,7 +101,7 @@ impl Health {
         }
         let stumbled = self.stumbled.load(Ordering::Relaxed);
         if stumbled {
-            return Some("this worker cannot read the queue or claim jobs from it".to_owned());
+            return Some("the database does not let this worker read the queue or claim jobs".to_owned());
         }
         if let Some(reason) = self.serves_none() {
             return Some(reason);
