@@ -1,7 +1,10 @@
 //! Exponential backoff with jitter for transient errors: 50 ms to 5 s.
 
 use crate::Error;
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -67,11 +70,99 @@ pub async fn retry_transient<T, F>(call: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
-    let mut backoff = Backoff::new();
-    loop {
-        match with_call_timeout(call()).await {
-            Err(error) if error.is_transient() => backoff.sleep().await,
-            other => return other,
+    LostTime::default().retry_transient(call).await
+}
+
+/// The time that a job's reads have lost to transient errors of the database: an outage counts against no time limit of
+/// the job.
+#[derive(Debug, Default)]
+pub struct LostTime(Mutex<Lost>);
+
+#[derive(Debug, Default)]
+struct Lost {
+    /// Of calls that have ended.
+    ended: Duration,
+    /// Calls that have failed and are retried.
+    failing: usize,
+    /// The start of the first of these.
+    since: Option<Instant>,
+}
+
+impl LostTime {
+    /// All of it so far; calls that fail at the same time count once.
+    pub fn total(&self) -> Duration {
+        let lost = self.lost();
+        lost.ended + lost.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// The same as [`retry_transient`], counting the time from the start of the first failed try to the end of the last.
+    pub async fn retry_transient<T, F>(&self, call: impl Fn() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let (started, mut backoff) = (Instant::now(), Backoff::new());
+        let mut failing = None;
+        loop {
+            match with_call_timeout(call()).await {
+                Err(error) if error.is_transient() => {
+                    failing.get_or_insert_with(|| Failing::since(self, started));
+                    backoff.sleep().await;
+                }
+                other => return other,
+            }
         }
+    }
+
+    fn lost(&self) -> MutexGuard<'_, Lost> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that is retried, until it is dropped.
+struct Failing<'a>(&'a LostTime);
+
+impl<'a> Failing<'a> {
+    fn since(lost_time: &'a LostTime, started: Instant) -> Self {
+        let mut lost = lost_time.lost();
+        lost.failing += 1;
+        lost.since.get_or_insert(started);
+        Self(lost_time)
+    }
+}
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        let mut lost = self.0.lost();
+        lost.failing -= 1;
+        if lost.failing == 0 {
+            let since = lost.since.take();
+            lost.ended += since.map_or(Duration::ZERO, |since| since.elapsed());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[tokio::test]
+    async fn lost_time_runs_from_the_first_failed_try_to_the_last_and_is_kept() {
+        let (lost_time, tries) = (LostTime::default(), Cell::new(0));
+        let read = async || {
+            tries.set(tries.get() + 1);
+            match tries.get() {
+                1 | 2 => Err(Error::Unanswered(CALL_TIMEOUT)),
+                n => {
+                    assert!(n != 3 || lost_time.total() > Duration::ZERO, "it counts while the outage lasts");
+                    Ok(n)
+                }
+            }
+        };
+        assert_eq!(lost_time.retry_transient(read).await.expect("the third try succeeds"), 3);
+        let lost = lost_time.total();
+        assert!(lost > Duration::ZERO);
+        assert_eq!(lost_time.retry_transient(read).await.expect("it succeeds at once"), 4);
+        assert_eq!(lost_time.total(), lost, "a call without a failure loses nothing");
     }
 }

@@ -16,11 +16,15 @@ use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 use tracing::{Instrument, Span};
 
 /// The wait before the first retry of a call; it doubles with each retry.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
+
+/// The shortest wait for a call between two looks at the time that an outage takes.
+const LEAST_WAIT: Duration = Duration::from_millis(100);
 
 /// The shared state for the calls of all jobs; one per process.
 pub struct ToolRunner {
@@ -114,11 +118,11 @@ impl ToolRunner {
                 let wanted = inspection::Wanted { requirements: *requirements, sentences: *sentences };
                 let looked = inspection::before_the_end(env, &call.arguments, wanted);
                 let said = ("nothing was changed; make the files that are owed smaller", UNCHANGED);
-                bounded(call, env.ctx.call_timeout, said, looked).await
+                bounded(call, env, env.ctx.call_timeout, said, looked).await
             }
             Some(Check::Passage { path, .. }) => {
                 let looked = read_file::whole(env, path);
-                bounded(call, env.ctx.call_timeout, after_failure(Replay::Safe), looked).await
+                bounded(call, env, env.ctx.call_timeout, after_failure(Replay::Safe), looked).await
             }
         }
     }
@@ -138,7 +142,7 @@ impl ToolRunner {
             }
             Ok(output)
         };
-        let done = bounded(call, limit, after_failure(tool.spec.replay), compared).await?;
+        let done = bounded(call, env, limit, after_failure(tool.spec.replay), compared).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
@@ -161,6 +165,19 @@ fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
     BUILT_IN.get(&call.name).or_else(|| ctx.tools.get(&call.name))
 }
 
+/// Waits for a call, at most this long without an outage.
+async fn within<T>(limit: Duration, env: &ToolEnv<'_>, running: impl Future<Output = T>) -> Option<T> {
+    let mut running = pin!(running);
+    let (started, lost_before) = (Instant::now(), env.overlay.lost_time());
+    loop {
+        let lost = env.overlay.lost_time().saturating_sub(lost_before);
+        let left = (limit + lost).checked_sub(started.elapsed())?;
+        if let Ok(done) = tokio::time::timeout(left.max(LEAST_WAIT), running.as_mut()).await {
+            return Some(done);
+        }
+    }
+}
+
 const UNCHANGED: &str = "nothing was changed; try another way";
 
 /// What the model reads of a tool of this class that did not finish, and of one that failed inside: a call that reaches
@@ -173,21 +190,22 @@ fn after_failure(replay: Replay) -> (&'static str, &'static str) {
     }
 }
 
-/// Applies the timeout; converts panics to errors.
+/// Applies the timeout, to which time lost to an outage of the rows does not count; converts panics to errors.
 async fn bounded(
     call: &ToolCall,
+    env: &ToolEnv<'_>,
     limit: Duration,
     (unfinished, failed): (&str, &str),
     running: impl Future<Output = ToolResult>,
 ) -> ToolResult {
     let name = call.name.as_str();
-    match tokio::time::timeout(limit, AssertUnwindSafe(running).catch_unwind()).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(panic)) => {
+    match within(limit, env, AssertUnwindSafe(running).catch_unwind()).await {
+        Some(Ok(result)) => result,
+        Some(Err(panic)) => {
             tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
             Err(ToolError::Transient(format!("{name} failed inside; {failed}")))
         }
-        Err(_) => {
+        None => {
             tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
             let limit = limit.as_secs_f64();
             Err(ToolError::Transient(format!("{name} did not finish within {limit} s; {unfinished}")))

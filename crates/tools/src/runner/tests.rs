@@ -11,8 +11,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use uuid::Uuid;
 
+/// Rows without content.
 #[derive(Default)]
-struct Nothing(FileIndex);
+struct Nothing(FileIndex, Option<Arc<AllAway>>);
+
+/// An outage for as long as a call runs, which ends when the runner has looked at it for the fourth time.
+struct AllAway {
+    since: std::time::Instant,
+    looks: AtomicU32,
+    over: tokio::sync::Notify,
+}
 
 impl Workspace for Nothing {
     fn index(&self) -> &FileIndex {
@@ -21,6 +29,14 @@ impl Workspace for Nothing {
 
     fn sources(&self) -> &[Source] {
         &[]
+    }
+
+    fn lost_time(&self) -> Duration {
+        let Some(outage) = &self.1 else { return Duration::ZERO };
+        if outage.looks.fetch_add(1, Ordering::SeqCst) == 3 {
+            outage.over.notify_one();
+        }
+        outage.since.elapsed()
     }
 
     fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
@@ -100,6 +116,18 @@ impl Run for Shaky {
     }
 }
 
+/// Ends when the outage is over.
+struct Delayed(Arc<AllAway>);
+
+impl Run for Delayed {
+    fn run<'a>(&'a self, _: &'a ToolEnv<'a>, _: Value) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async {
+            self.0.over.notified().await;
+            Ok(Output::text("through"))
+        })
+    }
+}
+
 fn runner() -> ToolRunner {
     ToolRunner::new(Parser::new("/no/such/program"))
 }
@@ -147,6 +175,20 @@ async fn f48_a_tool_that_hangs_times_out() {
         "odd did not finish within 0.05 s; nothing was changed; ask for less at once",
     )
     .await;
+}
+
+#[tokio::test]
+async fn the_time_of_an_outage_counts_against_no_call() {
+    let outage =
+        AllAway { since: std::time::Instant::now(), looks: AtomicU32::new(0), over: tokio::sync::Notify::new() };
+    let outage = Arc::new(outage);
+    let (runner, tools) = (runner(), Registry::from_iter([odd(1, Delayed(outage.clone()))]));
+    let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
+    let call_timeout = Duration::from_millis(25);
+    let ctx = ToolContext { call_timeout, tools: &tools, ..ToolContext::new(Uuid::nil(), &[]) };
+    let rows = Nothing(FileIndex::default(), Some(outage));
+    let returns = runner.run(&[outside(&call)], &rows, &ctx).await.unwrap();
+    assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ pub(crate) mod write_file;
 use plumbline_engine::{Citation, FileIndex, Passage, PassageState, RecordedRequirement, Source};
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 /// The future of an object-safe trait method.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -51,6 +52,11 @@ pub trait Workspace: Send + Sync {
 
     /// The job's documents.
     fn sources(&self) -> &[Source];
+
+    /// The time that reads have lost to an outage of the rows so far: it counts against no time limit of a call.
+    fn lost_time(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// The passages of the job's documents, by number.
     fn passages(&self) -> Vec<PassagePlace> {

@@ -9,6 +9,7 @@ use plumbline_engine::{
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -155,6 +156,11 @@ impl<'a> WorkspaceOverlay<'a> {
     /// The job's documents.
     pub(crate) fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// The time that reads have lost to an outage so far.
+    pub(crate) fn lost_time(&self) -> Duration {
+        self.rows.lost_time()
     }
 
     /// The passages of the documents.

@@ -113,7 +113,7 @@ impl StepLoop<'_> {
         if !self.run.settings().judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
             return Ok(None);
         }
-        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
+        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease, &self.lost_time);
         accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(StepError::from)
     }
 
@@ -165,12 +165,17 @@ impl StepLoop<'_> {
     }
 
     async fn run_tools(&self, calls: &[OutsideCall<'_>]) -> Result<Outcome, StepError> {
-        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
+        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease, &self.lost_time);
         let connections = &self.config.resolved.config.connections;
         let graph = self.app.graphs.of(connections.neo4j.as_ref());
         let services = self.app.services.of(connections);
-        let texts = JobTexts { store: &self.app.store, job_id: self.lease.job_id, embedder: services.embedder() };
+        let texts = JobTexts {
+            store: &self.app.store,
+            lost_time: &self.lost_time,
+            job_id: self.lease.job_id,
+            embedder: services.embedder(),
+        };
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
@@ -210,7 +215,7 @@ impl StepLoop<'_> {
 
     /// Extracts and cuts a document, with the tools that the model also has.
     async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
-        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
         let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
         prepared.map(Outcome::Prepared).map_err(StepError::from)
     }
@@ -225,7 +230,7 @@ impl StepLoop<'_> {
             passages: retry_transient(|| store.passages(previous)).await?,
             recorded: retry_transient(|| store.recorded(previous)).await?,
         };
-        let workspace = StoreWorkspace::new(store, self.lease, &self.run);
+        let workspace = StoreWorkspace::new(store, self.lease, &self.run, &self.lost_time);
         let now: Vec<&Passage> = self.run.passages().collect();
         let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
         carried.map(Outcome::Carried).map_err(StepError::from)

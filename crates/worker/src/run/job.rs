@@ -15,7 +15,7 @@ use plumbline_config::{OVERRIDES, Resolved};
 use plumbline_engine::{JobError, JobExit, Run};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
-use plumbline_store::backoff::retry_transient;
+use plumbline_store::backoff::{LostTime, retry_transient};
 use plumbline_store::{
     ClaimedJob, JobInput, JobSettings, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
@@ -117,6 +117,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         mirror,
         input_watcher: InputWatcher::new(claimed.id),
         signal,
+        lost_time: LostTime::default(),
     };
     let end = step_loop.run().await;
     Box::pin(step_loop.mirror.finish(end.is_ok())).await;

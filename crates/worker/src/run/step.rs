@@ -25,7 +25,7 @@ use plumbline_engine::{ApprovalChange, Change, JobExit, Outcome, Run, Stage};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_report::Rendering;
-use plumbline_store::backoff::{Backoff, retry_transient, with_call_timeout};
+use plumbline_store::backoff::{Backoff, LostTime, retry_transient, with_call_timeout};
 use plumbline_store::{
     ClaimedJob, Commit, Committed, Error as StoreError, JobInput, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
@@ -76,6 +76,8 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) input_watcher: InputWatcher,
     pub(crate) signal: StopListener,
     pub(crate) span: spans::Step,
+    /// The time that its reads have lost to outages of the database.
+    pub(crate) lost_time: LostTime,
 }
 
 /// Resources of a job during its intake.
@@ -180,7 +182,7 @@ impl StepLoop<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
-        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
         let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
         let rendering =
             Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(StepError::from)?;

@@ -1,7 +1,7 @@
 //! Access of a validator's tools to rows of `requirement_cache`, claimed under the job's lease. As in
 //! `store_workspace`, a connection is taken for one query and returned.
 
-use plumbline_store::backoff::retry_transient;
+use plumbline_store::backoff::LostTime;
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
 use plumbline_tools::{Asked, BoxFuture, HeldRequirement, KnownRequirement, Tally, ValidationQueue, WorkspaceError};
 use serde_json::Value;
@@ -19,21 +19,22 @@ const MAX_HELD: i64 = 100;
 pub(crate) struct StoreValidationQueue<'a> {
     store: &'a Store,
     lease: Lease,
+    lost_time: &'a LostTime,
 }
 
 impl<'a> StoreValidationQueue<'a> {
-    pub(crate) fn new(store: &'a Store, lease: Lease) -> Self {
-        Self { store, lease }
+    pub(crate) fn new(store: &'a Store, lease: Lease, lost_time: &'a LostTime) -> Self {
+        Self { store, lease, lost_time }
     }
-}
 
-/// Queries the database and retries transient failures: the caller's lease bounds how long.
-async fn ask<T, F>(query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
-where
-    F: Future<Output = Result<T, Error>> + Send,
-    T: Send,
-{
-    retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+    /// Queries the database and retries transient failures: the caller's lease bounds how long.
+    async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
+    where
+        F: Future<Output = Result<T, Error>> + Send,
+        T: Send,
+    {
+        self.lost_time.retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+    }
 }
 
 impl ValidationQueue for StoreValidationQueue<'_> {
@@ -45,18 +46,18 @@ impl ValidationQueue for StoreValidationQueue<'_> {
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>> {
         Box::pin(async move {
             let claim = || self.store.claim_requirements(&self.lease, i64::from(count), recheck, left_out);
-            Ok(ask(claim).await?.into_iter().map(held).collect())
+            Ok(self.ask(claim).await?.into_iter().map(held).collect())
         })
     }
 
     fn release<'a>(&'a self, but: &'a [Uuid]) -> BoxFuture<'a, Result<(), WorkspaceError>> {
-        Box::pin(async move { ask(|| self.store.release_requirements(&self.lease, but)).await })
+        Box::pin(async move { self.ask(|| self.store.release_requirements(&self.lease, but)).await })
     }
 
     fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
         Box::pin(async move {
             let held = || self.store.held_requirements(self.lease.job_id, &[], MAX_HELD);
-            Ok(ask(held).await?.into_iter().map(self::held).collect())
+            Ok(self.ask(held).await?.into_iter().map(self::held).collect())
         })
     }
 
@@ -69,14 +70,14 @@ impl ValidationQueue for StoreValidationQueue<'_> {
                 .iter()
                 .map(|&Asked { job_id, text, before, widely }| plumbline_store::Asked { job_id, text, before, widely })
                 .collect();
-            let similar = ask(|| self.store.similar_requirements(&asked, MAX_COMPARED)).await?;
+            let similar = self.ask(|| self.store.similar_requirements(&asked, MAX_COMPARED)).await?;
             Ok(similar.into_iter().map(|like| like.into_iter().map(known).collect()).collect())
         })
     }
 
     fn recorded(&self, is_validator: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>> {
         Box::pin(async move {
-            let (job, count) = ask(|| self.store.recorded_requirements(self.lease.job_id, is_validator)).await?;
+            let (job, count) = self.ask(|| self.store.recorded_requirements(self.lease.job_id, is_validator)).await?;
             Ok((job, u64::try_from(count).unwrap_or(0)))
         })
     }
@@ -87,17 +88,17 @@ impl ValidationQueue for StoreValidationQueue<'_> {
         document: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
         Box::pin(async move {
-            let sources = ask(|| self.store.sources(job_id)).await?;
+            let sources = self.ask(|| self.store.sources(job_id)).await?;
             Ok(sources.into_iter().find(|source| source.path == document).and_then(|source| source.text_path))
         })
     }
 
     fn read<'a>(&'a self, job_id: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async move { ask(|| self.store.read_file(job_id, path)).await })
+        Box::pin(async move { self.ask(|| self.store.read_file(job_id, path)).await })
     }
 
     fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>> {
-        Box::pin(async move { Ok(tally(ask(|| self.store.validation_tally(self.lease.job_id, recheck)).await?)) })
+        Box::pin(async move { Ok(tally(self.ask(|| self.store.validation_tally(self.lease.job_id, recheck)).await?)) })
     }
 }
 

@@ -3,20 +3,22 @@
 //! under the lease.
 
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
-use plumbline_store::backoff::retry_transient;
+use plumbline_store::backoff::LostTime;
 use plumbline_store::{Error, Lease, Store, fail_points::part};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+use std::time::Duration;
 
 /// One job's rows.
 pub(crate) struct StoreWorkspace<'a> {
     store: &'a Store,
     lease: Lease,
     run: &'a Run,
+    lost_time: &'a LostTime,
 }
 
 impl<'a> StoreWorkspace<'a> {
-    pub(crate) fn new(store: &'a Store, lease: Lease, run: &'a Run) -> Self {
-        Self { store, lease, run }
+    pub(crate) fn new(store: &'a Store, lease: Lease, run: &'a Run, lost_time: &'a LostTime) -> Self {
+        Self { store, lease, run, lost_time }
     }
 
     /// Queries the database and retries transient failures: the caller's lease bounds how long.
@@ -25,11 +27,15 @@ impl<'a> StoreWorkspace<'a> {
         F: Future<Output = Result<T, Error>> + Send,
         T: Send,
     {
-        retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+        self.lost_time.retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
     }
 }
 
 impl Workspace for StoreWorkspace<'_> {
+    fn lost_time(&self) -> Duration {
+        self.lost_time.total()
+    }
+
     fn index(&self) -> &FileIndex {
         self.run.files()
     }

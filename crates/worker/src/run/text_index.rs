@@ -3,7 +3,7 @@
 
 use crate::run::store_validation::known;
 use plumbline_llm::Embedder;
-use plumbline_store::backoff::retry_transient;
+use plumbline_store::backoff::LostTime;
 use plumbline_store::{Error, FoundSegment, NewSegment, Store, Unindexed};
 use plumbline_tools::search::{fuse, segments};
 use plumbline_tools::{BoxFuture, Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex, WorkspaceError};
@@ -21,6 +21,7 @@ const EMBEDDED_IN_ALL: usize = 2_048;
 #[derive(Debug)]
 pub(crate) struct JobTexts<'a> {
     pub(crate) store: &'a Store,
+    pub(crate) lost_time: &'a LostTime,
     pub(crate) job_id: Uuid,
     pub(crate) embedder: Option<Arc<Embedder>>,
 }
@@ -76,7 +77,8 @@ impl JobTexts<'_> {
         }
         if ranking != Ranking::Semantic || rankings.is_empty() {
             let most = i64::try_from(limit).unwrap_or(i64::MAX);
-            let found = retry_transient(|| self.store.search_segments(self.job_id, query, paths, most)).await?;
+            let found =
+                self.lost_time.retry_transient(|| self.store.search_segments(self.job_id, query, paths, most)).await?;
             rankings.push(ranked(found));
         }
         let mut segments = fuse(&rankings);
@@ -86,9 +88,10 @@ impl JobTexts<'_> {
 
     /// Indexes texts written since the last search and removes deleted ones.
     async fn bring_up_to_date(&self, paths: &[String]) -> Result<(), Error> {
-        retry_transient(|| self.store.forget_segments(self.job_id)).await?;
+        self.lost_time.retry_transient(|| self.store.forget_segments(self.job_id)).await?;
         loop {
-            let contents = retry_transient(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
+            let contents =
+                self.lost_time.retry_transient(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
             if contents.is_empty() {
                 return Ok(());
             }
@@ -98,7 +101,7 @@ impl JobTexts<'_> {
                 (new, contents.into_iter().map(|content| content.sha256).collect::<Vec<_>>())
             })
             .await;
-            retry_transient(|| self.store.index_segments(self.job_id, &keys, &new)).await?;
+            self.lost_time.retry_transient(|| self.store.index_segments(self.job_id, &keys, &new)).await?;
         }
     }
 
@@ -117,8 +120,10 @@ impl JobTexts<'_> {
         };
         let mut embedded = 0;
         let remark = loop {
-            let missing =
-                retry_transient(|| self.store.unembedded(self.job_id, paths, model, EMBEDDED_AT_ONCE)).await?;
+            let missing = self
+                .lost_time
+                .retry_transient(|| self.store.unembedded(self.job_id, paths, model, EMBEDDED_AT_ONCE))
+                .await?;
             if missing.is_empty() {
                 break None;
             }
@@ -130,10 +135,15 @@ impl JobTexts<'_> {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
             };
-            retry_transient(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings)).await?;
+            self.lost_time
+                .retry_transient(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings))
+                .await?;
             embedded += missing.len();
         };
-        let found = retry_transient(|| self.store.nearest_segments(self.job_id, model, &wanted, paths, limit)).await?;
+        let found = self
+            .lost_time
+            .retry_transient(|| self.store.nearest_segments(self.job_id, model, &wanted, paths, limit))
+            .await?;
         Ok(Ok((ranked(found), remark)))
     }
 
@@ -152,7 +162,10 @@ impl JobTexts<'_> {
         };
         let mut embedded = 0;
         let remark = loop {
-            let missing = retry_transient(|| self.store.unembedded_requirements(job, model, EMBEDDED_AT_ONCE)).await?;
+            let missing = self
+                .lost_time
+                .retry_transient(|| self.store.unembedded_requirements(job, model, EMBEDDED_AT_ONCE))
+                .await?;
             if missing.is_empty() {
                 break None;
             }
@@ -164,10 +177,15 @@ impl JobTexts<'_> {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
             };
-            retry_transient(|| self.store.put_requirement_embeddings(model, &missing, &embeddings)).await?;
+            self.lost_time
+                .retry_transient(|| self.store.put_requirement_embeddings(model, &missing, &embeddings))
+                .await?;
             embedded += missing.len();
         };
-        let near = retry_transient(|| self.store.nearest_requirements(job, model, &wanted, limit, None)).await?;
+        let near = self
+            .lost_time
+            .retry_transient(|| self.store.nearest_requirements(job, model, &wanted, limit, None))
+            .await?;
         let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
         Ok(Ok(SemanticMatches { requirements, remark }))
     }
