@@ -2,7 +2,7 @@
 //! without it.
 
 use divan::Bencher;
-use plumbline_bench::turn;
+use plumbline_bench::{ENDLESS_LEASE_SECS, turn};
 use plumbline_store::{Commit, ConnectOptions, Lease, NewJob, NewWorker, Store};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -54,7 +54,9 @@ fn claim_100(bencher: Bencher<'_, '_>) {
             });
         })
         .bench_local_values(|()| {
-            let claimed = runtime.block_on(store.claim(worker, 100, Some(&job_type))).expect("claiming works");
+            let claimed = runtime
+                .block_on(store.claim(worker, 100, Some(&job_type), ENDLESS_LEASE_SECS))
+                .expect("claiming works");
             assert_eq!(claimed.len(), 100);
         });
 }
@@ -92,6 +94,6 @@ async fn running(store: &Store) -> Lease {
         .enqueue(&NewJob { job_type: job_type.clone(), ..NewJob::new("commit me") })
         .await
         .expect("a job can be inserted");
-    let claimed = store.claim(worker, 1, Some(&[job_type])).await.expect("claiming works");
+    let claimed = store.claim(worker, 1, Some(&[job_type]), ENDLESS_LEASE_SECS).await.expect("claiming works");
     claimed.first().expect("the job is runnable").lease()
 }

@@ -6,3 +6,6 @@
 pub mod dialogue;
 pub mod prose;
 pub mod turn;
+
+/// The lease of workers that claim and send no heartbeat, in seconds.
+pub const ENDLESS_LEASE_SECS: u32 = u32::MAX;

@@ -240,7 +240,7 @@ impl Worker {
 
     async fn claim(&mut self, limit: usize) -> Result<usize, plumbline_store::Error> {
         let types = &self.app.live.now().job_types;
-        let claimed = self.app.store.claim(self.app.worker_id, limit as i64, Some(types)).await;
+        let claimed = self.app.store.claim(self.app.worker_id, limit as i64, Some(types), self.lease_secs()).await;
         self.one_by_one = claimed.is_err();
         let claimed = claimed?;
         let count = claimed.len();
@@ -318,9 +318,12 @@ impl Worker {
         Ok(())
     }
 
+    fn lease_secs(&self) -> u32 {
+        u32::try_from(self.app.options.timing.lease.as_secs()).unwrap_or(u32::MAX)
+    }
+
     async fn sweep(&mut self) -> Result<(), plumbline_store::Error> {
-        let lease = self.app.options.timing.lease.as_secs();
-        for job in self.app.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
+        for job in self.app.store.sweep(self.lease_secs()).await? {
             warn!(job.id = %job.job_id, worker.id = %job.worker_id, n_crashes = job.crash_count, failed = job.failed,
                   "reclaimed a job from a dead worker");
             plumbline_telemetry::instruments::rescued(1);

@@ -13,6 +13,7 @@ use crate::{
     report::{Figure, Target, median},
     sizes::Sizes,
 };
+use plumbline_bench::ENDLESS_LEASE_SECS;
 use plumbline_store::Store;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -124,7 +125,8 @@ impl Setup {
         let mut claimed = 0;
         while claimed < jobs {
             let limit = batch.min(i64::try_from(jobs - claimed)?);
-            let taken = self.store.claim(self.worker, limit, None).await.during("claim jobs")?.len();
+            let taken =
+                self.store.claim(self.worker, limit, None, ENDLESS_LEASE_SECS).await.during("claim jobs")?.len();
             if taken == 0 {
                 return Err(Error::new(format!("only {claimed} of {jobs} jobs could be claimed")));
             }

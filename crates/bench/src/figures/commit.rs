@@ -6,7 +6,7 @@ use crate::{
     fixture::{Bench, Fixture},
     report::{Figure, Target, median},
 };
-use plumbline_bench::turn;
+use plumbline_bench::{ENDLESS_LEASE_SECS, turn};
 use plumbline_store::{Commit, ConnectOptions, Lease, NewJob, NewWorker, Store};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -127,7 +127,7 @@ async fn running(store: &Store, jobs: usize) -> Result<Vec<Lease>, Error> {
     for _ in 0..jobs {
         store.enqueue(&NewJob::new("bench")).await.during("insert a job")?;
     }
-    let claimed = store.claim(worker, i64::try_from(jobs)?, None).await.during("claim the jobs")?;
+    let claimed = store.claim(worker, i64::try_from(jobs)?, None, ENDLESS_LEASE_SECS).await.during("claim the jobs")?;
     if claimed.len() != jobs {
         return Err(Error::new(format!("{} of {jobs} jobs were claimed", claimed.len())));
     }

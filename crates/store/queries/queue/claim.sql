@@ -1,5 +1,6 @@
 -- Claims the most urgent runnable jobs, skipping locked ones, and opens an attempt for each, in one statement.
--- A worker without a row gets nothing: its jobs would be swept at once.
+-- A worker without a row, or whose last heartbeat is older than its lease ($4 seconds), gets nothing: its jobs would be
+-- swept at once, and each sweep would count as a crash of the job.
 --
 -- Each lane of the worker's job types ($3; all, if null) with free slots is read from its front (front_of_lane), so
 -- that jobs that may not run cost nothing. If there are limits, claims run one after the other: each locks the limits
@@ -27,7 +28,8 @@ WITH waiting AS MATERIALIZED (
     LEFT JOIN limits of_key ON of_key.job_type = w.job_type AND of_key.key = nullif(w.concurrency_key, '')
     LEFT JOIN limits each_key ON each_key.job_type = w.job_type AND each_key.key = '*'
     WHERE ($3::text[] IS NULL OR w.job_type = ANY ($3))
-      AND EXISTS (SELECT FROM workers WHERE workers.id = $1)
+      AND EXISTS (
+          SELECT FROM workers WHERE workers.id = $1 AND heartbeat_at >= now() - make_interval(secs => $4))
 ), front AS MATERIALIZED (
     SELECT taken.spot, taken.id, taken.priority, taken.run_at, taken.created_at, lanes.job_type, lanes.type_slots
     FROM lanes

@@ -51,7 +51,8 @@ impl ClaimedJob {
 
 impl Store {
     /// Claims up to `limit` runnable jobs, the most urgent first, optionally only of some job types. Skips jobs that a
-    /// concurrent claim is taking. Empty for a worker that is not registered.
+    /// concurrent claim is taking. Empty for a worker that is not registered, or whose heartbeat is older than
+    /// `lease_secs` by the database's clock, as after a suspended machine resumes.
     ///
     /// Fewer than `limit` means that the queue has no more.
     ///
@@ -62,8 +63,16 @@ impl Store {
         worker_id: Uuid,
         limit: i64,
         job_types: Option<&[String]>,
+        lease_secs: u32,
     ) -> Result<Vec<ClaimedJob>, Error> {
-        let claimed = sqlx::query_file_as!(ClaimedJob, "queries/queue/claim.sql", worker_id, limit, job_types);
+        let claimed = sqlx::query_file_as!(
+            ClaimedJob,
+            "queries/queue/claim.sql",
+            worker_id,
+            limit,
+            job_types,
+            f64::from(lease_secs)
+        );
         let mut claimed = claimed.fetch_all(&self.pool).await.during("claim jobs")?;
         claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.created_at, job.id));
         Ok(claimed)

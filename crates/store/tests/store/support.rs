@@ -13,6 +13,9 @@ use uuid::Uuid;
 /// The longest wait of a test.
 pub(crate) const CEILING: std::time::Duration = include!("../../../../tests/src/wait/ceiling.rs");
 
+/// The lease of a test's workers, which send one heartbeat, when they are registered: as long as a test may take.
+pub(crate) const LEASE_SECS: u32 = 600;
+
 /// A store over the test's database.
 pub(crate) fn store(pool: &PgPool) -> Store {
     Store::from_pool(pool.clone())
@@ -56,7 +59,7 @@ pub(crate) async fn running(store: &Store) -> ClaimedJob {
     let job_type = worker.to_string();
     let job = NewJob { job_type: job_type.clone(), ..NewJob::new("Extract the requirements") };
     store.enqueue(&job).await.unwrap();
-    store.claim(worker, 1, Some(&[job_type])).await.unwrap().remove(0)
+    store.claim(worker, 1, Some(&[job_type]), LEASE_SECS).await.unwrap().remove(0)
 }
 
 /// This many new jobs, running under this worker.
@@ -65,7 +68,7 @@ pub(crate) async fn claimed_by(store: &Store, worker: Uuid, count: i64) -> Vec<C
     for _ in 0..count {
         store.enqueue(&NewJob { job_type: job_type.clone(), ..NewJob::new("Extract the requirements") }).await.unwrap();
     }
-    store.claim(worker, count, Some(&[job_type])).await.unwrap()
+    store.claim(worker, count, Some(&[job_type]), LEASE_SECS).await.unwrap()
 }
 
 /// A checkpoint in the first strategic phase.

@@ -1,6 +1,6 @@
 //! Effects of one login's rows and sessions on others: bounds, keys, lanes and locks.
 
-use crate::support::{column, execute, pending, running, sentence, store, value, worker};
+use crate::support::{LEASE_SECS, column, execute, pending, running, sentence, store, value, worker};
 use plumbline_store::{Asked, Error, NewDocument, NewJob};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use std::slice;
@@ -254,7 +254,7 @@ async fn lanes_without_workers_cost_a_claim_nothing(pool: PgPool) {
     assert!(lanes.parse::<u32>().unwrap() <= 1_001, "{lanes}");
     let all = value(&pool, "SELECT count(DISTINCT concurrency_key) FROM waiting_lanes('{creator}', 6000)").await;
     assert_eq!(all.as_deref(), Some("5001"));
-    let claimed = store.claim(worker, 1, Some(slice::from_ref(&"creator".to_owned()))).await.unwrap();
+    let claimed = store.claim(worker, 1, Some(slice::from_ref(&"creator".to_owned())), LEASE_SECS).await.unwrap();
     assert_eq!(claimed[0].id, job, "the most urgent one");
 }
 
@@ -336,7 +336,7 @@ async fn a_validator_compares_within_the_login_that_it_judges(pool: PgPool) {
     let validator = async |context: String| {
         let row = format!("INSERT INTO jobs (prompt, job_type, context) VALUES ('x', 'validator', '{context}')");
         execute(&pool, row).await.unwrap();
-        store.claim(worker, 1, Some(&["validator".to_owned()])).await.unwrap().remove(0)
+        store.claim(worker, 1, Some(&["validator".to_owned()]), LEASE_SECS).await.unwrap().remove(0)
     };
     let of_one = validator(format!(r#"{{"parent_job_id": "{judged}"}}"#)).await;
     let of_all = validator("{}".to_owned()).await;
@@ -411,7 +411,7 @@ async fn notices_have_only_the_id_if_policies_hide_jobs(pool: PgPool) {
         let worker = worker(&store).await;
         execute(&pool, format!("SELECT resume_job('{id}')")).await.unwrap();
         assert_eq!(told().await, job, "waiting again");
-        store.claim(worker, 1, None).await.unwrap();
+        store.claim(worker, 1, None, LEASE_SECS).await.unwrap();
         assert_eq!(told().await, job, "claimed");
         execute(&pool, add(id)).await.unwrap();
         assert_eq!(told().await, requirement, "a requirement");

@@ -1,6 +1,6 @@
 //! The SQL functions, through the store and as called by a user.
 
-use crate::support::{column, commit, execute, pending, running, sentence, store, value, worker};
+use crate::support::{LEASE_SECS, column, commit, execute, pending, running, sentence, store, value, worker};
 use plumbline_engine::{Change, JobError, JobExit};
 use plumbline_store::{Command, Error, Store};
 use serde_json::json;
@@ -51,7 +51,7 @@ async fn retry_resets_the_counts_and_keeps_the_work(pool: PgPool) {
     let row = column(&pool, job.id, "concat_ws(' ', status, attempt, crash_count, step, error_message, error_details)");
     assert_eq!(row.await.as_deref(), Some("pending 0 0 2"));
     let worker = worker(&store).await;
-    assert_eq!(store.claim(worker, 1, None).await.unwrap()[0].step, 2);
+    assert_eq!(store.claim(worker, 1, None, LEASE_SECS).await.unwrap()[0].step, 2);
 }
 
 #[sqlx::test(migrations = "../../migrations")]

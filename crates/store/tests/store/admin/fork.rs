@@ -2,7 +2,7 @@
 
 use crate::{
     story::{self, STEPS},
-    support::{column, commit, execute, running, store, value, worker},
+    support::{LEASE_SECS, column, commit, execute, running, store, value, worker},
 };
 use chrono::{TimeDelta, Utc};
 use plumbline_engine::{Retry, Totals};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 /// Claims the fork, whose type only the first claimer knows.
 async fn take(store: &Store, job_type: &str) -> ClaimedJob {
     let worker = worker(store).await;
-    store.claim(worker, 1, Some(&[job_type.to_owned()])).await.unwrap().remove(0)
+    store.claim(worker, 1, Some(&[job_type.to_owned()]), LEASE_SECS).await.unwrap().remove(0)
 }
 
 async fn assert_sound(store: &Store) {

@@ -1,6 +1,6 @@
 //! A job's exit from its worker with its last step.
 
-use crate::support::{column, commit, execute, outcomes, progress, running, state, store, value, worker};
+use crate::support::{LEASE_SECS, column, commit, execute, outcomes, progress, running, state, store, value, worker};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{Change, JobError, JobExit};
 use plumbline_store::{Commit, NewJob};
@@ -55,10 +55,10 @@ async fn paused_by_a_budget_and_resumed_without_losing_an_attempt(pool: PgPool) 
     assert_eq!(column(&pool, job.id, "status || ': ' || status_reason").await, Some(format!("paused: {reason}")));
     assert_eq!(column(&pool, job.id, "attempt").await.as_deref(), Some("0"));
     let worker = worker(&store).await;
-    assert!(store.claim(worker, 1, None).await.unwrap().is_empty());
+    assert!(store.claim(worker, 1, None, LEASE_SECS).await.unwrap().is_empty());
     execute(&pool, "SELECT resume_job(id) FROM jobs").await.unwrap();
     assert_eq!(column(&pool, job.id, "status_reason").await, None);
-    let again = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let again = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     assert_eq!((again.attempt, again.lease_epoch, again.step), (1, 2, 1));
     assert_eq!(outcomes(&pool, job.id).await, "ended open");
 }
@@ -75,12 +75,12 @@ async fn parked_until_later_by_itself(pool: PgPool) {
     assert_eq!(detail.status_reason.as_deref(), Some("the model's provider is away"));
     assert_eq!(outcomes(&pool, job.id).await, "released");
     let worker = worker(&store).await;
-    assert!(store.claim(worker, 1, None).await.unwrap().is_empty());
+    assert!(store.claim(worker, 1, None, LEASE_SECS).await.unwrap().is_empty());
     let counts = store.queue_counts(None).await.unwrap();
     assert_eq!((counts.runnable, counts.later, counts.is_idle()), (0, 1, true));
 
     execute(&pool, "UPDATE jobs SET run_at = now()").await.unwrap();
-    store.claim(worker, 1, None).await.unwrap().remove(0);
+    store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     assert_eq!(column(&pool, job.id, "status_reason").await, None, "a reason does not outlive its status");
 }
 
@@ -126,7 +126,7 @@ async fn a_completion_that_has_not_seen_the_users_words_goes_back_to_work(pool: 
     let children = format!("SELECT count(*) FROM jobs WHERE parent_job_id = '{}'", job.id);
     assert_eq!(value(&pool, &children).await.as_deref(), Some("0"), "nothing follows a job that goes on");
 
-    let again = store.claim(worker(&store).await, 1, None).await.unwrap().remove(0);
+    let again = store.claim(worker(&store).await, 1, None, LEASE_SECS).await.unwrap().remove(0);
     let waiting = store.feedback(job.id).await.unwrap();
     step.lease = again.lease();
     step.expected_step = 1;

@@ -1,6 +1,8 @@
 //! Steps that the fence refuses.
 
-use crate::support::{column, commit, execute, message, running, store, until, until_blocked, value, worker};
+use crate::support::{
+    LEASE_SECS, column, commit, execute, message, running, store, until, until_blocked, value, worker,
+};
 use plumbline_engine::{Change, MessageKind, Role};
 use plumbline_store::{Error, Lease, ReleaseReason};
 use sqlx::PgPool;
@@ -20,7 +22,7 @@ async fn an_older_epoch_cannot_write(pool: PgPool) {
     let job = running(&store).await;
     store.release(&job.lease(), ReleaseReason::Drain).await.unwrap();
     let second = worker(&store).await;
-    let again = store.claim(second, 1, None).await.unwrap().remove(0);
+    let again = store.claim(second, 1, None, LEASE_SECS).await.unwrap().remove(0);
     assert_eq!(again.lease_epoch, job.lease_epoch + 1);
 
     let refused = commit(&store, job.lease(), 0, &something()).await.unwrap_err();

@@ -1,7 +1,7 @@
 //! The cost of a step and a claim does not depend on existing rows: neither on the job's age nor on other jobs. The
 //! measures, WAL bytes and blocks touched, are the same on a busy machine.
 
-use crate::support::{commit, execute, message, pending, running, store, until, worker};
+use crate::support::{LEASE_SECS, commit, execute, message, pending, running, store, until, worker};
 use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
 use plumbline_store::{ClaimedJob, Store};
 use serde_json::{Value, json};
@@ -163,7 +163,12 @@ async fn a_step_costs_the_same_however_long_the_job_has_run(pool: PgPool) {
 async fn claim(store: &Store, pool: &PgPool) -> Cost {
     let worker = worker(store).await;
     let mut connection = planning(pool).await;
-    cost(&mut connection, include_str!("../../../queries/queue/claim.sql"), &format!("'{worker}', 20, NULL")).await
+    cost(
+        &mut connection,
+        include_str!("../../../queries/queue/claim.sql"),
+        &format!("'{worker}', 20, NULL, {LEASE_SECS}"),
+    )
+    .await
 }
 
 /// Other jobs, as found in practice.
@@ -193,7 +198,7 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
     let many = claim(&store, &pool).await;
     println!("1,000 pending: {few:?}; 51,000 pending and 100,000 ended: {many:?}");
     assert!(many.blocks <= few.blocks + 100, "a claim reads more: {few:?}, {many:?}");
-    assert_eq!(store.claim(worker(&store).await, 30, None).await.unwrap().len(), 30);
+    assert_eq!(store.claim(worker(&store).await, 30, None, LEASE_SECS).await.unwrap().len(), 30);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -247,7 +252,7 @@ async fn validation(pool: &PgPool, of: Option<uuid::Uuid>) -> [Cost; 3] {
     let worker = worker(&store).await;
     let new = plumbline_store::NewJob { parent_job_id: of, ..plumbline_store::NewJob::new("Validate") };
     store.enqueue(&new).await.unwrap();
-    let validator = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let validator = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     let mut connection = planning(pool).await;
     let (claims, tally) = (
         include_str!("../../../queries/requirements/claim_requirements.sql"),

@@ -1,6 +1,6 @@
 //! Claims: order, races, results.
 
-use crate::support::{CEILING, column, execute, outcomes, pending, store, value, worker};
+use crate::support::{CEILING, LEASE_SECS, column, execute, outcomes, pending, store, value, worker};
 use plumbline_store::{ClaimedJob, NewJob, ReleaseReason, Store};
 use sqlx::PgPool;
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ async fn a_claim_opens_an_attempt_and_returns_the_job(pool: PgPool) {
     let store = store(&pool);
     let id = pending(&store).await;
     let worker = worker(&store).await;
-    let claimed = store.claim(worker, 10, None).await.unwrap();
+    let claimed = store.claim(worker, 10, None, LEASE_SECS).await.unwrap();
     assert_eq!(claimed.len(), 1);
     let job = &claimed[0];
     assert_eq!((job.id, job.attempt, job.lease_epoch, job.step), (id, 1, 1, 0));
@@ -30,7 +30,7 @@ async fn a_claim_opens_an_attempt_and_returns_the_job(pool: PgPool) {
     assert!(column(&pool, id, "started_at").await.is_some());
     assert_eq!(outcomes(&pool, id).await, "open");
     assert_eq!(store.held(worker).await.unwrap(), vec![job.lease()]);
-    assert!(store.claim(worker, 10, None).await.unwrap().is_empty());
+    assert!(store.claim(worker, 10, None, LEASE_SECS).await.unwrap().is_empty());
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -46,8 +46,8 @@ async fn the_most_urgent_come_first_and_later_ones_wait(pool: PgPool) {
         execute(&pool, sql).await.unwrap();
     }
     let worker = worker(&store).await;
-    let first = prompts(&store, store.claim(worker, 2, None).await.unwrap()).await;
-    let rest = prompts(&store, store.claim(worker, 9, None).await.unwrap()).await;
+    let first = prompts(&store, store.claim(worker, 2, None, LEASE_SECS).await.unwrap()).await;
+    let rest = prompts(&store, store.claim(worker, 9, None, LEASE_SECS).await.unwrap()).await;
     assert_eq!((first, rest), (vec!["urgent".to_owned(), "first in".to_owned()], vec!["low".to_owned()]));
 }
 
@@ -57,10 +57,22 @@ async fn job_types_filter_and_a_stranger_gets_nothing(pool: PgPool) {
     pending(&store).await;
     let validator = NewJob { job_type: "validator".into(), ..NewJob::new("validate") };
     let id = store.enqueue(&validator).await.unwrap();
-    assert!(store.claim(Uuid::now_v7(), 9, None).await.unwrap().is_empty());
+    assert!(store.claim(Uuid::now_v7(), 9, None, LEASE_SECS).await.unwrap().is_empty());
     let worker = worker(&store).await;
-    let claimed = store.claim(worker, 9, Some(&["validator".to_owned()])).await.unwrap();
+    let claimed = store.claim(worker, 9, Some(&["validator".to_owned()]), LEASE_SECS).await.unwrap();
     assert_eq!(claimed.iter().map(|job| job.id).collect::<Vec<_>>(), [id]);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_worker_whose_lease_ended_claims_again_after_its_next_heartbeat(pool: PgPool) {
+    let store = store(&pool);
+    let id = pending(&store).await;
+    let worker = worker(&store).await;
+    // As after the machine was suspended: the worker's own clock shows no gap.
+    execute(&pool, "UPDATE workers SET heartbeat_at = now() - interval '1 hour'").await.unwrap();
+    assert!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap().is_empty());
+    assert!(store.heartbeat(worker).await.unwrap());
+    assert_eq!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap()[0].id, id);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -71,11 +83,11 @@ async fn a_job_that_another_claim_holds_locked_is_skipped_without_waiting(pool: 
     let worker = worker(&store).await;
     let mut rival = pool.begin().await.unwrap();
     sqlx::query("SELECT FROM jobs WHERE id = $1 FOR UPDATE").bind(taken).execute(&mut *rival).await.unwrap();
-    let claim = tokio::time::timeout(CEILING, store.claim(worker, 9, None));
+    let claim = tokio::time::timeout(CEILING, store.claim(worker, 9, None, LEASE_SECS));
     let claimed = claim.await.expect("the claim waits for nobody").unwrap();
     assert_eq!(claimed.iter().map(|job| job.id).collect::<Vec<_>>(), [free]);
     rival.rollback().await.unwrap();
-    assert_eq!(store.claim(worker, 9, None).await.unwrap()[0].id, taken);
+    assert_eq!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap()[0].id, taken);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -90,7 +102,7 @@ async fn rivals_never_get_the_same_job(pool: PgPool) {
         rivals.push(tokio::spawn(async move {
             let mut mine = Vec::new();
             loop {
-                let claimed = store.claim(worker, 3, None).await.unwrap();
+                let claimed = store.claim(worker, 3, None, LEASE_SECS).await.unwrap();
                 if claimed.is_empty() {
                     return mine;
                 }
@@ -104,7 +116,7 @@ async fn rivals_never_get_the_same_job(pool: PgPool) {
     }
     // A claim may return no jobs while rivals hold the rest locked, but no job is claimed twice or lost.
     let last = worker(&store).await;
-    all.extend(store.claim(last, 40, None).await.unwrap().into_iter().map(|job| job.id));
+    all.extend(store.claim(last, 40, None, LEASE_SECS).await.unwrap().into_iter().map(|job| job.id));
     assert_eq!(all.len(), 40);
     assert_eq!(all.into_iter().collect::<HashSet<_>>().len(), 40);
 }
@@ -132,6 +144,7 @@ async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
         .bind(worker)
         .bind(limit)
         .bind(None::<Vec<String>>)
+        .bind(f64::from(LEASE_SECS))
         .fetch_all(&mut *connection)
         .await
         .unwrap();
@@ -181,7 +194,7 @@ async fn lanes_of_jobs_for_later_cost_a_claim_nothing(pool: PgPool) {
     let counts = store(&pool).queue_counts(None).await.unwrap();
     assert_eq!((counts.runnable, counts.later), (11, 4999));
     let store = store(&pool);
-    let claimed = store.claim(worker(&store).await, 1, None).await.unwrap();
+    let claimed = store.claim(worker(&store).await, 1, None, LEASE_SECS).await.unwrap();
     assert_eq!(claimed[0].concurrency_key, "7");
 }
 
@@ -190,7 +203,7 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     let store = store(&pool);
     let worker = worker(&store).await;
     execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('soon', now() + interval '1 hour')").await.unwrap();
-    assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
+    assert!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap().is_empty());
     let counts = store.queue_counts(None).await.unwrap();
     assert_eq!((counts.runnable, counts.later), (0, 1));
     // The hour passes: the job's row is not updated, so no trigger runs.
@@ -199,12 +212,12 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     execute(&pool, "ALTER TABLE jobs ENABLE TRIGGER jobs_schedule").await.unwrap();
     assert_eq!(store.queue_counts(None).await.unwrap().runnable, 1, "nobody has taken it into the queue yet");
     assert_eq!(value(&pool, "SELECT count(*) FROM runnable_jobs").await.as_deref(), Some("1"));
-    assert!(store.claim(worker, 9, None).await.unwrap().is_empty(), "this claim takes it into the queue");
-    let claimed = store.claim(worker, 9, None).await.unwrap();
+    assert!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap().is_empty(), "this claim takes it into the queue");
+    let claimed = store.claim(worker, 9, None, LEASE_SECS).await.unwrap();
     assert_eq!(claimed.len(), 1);
     // Parked again, it waits again.
     execute(&pool, "UPDATE jobs SET status = 'pending', run_at = now() + interval '1 hour'").await.unwrap();
-    assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
+    assert!(store.claim(worker, 9, None, LEASE_SECS).await.unwrap().is_empty());
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -214,7 +227,7 @@ async fn jobs_of_one_insert_are_claimed_in_the_order_in_which_they_came(pool: Pg
     let worker = worker(&store).await;
     let mut claimed = Vec::new();
     for _ in 0..70 {
-        claimed.extend(store.claim(worker, 10, None).await.unwrap());
+        claimed.extend(store.claim(worker, 10, None, LEASE_SECS).await.unwrap());
     }
     let ids: Vec<Uuid> = claimed.iter().map(|job| job.id).collect();
     assert_eq!(prompts(&store, claimed).await, (1..=700).map(|n| format!("x{n}")).collect::<Vec<_>>());
@@ -229,7 +242,7 @@ async fn times_that_no_worker_can_read_stop_no_claim(pool: PgPool) {
         execute(&pool, format!("INSERT INTO jobs (prompt, run_at, created_at, started_at) {values}")).await.unwrap();
     }
     let (store, worker) = (store(&pool), worker(&store(&pool)).await);
-    let claimed = store.claim(worker, 9, None).await.unwrap();
+    let claimed = store.claim(worker, 9, None, LEASE_SECS).await.unwrap();
     assert_eq!(claimed.len(), 2);
     assert!(claimed.iter().all(|job| job.waited_secs >= 0.0 && job.waited_secs.is_finite()));
 }
@@ -242,7 +255,7 @@ async fn json_that_no_worker_can_hold_stops_no_claim(pool: PgPool) {
         execute(&pool, format!("INSERT INTO jobs (prompt, {column}) VALUES ('{column}', '{text}')")).await.unwrap();
     }
     pending(&store).await;
-    let claimed = store.claim(worker(&store).await, 9, None).await.unwrap();
+    let claimed = store.claim(worker(&store).await, 9, None, LEASE_SECS).await.unwrap();
     let mut unreadable = Vec::new();
     for job in &claimed {
         let input = store.job_input(job.id).await.unwrap().unwrap().unwrap();
@@ -261,7 +274,7 @@ async fn one_by_one_each_claim_takes_the_most_urgent_of_all(pool: PgPool) {
     let worker = worker(&store).await;
     for priority in 1..40 {
         execute(&pool, format!("INSERT INTO jobs (prompt, priority) VALUES ('now', {priority})")).await.unwrap();
-        let claimed = store.claim(worker, 1, None).await.unwrap();
+        let claimed = store.claim(worker, 1, None, LEASE_SECS).await.unwrap();
         assert_eq!(claimed.iter().map(|job| job.priority).collect::<Vec<_>>(), [priority]);
     }
 }
@@ -272,13 +285,13 @@ async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool
     insert_many(&pool, 1000).await;
     let worker = worker(&store).await;
     for _ in 0..8 {
-        assert_eq!(store.claim(worker, 100, None).await.unwrap().len(), 100);
+        assert_eq!(store.claim(worker, 100, None, LEASE_SECS).await.unwrap().len(), 100);
     }
     execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('now', 1)").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt, job_type) VALUES ('now', 'validator')").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('now', '-infinity')").await.unwrap();
     // The marks lead to 200 jobs; the same call finds the rest of the claim.
-    let rest = store.claim(worker, 300, None).await.unwrap();
+    let rest = store.claim(worker, 300, None, LEASE_SECS).await.unwrap();
     let rest = prompts(&store, rest).await;
     assert_eq!((rest.len(), rest.iter().filter(|prompt| *prompt == "now").count()), (203, 3));
 }
@@ -290,7 +303,7 @@ async fn no_job_is_missed_while_many_are_claimed(pool: PgPool) {
     insert_mixed(&pool, 1500).await;
     let worker = worker(&store).await;
     for round in 0..60 {
-        let claimed = store.claim(worker, 40, None).await.unwrap();
+        let claimed = store.claim(worker, 40, None, LEASE_SECS).await.unwrap();
         if round % 3 == 0 {
             give_back(&store, claimed.iter().take(5)).await;
             insert_mixed(&pool, 20).await;
@@ -304,7 +317,7 @@ async fn no_job_is_missed_while_many_are_claimed(pool: PgPool) {
                     WHERE status = 'running' AND job_type = 'creator' AND concurrency_key = 'b'";
         assert_eq!(value(&pool, held).await.as_deref(), Some("true"));
         execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE status = 'running'").await.unwrap();
-        if store.claim(worker, 40, None).await.unwrap().is_empty() {
+        if store.claim(worker, 40, None, LEASE_SECS).await.unwrap().is_empty() {
             break;
         }
     }
@@ -414,7 +427,7 @@ async fn what_was_too_large_before_there_were_bounds_stays_where_it_is(pool: PgP
     execute(&pool, "INSERT INTO jobs (prompt) VALUES (repeat('x', 3000000))").await.unwrap();
     execute(&pool, "ALTER TABLE jobs ENABLE TRIGGER USER").await.unwrap();
     let store = store(&pool);
-    let job = store.claim(worker(&store).await, 9, None).await.unwrap().remove(0);
+    let job = store.claim(worker(&store).await, 9, None, LEASE_SECS).await.unwrap().remove(0);
     let oversized = store.job_input(job.id).await.unwrap().unwrap().unwrap_err();
     assert_eq!((oversized.column, oversized.bytes), ("prompt", 3_000_000));
     // Its status is not among the bounded columns.

@@ -1,6 +1,6 @@
 //! Concurrency limits, counted from rows by the claim.
 
-use crate::support::{column, execute, store, value, worker};
+use crate::support::{LEASE_SECS, column, execute, store, value, worker};
 use plumbline_store::{ReleaseReason, Store};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -23,7 +23,7 @@ async fn waiting(pool: &PgPool, count: u32, job_type: &str, key: &str) {
 async fn claim(store: &Store, pool: &PgPool, most: i64) -> Vec<String> {
     let worker = worker(store).await;
     let mut claimed = Vec::new();
-    for job in store.claim(worker, most, None).await.unwrap() {
+    for job in store.claim(worker, most, None, LEASE_SECS).await.unwrap() {
         claimed.push(column(pool, job.id, "job_type || ' ' || concurrency_key").await.unwrap().trim().to_owned());
     }
     claimed.sort();
@@ -126,7 +126,7 @@ async fn rival(store: Store, pool: PgPool) -> (i64, i64) {
     let worker: Uuid = worker(&store).await;
     let mut most = (0, 0);
     loop {
-        let claimed = store.claim(worker, 5, None).await.unwrap();
+        let claimed = store.claim(worker, 5, None, LEASE_SECS).await.unwrap();
         let running: Vec<(String, i64)> =
             sqlx::query_as("SELECT concurrency_key, count(*) FROM jobs WHERE status = 'running' GROUP BY 1")
                 .fetch_all(&pool)

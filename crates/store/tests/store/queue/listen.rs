@@ -1,6 +1,6 @@
 //! Notices of new jobs and changed statuses.
 
-use crate::support::{commit, execute, running, store, until, value, worker};
+use crate::support::{LEASE_SECS, commit, execute, running, store, until, value, worker};
 use plumbline_store::{JobNotice, NewJob};
 use sqlx::PgPool;
 
@@ -10,7 +10,7 @@ async fn inserts_and_changes_of_status_are_notified_and_steps_are_not(pool: PgPo
     let mut listener = store.listen().await.unwrap();
     let id = store.enqueue(&NewJob::new("x")).await.unwrap();
     let worker = worker(&store).await;
-    let job = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let job = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     execute(&pool, "NOTIFY plumbline_jobs, 'not ours'").await.unwrap();
     commit(&store, job.lease(), 0, &[]).await.unwrap();
     commit(&store, job.lease(), 1, &[]).await.unwrap();

@@ -1,6 +1,6 @@
 //! Releasing jobs outside a step.
 
-use crate::support::{column, outcomes, pending, running, store, worker};
+use crate::support::{LEASE_SECS, column, outcomes, pending, running, store, worker};
 use plumbline_engine::JobError;
 use plumbline_store::{Error, ReleaseReason};
 use serde_json::json;
@@ -16,7 +16,7 @@ async fn a_release_gives_the_attempt_back(pool: PgPool) {
     assert_eq!(outcomes(&pool, job.id).await, "released");
     assert!(matches!(store.release(&job.lease(), ReleaseReason::Drain).await.unwrap_err(), Error::LeaseLost(_)));
     let worker = worker(&store).await;
-    let again = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let again = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     assert_eq!((again.attempt, again.lease_epoch), (1, 2));
 }
 
@@ -26,9 +26,9 @@ async fn what_was_in_flight_at_a_release_is_known_to_be_unknown(pool: PgPool) {
     let worker = worker(&store).await;
     pending(&store).await;
     for reason in [ReleaseReason::Abandoned, ReleaseReason::Orphaned] {
-        let job = store.claim(worker, 1, None).await.unwrap().remove(0);
+        let job = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
         store.release(&job.lease(), reason).await.unwrap();
-        let again = store.claim(worker, 1, None).await.unwrap().remove(0);
+        let again = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
         assert_eq!(again.attempt, 1, "{reason:?}");
         store.release(&again.lease(), ReleaseReason::Drain).await.unwrap();
     }
@@ -87,7 +87,7 @@ async fn trouble_that_is_not_the_jobs_gives_it_back_with_a_growing_wait_and_fail
     };
     let give_back = async |reason: &str, code: &str| {
         say("run_at = now()").await;
-        let job = store.claim(worker, 1, None).await.unwrap().remove(0);
+        let job = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
         assert_eq!(job.attempt, 1, "an attempt that met trouble does not count");
         store.give_back(&job.lease(), reason, code, DAY).await.unwrap()
     };

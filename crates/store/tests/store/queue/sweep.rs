@@ -1,20 +1,18 @@
 //! Jobs of dead workers.
 
-use crate::support::{column, commit, execute, outcomes, pending, running, store, value, worker};
+use crate::support::{LEASE_SECS, column, commit, execute, outcomes, pending, running, store, value, worker};
 use plumbline_store::{ClaimedJob, NewJob, Store};
 use sqlx::PgPool;
 
-const LEASE_SECS: u32 = 45;
-
-/// The worker dies: its last heartbeat was a minute ago.
+/// The worker dies: its last heartbeat was an hour ago.
 async fn age(pool: &PgPool) {
-    execute(pool, "UPDATE workers SET heartbeat_at = now() - interval '1 minute'").await.unwrap();
+    execute(pool, "UPDATE workers SET heartbeat_at = now() - interval '1 hour'").await.unwrap();
 }
 
 /// Another worker claims the job.
 async fn claim(store: &Store) -> ClaimedJob {
     let worker = worker(store).await;
-    store.claim(worker, 1, None).await.unwrap().remove(0)
+    store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0)
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -73,7 +71,7 @@ async fn no_job_fails_for_what_another_job_did(pool: PgPool) {
     let (one, two) = (pending(&store).await, pending(&store).await);
     for crash in 1..=5 {
         let worker = worker(&store).await;
-        let claimed = store.claim(worker, 2, None).await.unwrap();
+        let claimed = store.claim(worker, 2, None, LEASE_SECS).await.unwrap();
         assert_eq!(claimed.iter().filter(|job| job.is_suspect).count(), if crash > 2 { 2 } else { 0 }, "crash {crash}");
         age(&pool).await;
         assert!(store.sweep(LEASE_SECS).await.unwrap().iter().all(|job| !job.failed), "crash {crash}");
@@ -127,7 +125,7 @@ async fn a_large_workers_jobs_are_all_taken_back_and_only_once(pool: PgPool) {
     let store = store(&pool);
     execute(&pool, "INSERT INTO jobs (prompt) SELECT 'x' FROM generate_series(1, 450)").await.unwrap();
     let worker = worker(&store).await;
-    assert_eq!(store.claim(worker, 450, None).await.unwrap().len(), 450);
+    assert_eq!(store.claim(worker, 450, None, LEASE_SECS).await.unwrap().len(), 450);
     age(&pool).await;
     let (one, two) = tokio::join!(store.sweep(LEASE_SECS), store.sweep(LEASE_SECS));
     let (mut one, two) = (one.unwrap(), two.unwrap());

@@ -1,6 +1,6 @@
 //! Which changes a plain UPDATE of `jobs.status` may make.
 
-use crate::support::{column, execute, outcomes, pending, running, sentence, store, worker};
+use crate::support::{LEASE_SECS, column, execute, outcomes, pending, running, sentence, store, worker};
 use plumbline_store::Store;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -71,6 +71,6 @@ async fn a_job_taken_away_by_pausing_comes_back_with_its_attempt(pool: PgPool) {
     execute(&pool, "UPDATE jobs SET status = 'paused'").await.unwrap();
     execute(&pool, "UPDATE jobs SET status = 'pending'").await.unwrap();
     let worker = worker(&store).await;
-    let again = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let again = store.claim(worker, 1, None, LEASE_SECS).await.unwrap().remove(0);
     assert_eq!((again.id, again.attempt), (job.id, 1), "a pause does not use up an attempt");
 }

@@ -1,13 +1,12 @@
 //! Jobs of a type that no live worker knows.
 
-use crate::support::{column, execute, outcomes, pending, store, value, worker};
+use crate::support::{LEASE_SECS, column, execute, outcomes, pending, store, value, worker};
 use plumbline_engine::JobError;
 use plumbline_store::{Knowing, NewJob, NewWorker, Store};
 use sqlx::PgPool;
 use std::time::Duration;
 use uuid::Uuid;
 
-const LEASE_SECS: u32 = 45;
 const DAY: Duration = Duration::from_secs(86_400);
 const REASON: &str = "no live worker knows the job type `comparison`; it waits for one that does";
 
@@ -67,7 +66,7 @@ async fn a_job_of_an_unknown_type_has_the_reason_until_a_worker_knows_the_type(p
     assert_eq!(value(&pool, "SELECT count(*) FROM unknown_job_types").await.as_deref(), Some("0"));
 
     // Its heartbeat stops: the wait starts again.
-    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{newer}'"))
+    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 hour' WHERE id = '{newer}'"))
         .await
         .unwrap();
     store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
@@ -132,7 +131,7 @@ async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: 
     assert_eq!(knowing, Knowing { live: 2, knowing: 0, broken: Some(MISTAKE.to_owned()) });
 
     // Its worker exits: no live worker has the files, and the timeout starts.
-    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{having}'"))
+    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 hour' WHERE id = '{having}'"))
         .await
         .unwrap();
     assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap(), "it has just begun");

@@ -1,6 +1,6 @@
 //! The validator's side: claiming, judging, releasing.
 
-use crate::support::{self, column, commit, execute, running, store, value, worker};
+use crate::support::{self, LEASE_SECS, column, commit, execute, running, store, value, worker};
 use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
 use plumbline_store::{Asked, ClaimedJob, NewJob, Store};
 use serde_json::json;
@@ -52,7 +52,7 @@ async fn validator(store: &Store, of: Option<Uuid>) -> ClaimedJob {
     let job_type = worker.to_string();
     let job = NewJob { job_type: job_type.clone(), parent_job_id: of, ..NewJob::new("Validate") };
     store.enqueue(&job).await.unwrap();
-    store.claim(worker, 1, Some(&[job_type])).await.unwrap().remove(0)
+    store.claim(worker, 1, Some(&[job_type]), LEASE_SECS).await.unwrap().remove(0)
 }
 
 async fn claim(store: &Store, job: &ClaimedJob, count: i64) -> Vec<String> {
