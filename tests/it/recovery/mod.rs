@@ -12,6 +12,7 @@ mod in_doubt;
 mod kill;
 mod lost_answers;
 mod order;
+mod outage_in_a_call;
 mod postgres_trouble;
 mod scene;
 mod untrusted;
