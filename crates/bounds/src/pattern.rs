@@ -7,8 +7,8 @@ use regex::{Error, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 /// Maximum memory of an expression that a model searches with.
 const MOST_OF_SEARCH: usize = 256 << 10;
-/// Maximum memory of all patterns that a configuration adds.
-const MOST_OF_CONFIGURATION: usize = 4 << 20;
+/// Maximum memory of all patterns that a configuration adds: the time for each character of a text grows with it.
+const MOST_OF_CONFIGURATION: usize = 1 << 20;
 
 /// A built-in pattern: a constant, or assembled from constants.
 ///
@@ -40,7 +40,18 @@ pub fn of_configuration(patterns: &[String]) -> Result<RegexSet, String> {
         .size_limit(MOST_OF_CONFIGURATION)
         .dfa_size_limit(MOST_OF_CONFIGURATION)
         .build()
-        .map_err(|error| reason(&error))
+        .map_err(|error| match error {
+            Error::CompiledTooBig(most) => format!("they take more than {} KiB once they are made", most >> 10),
+            error => reason(&error),
+        })
+}
+
+/// Why an expression is invalid, without compiling it; none if it is not, or too large.
+pub fn syntax_error(text: &str) -> Option<String> {
+    match RegexBuilder::new(text).size_limit(0).build() {
+        Ok(_) | Err(Error::CompiledTooBig(_)) => None,
+        Err(error) => Some(reason(&error)),
+    }
 }
 
 /// The library marks the position of an error over several lines; the last line is the message.
@@ -50,7 +61,7 @@ fn reason(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_configuration, of_search};
+    use super::{of_configuration, of_search, syntax_error};
 
     #[test]
     fn what_takes_more_memory_than_its_owner_may_use_is_refused() {
@@ -58,7 +69,9 @@ mod tests {
         assert!(of_search(&dear, false).is_err_and(|reason| reason.contains("size limit")));
         assert!(of_search("a+b", true).is_ok_and(|pattern| pattern.is_match("AAB")));
         assert!(of_search("(", false).is_err_and(|reason| reason == "unclosed group"));
-        assert!(of_configuration(&vec![dear; 100]).is_err());
+        assert_eq!(syntax_error(&dear), None);
+        assert!(syntax_error("(").is_some_and(|reason| reason == "unclosed group"));
+        assert!(of_configuration(&vec![dear; 100]).is_err_and(|reason| reason.contains("1024 KiB")));
         assert!(of_configuration(&["a+b".to_owned()]).is_ok_and(|set| set.is_match("AAB")));
     }
 }

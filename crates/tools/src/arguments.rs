@@ -50,31 +50,43 @@ impl ArgumentsSchema {
     /// Parses the text of a call's arguments as an object and validates it. Null members count as omitted, which is
     /// what models mean by them; a foreign schema that accepts them gets them unchanged.
     pub(crate) fn read(&self, text: &str) -> Result<Value, ToolError> {
-        match &self.held {
-            Compiled::Own(validator) => read(text, &self.schema, validator, false),
-            Compiled::Foreign(schema) if !schema.takes(text.as_bytes()) => Err(ToolError::refused(
+        if let Compiled::Foreign(schema) = &self.held
+            && !schema.takes_call(text.as_bytes())
+        {
+            return Err(ToolError::refused(
                 "the arguments are too large to be held against their schema; send less at once",
-            )),
-            Compiled::Foreign(schema) => read(text, &self.schema, &schema.validator, true),
+            ));
         }
+        let mut arguments: Value = serde_json::from_str(text).map_err(|error| {
+            ToolError::refused(format!("the arguments are not valid JSON ({error}); send one JSON object"))
+        })?;
+        if !matches!(&self.held, Compiled::Foreign(schema) if schema.is_valid(&arguments)) {
+            drop_nulls(&mut arguments);
+        }
+        self.check(text, &arguments)?;
+        Ok(arguments)
     }
-}
 
-fn read(text: &str, schema: &Value, validator: &Validator, may_be_null: bool) -> Result<Value, ToolError> {
-    let mut arguments: Value = serde_json::from_str(text).map_err(|error| {
-        ToolError::refused(format!("the arguments are not valid JSON ({error}); send one JSON object"))
-    })?;
-    if !(may_be_null && validator.is_valid(&arguments)) {
-        drop_nulls(&mut arguments);
-    }
-    if contains_nul(&arguments) {
-        return Err(ToolError::refused("the arguments contain a NUL character, which no text may have; leave it out"));
-    }
-    let faults: Vec<String> =
-        validator.iter_errors(&arguments).take(MAX_FAULTS).map(|error| fault(&error, schema)).collect();
-    match faults.is_empty() {
-        true => Ok(arguments),
-        false => Err(ToolError::refused(format!("the arguments do not fit: {}", faults.join("; ")))),
+    fn check(&self, text: &str, arguments: &Value) -> Result<(), ToolError> {
+        if contains_nul(arguments) {
+            return Err(ToolError::refused(
+                "the arguments contain a NUL character, which no text may have; leave it out",
+            ));
+        }
+        let all: Box<dyn Iterator<Item = ValidationError<'_>>> = match &self.held {
+            Compiled::Own(validator) => Box::new(validator.iter_errors(arguments)),
+            Compiled::Foreign(schema) => match schema.errors(text.as_bytes(), arguments) {
+                Some(errors) => errors.named,
+                None => {
+                    return Err(ToolError::refused("the arguments do not fit, with too many values to say where"));
+                }
+            },
+        };
+        let faults: Vec<String> = all.take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
+        match faults.is_empty() {
+            true => Ok(()),
+            false => Err(ToolError::refused(format!("the arguments do not fit: {}", faults.join("; ")))),
+        }
     }
 }
 
@@ -218,8 +230,7 @@ mod tests {
             "required": ["path"],
             "additionalProperties": false
         });
-        let validator = crate::schemas::of_tool(&schema);
-        let read = read(arguments, &schema, &validator, false).map_err(|error| error.to_string());
+        let read = ArgumentsSchema::new(schema).read(arguments).map_err(|error| error.to_string());
         assert_eq!(read, expected.map_err(str::to_string), "{arguments}");
     }
 

@@ -53,7 +53,8 @@ pub use carry::{CHANGES, PreviousJob};
 pub use documents::part_path;
 pub use error::BatchError;
 pub use inspection::{Inspection, OwedContent};
-use plumbline_bounds::run_blocking;
+use plumbline_bounds::{Cancellation, run_blocking};
+use plumbline_documents::candidates::Scan;
 pub use registry::{catalog, reaches_out};
 pub use requirements::{
     Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, accept_by_rule,
@@ -64,3 +65,14 @@ pub use schemas::SchemaBudget;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
 pub use tool::{Registry, ToolContext, is_source};
 pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+
+/// Runs work with a scan: patterns of a configuration make it costly.
+pub(crate) async fn run_scan<T: Send + 'static>(
+    scan: &Scan,
+    work: impl FnOnce(&Cancellation) -> T + Send + 'static,
+) -> T {
+    match scan.is_costly() {
+        true => plumbline_bounds::run_costly(work).await,
+        false => run_blocking(work).await,
+    }
+}

@@ -3,7 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -20,6 +20,13 @@ const MOST_SUBSCHEMAS: usize = 20_000;
 const MOST_MATCHED: usize = 16 << 20;
 /// Maximum product of subschemas and values of a content.
 const MOST_EVALUATIONS: usize = 100_000_000;
+/// The same for the arguments of a call, which are validated on the event loop.
+const MOST_EVALUATIONS_OF_CALL: usize = 5_000_000;
+/// Maximum product of subschemas and values if all errors are collected: each may be one, of 400 bytes.
+const MOST_ERRORS: usize = 200_000;
+/// How often the subschemas next to `unevaluatedProperties` or `unevaluatedItems` are evaluated: by their own keyword, and
+/// twice to find the values that they evaluate.
+const EVALUATIONS_NEXT_TO_UNEVALUATED: usize = 3;
 
 /// Keywords that describe a part of the value: below them a recursive schema terminates with the value.
 pub(crate) const DESCENDING: [&str; 11] = [
@@ -62,8 +69,16 @@ impl Default for SchemaBudget {
 /// A compiled schema of a row.
 #[derive(Debug)]
 pub(crate) struct BoundedSchema {
-    pub(crate) validator: Validator,
+    validator: Validator,
     cost: Cost,
+}
+
+/// The errors of a content.
+pub(crate) struct Errors<'v> {
+    /// The first ones, for the caller to count or name.
+    pub(crate) named: Box<dyn Iterator<Item = ValidationError<'v>> + 'v>,
+    /// Whether there may be more, which would take too much memory to collect.
+    pub(crate) may_be_more: bool,
 }
 
 impl BoundedSchema {
@@ -80,7 +95,9 @@ impl BoundedSchema {
         let cost = reading.of(schema, "", 0, 0)?;
         budget.patterns = budget.patterns.checked_sub(cost.patterns).ok_or_else(too_many_patterns)?;
         if cost.refers_back > 1 {
-            return Err("it refers to itself in more than one place, which may take for ever; name one place".into());
+            return Err("it refers to itself in more than one place, or next to `unevaluatedProperties` or `unevaluatedItems`, \
+                        which may take for ever; name one place"
+                .into());
         }
         let options = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
         let options = jsonschema::options().with_pattern_options(options).should_validate_formats(false);
@@ -90,9 +107,43 @@ impl BoundedSchema {
 
     /// Whether a content may be validated: the cost grows with both schema and content.
     pub(crate) fn takes(&self, content: &[u8]) -> bool {
-        let evaluations = self.cost.subschemas.saturating_mul(plumbline_llm::values_in(content));
-        let matched = self.cost.patterns.saturating_mul(content.len());
-        evaluations <= MOST_EVALUATIONS && matched <= MOST_MATCHED
+        self.evaluations(content) <= MOST_EVALUATIONS && self.matched(content) <= MOST_MATCHED
+    }
+
+    /// Whether the arguments of a call may be validated.
+    pub(crate) fn takes_call(&self, arguments: &[u8]) -> bool {
+        self.evaluations(arguments) <= MOST_EVALUATIONS_OF_CALL && self.matched(arguments) <= MOST_MATCHED
+    }
+
+    fn evaluations(&self, content: &[u8]) -> usize {
+        (self.cost.subschemas + self.cost.compared).saturating_mul(plumbline_llm::values_in(content))
+    }
+
+    fn matched(&self, content: &[u8]) -> usize {
+        self.cost.patterns.saturating_mul(content.len())
+    }
+
+    pub(crate) fn is_valid(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
+    /// The errors of a parsed content: all of them, or if they may be too many, the first one; none if even that may have too
+    /// many below it, one for each alternative.
+    pub(crate) fn errors<'v>(&'v self, content: &[u8], value: &'v Value) -> Option<Errors<'v>> {
+        let values = plumbline_llm::values_in(content);
+        let may_be = |subschemas: usize| subschemas.saturating_mul(values) > MOST_ERRORS;
+        if !may_be(self.cost.subschemas) {
+            return Some(Errors { named: Box::new(self.validator.iter_errors(value)), may_be_more: false });
+        }
+        if self.is_valid(value) {
+            return Some(Errors { named: Box::new(std::iter::empty()), may_be_more: false });
+        }
+        match may_be(self.cost.alternatives) {
+            true => None,
+            false => {
+                Some(Errors { named: Box::new(self.validator.validate(value).err().into_iter()), may_be_more: true })
+            }
+        }
     }
 }
 
@@ -118,6 +169,10 @@ struct Cost {
     patterns: usize,
     /// How often it refers to an enclosing schema.
     refers_back: usize,
+    /// Values of `enum` and `const`, with which a content's values are compared.
+    compared: usize,
+    /// Subschemas below `anyOf` and `oneOf`, whose one error has the errors of each.
+    alternatives: usize,
 }
 
 impl Cost {
@@ -125,15 +180,31 @@ impl Cost {
         self.subschemas += other.subschemas;
         self.patterns += other.patterns;
         self.refers_back += other.refers_back;
+        self.compared += other.compared;
+        self.alternatives += other.alternatives;
         if self.patterns > MOST_PATTERNS {
             return Err(too_many_patterns());
         }
         match self.subschemas > MOST_SUBSCHEMAS {
             true => Err(format!(
-                "its `$ref`s lead to more than {MOST_SUBSCHEMAS} subschemas, counted as often as they are met"
+                "its `$ref`s lead to more than {MOST_SUBSCHEMAS} subschemas, counted as often as they are evaluated"
             )),
             false => Ok(()),
         }
+    }
+
+    /// Adds what is evaluated this often.
+    fn add_times(&mut self, times: usize, other: Self) -> Result<(), String> {
+        (0..times).try_for_each(|_| self.add(other))
+    }
+}
+
+/// All values of a JSON value.
+fn values(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(values).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(values).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
     }
 }
 
@@ -179,6 +250,9 @@ impl<'s> Reading<'s> {
     ) -> Result<(), String> {
         // The members of these are user-chosen names.
         let is_named = matches!(keyword, "properties" | "patternProperties" | "dependentSchemas");
+        let unevaluated =
+            ["unevaluatedProperties", "unevaluatedItems"].map(|key| !is_named && fields.contains_key(key));
+        let times = EVALUATIONS_NEXT_TO_UNEVALUATED.pow(unevaluated.map(u32::from).iter().sum());
         for (key, value) in fields {
             if keyword == "patternProperties" || (!is_named && key == "pattern") {
                 cost.add(Cost { patterns: 1, ..Cost::default() })?;
@@ -188,11 +262,16 @@ impl<'s> Reading<'s> {
                 return Err(format!("`{key}` is not taken in a schema of a job; use `$ref` with `#` or `#/…`"));
             }
             match (is_named, key.as_str(), value) {
-                (false, "$ref", Value::String(to)) => cost.add(self.led_to(to, below, depth)?)?,
+                (false, "$ref", Value::String(to)) => cost.add_times(times, self.led_to(to, below, depth)?)?,
+                (false, "enum" | "const", value) => cost.compared += values(value),
                 (false, key, _) if PASSED_OVER.contains(&key) => {}
                 (false, key, value) => {
                     let below = below + usize::from(DESCENDING.contains(&key));
-                    cost.add(self.of(value, key, below, depth + 1)?)?;
+                    let mut within = self.of(value, key, below, depth + 1)?;
+                    if matches!(key, "anyOf" | "oneOf") {
+                        within.alternatives = within.subschemas;
+                    }
+                    cost.add_times(times, within)?;
                 }
                 (true, _, value) => cost.add(self.of(value, "", below, depth + 1)?)?,
             }
@@ -203,7 +282,7 @@ impl<'s> Reading<'s> {
     fn led_to(&mut self, to: &'s str, below: usize, depth: usize) -> Result<Cost, String> {
         if let Some((_, began)) = self.open.iter().find(|(open, _)| *open == to) {
             return match *began < below {
-                true => Ok(Cost { subschemas: 1, refers_back: 1, patterns: 0 }),
+                true => Ok(Cost { subschemas: 1, refers_back: 1, ..Cost::default() }),
                 false => Err(format!("`$ref` to {} leads back to itself at the same value", shortened(to))),
             };
         }
@@ -250,6 +329,12 @@ mod tests {
                 (0..n).map(|n| (format!("p{n}"), json!({"pattern": format!("{pattern}{n}")}))).collect();
             json!({"properties": properties})
         };
+        let unevaluated = |keyword: &str, within: &str| {
+            (0..20).fold(json!({"properties": {"a": {}}}), |inner, _| match within {
+                "dependentSchemas" => json!({keyword: false, within: {"a": inner}}),
+                _ => json!({keyword: false, within: [inner]}),
+            })
+        };
         let named: Map<String, Value> = (0..100).map(|n| (format!("a{n}"), json!({}))).collect();
         let wide: Map<String, Value> = (0..9_000).map(|n| (format!("{n}"), json!({}))).collect();
         let deep = (0..250).fold(json!({}), |inner, _| json!({"items": inner}));
@@ -263,6 +348,10 @@ mod tests {
             (chain(44, "allOf"), "subschemas"),
             (chain(44, "anyOf"), "subschemas"),
             (chain(44, "properties"), "subschemas"),
+            (unevaluated("unevaluatedProperties", "anyOf"), "subschemas"),
+            (unevaluated("unevaluatedItems", "oneOf"), "subschemas"),
+            (unevaluated("unevaluatedProperties", "dependentSchemas"), "subschemas"),
+            (json!({"anyOf": [{"prefixItems": [{"$ref": "#"}]}], "unevaluatedItems": false}), "more than one place"),
             (json!({"properties": wide}), "KiB"),
             (json!({"enum": ["x".repeat(70_000)]}), "KiB"),
             (deep, "deep"),
@@ -296,10 +385,31 @@ mod tests {
             json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}),
             json!({"$defs": {"tree": {"properties": {"next": {"$ref": "#/$defs/tree"}}}}, "items": {"$ref": "#/$defs/tree"}}),
             json!({"enum": [{"$ref": "#/nowhere"}, {"pattern": "("}]}),
+            json!({"$defs": {"page": {"properties": {"page": {}}}}, "$ref": "#/$defs/page", "unevaluatedProperties": false}),
+            json!({"properties": {"children": {"items": {"$ref": "#"}}, "unevaluatedItems": {}}, "type": "object"}),
             json!(true),
         ] {
             assert!(taken(&schema).is_ok(), "{schema}: {:?}", taken(&schema).err());
         }
+    }
+
+    /// Thousands of errors for each of thousands of values would take gigabytes.
+    #[test]
+    fn no_more_errors_are_collected_than_fit_into_memory() {
+        let list = format!("[{}]", vec!["1"; 10_000].join(","));
+        let value: Value = serde_json::from_str(&list).expect("a list");
+        let named = |schema: Value| {
+            let schema = taken(&schema).expect("a schema");
+            assert!(schema.takes(list.as_bytes()));
+            let errors = schema.errors(list.as_bytes(), &value);
+            errors.map(|errors| (errors.named.take(11_000).count(), errors.may_be_more))
+        };
+        assert_eq!(named(json!({"items": {"allOf": vec![false; 9_000]}})), Some((1, true)));
+        assert_eq!(named(json!({"items": {"allOf": vec![json!({"type": "array"}); 3_000]}})), Some((1, true)));
+        assert_eq!(named(json!({"anyOf": vec![json!({"items": {"type": "array"}}); 1_000]})), None);
+        assert_eq!(named(json!({"items": {"oneOf": vec![false; 9_000]}})), None);
+        assert_eq!(named(json!({"items": {"allOf": vec![true; 9_000]}})), Some((0, false)));
+        assert_eq!(named(json!({"items": {"type": "string"}})), Some((10_000, false)));
     }
 
     #[test]
@@ -315,6 +425,8 @@ mod tests {
         let schema = taken(&chain(11, "allOf")).expect("thousands of subschemas");
         assert!(schema.takes(b"{\"a\": 1}"));
         assert!(!schema.takes("[0],".repeat(50_000).as_bytes()));
+        let compared = taken(&json!({"items": {"enum": vec![json!([0]); 5_000]}})).expect("a schema");
+        assert!(compared.takes(b"[[1], [2]]") && !compared.takes("[1],".repeat(20_000).as_bytes()));
         let matching = taken(&json!({"items": {"pattern": "a+b"}})).expect("a schema");
         assert!(matching.takes(&[b'a'; 1 << 20]) && !matching.takes(&vec![b'a'; 17 << 20]));
         assert!(

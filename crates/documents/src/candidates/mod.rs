@@ -113,6 +113,11 @@ impl Scan {
         Ok(Self { patterns: Patterns::new(patterns)?, style })
     }
 
+    /// Whether its time is up to the patterns of a configuration.
+    pub fn is_costly(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
     /// The sentences of a page-marked text (see [`crate::to_text_file`]), in its order.
     pub fn sentences(&self, marked: &str) -> Vec<Sentence> {
         let mut walk = Walk::of(self, marked);

@@ -1,6 +1,6 @@
 //! Patterns that a configuration adds to the scan, within bounds on their cost.
 
-use plumbline_bounds::pattern::of_configuration;
+use plumbline_bounds::pattern::{of_configuration, syntax_error};
 use regex::RegexSet;
 
 /// Maximum number of patterns of a configuration.
@@ -20,9 +20,12 @@ pub enum PatternError {
     /// It matches an empty text, and so every sentence.
     #[error("the pattern {0} matches an empty text, and so every sentence; say what must stand there")]
     Empty(usize),
-    /// Not a regular expression, or one that needs too much memory.
+    /// Not a regular expression.
     #[error("the pattern {0} is none that can be used: {1}")]
     Invalid(usize, String),
+    /// They need too much memory together.
+    #[error("the patterns cannot be used together: {0}; make them shorter, or their repetitions smaller")]
+    TooCostly(String),
 }
 
 /// The patterns of a configuration.
@@ -48,13 +51,20 @@ impl Patterns {
             if pattern.chars().count() > LONGEST {
                 return Err(PatternError::TooLong(place + 1));
             }
-            let one = of_configuration(std::slice::from_ref(pattern))
-                .map_err(|reason| PatternError::Invalid(place + 1, reason))?;
-            if one.is_match("") {
-                return Err(PatternError::Empty(place + 1));
-            }
         }
-        of_configuration(patterns).map(Self).map_err(|reason| PatternError::Invalid(patterns.len(), reason))
+        let set = of_configuration(patterns).map_err(|reason| {
+            let mut wrong = patterns.iter().enumerate().filter_map(|(place, one)| Some((place, syntax_error(one)?)));
+            wrong.next().map_or(PatternError::TooCostly(reason), |(place, why)| PatternError::Invalid(place + 1, why))
+        })?;
+        match set.matches("").iter().next() {
+            Some(place) => Err(PatternError::Empty(place + 1)),
+            None => Ok(Self(set)),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether one of them matches.

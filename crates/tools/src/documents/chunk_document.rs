@@ -7,6 +7,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::path::{self, MANIFEST};
 use crate::workspace::read_file::text_of;
+use plumbline_bounds::Cancellation;
 use plumbline_documents::candidates::Scan;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
@@ -67,12 +68,12 @@ impl Declared for ChunkDocument {
         for path in &parts {
             let text = text_of(env, path).await?;
             let (source, scan) = (name.clone(), env.ctx.scan.clone());
-            let (cut, read, after, last) = crate::run_blocking(move |_| {
+            let (cut, read, after, last) = crate::run_scan(env.ctx.scan, move |cancellation| {
                 let file = from_text_file(&text);
                 // Limits how many copies of a large document are in memory.
                 drop(text);
                 let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
-                let facts = facts_of(before.as_deref(), &cut, &scan);
+                let facts = facts_of(before.as_deref(), &cut, &scan, cancellation);
                 let last = cut.last().map(|chunk| chunk.text.clone()).or(before);
                 (cut, facts, under, last)
             })
@@ -119,11 +120,12 @@ impl Declared for ChunkDocument {
 }
 
 /// The facts of each chunk for the ledger, read in the context of the previous one; `before` is the text of the last
-/// chunk of the previous part.
-fn facts_of(before: Option<&str>, chunks: &[Chunk], scan: &Scan) -> Vec<Facts> {
+/// chunk of the previous part. Incomplete if nothing waits for them any more.
+fn facts_of(before: Option<&str>, chunks: &[Chunk], scan: &Scan, cancellation: &Cancellation) -> Vec<Facts> {
     let texts = || chunks.iter().map(|chunk| chunk.text.as_str());
     let befores = std::iter::once(before).chain(texts().map(Some));
-    befores.zip(texts()).map(|(before, text)| Facts::of(before, text, scan)).collect()
+    let wanted = befores.zip(texts()).take_while(|_| !cancellation.is_cancelled());
+    wanted.map(|(before, text)| Facts::of(before, text, scan)).collect()
 }
 
 /// The document's passages in the ledger.

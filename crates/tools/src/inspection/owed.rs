@@ -88,12 +88,17 @@ impl OwedContent {
             Err(error) => return Some(format!("{} is no JSON ({error})", self.path)),
         };
         let schema = schema?;
-        let mut errors = schema.validator.iter_errors(&value);
-        let mut named: Vec<String> = errors.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
+        let Some(mut errors) = schema.errors(content, &value) else {
+            return Some(format!("{} does not meet its JSON Schema; it has too many values to say where", self.path));
+        };
+        let mut named: Vec<String> = errors.named.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
         if named.is_empty() {
             return None;
         }
-        named.extend(and_more(errors.count()));
+        named.extend(match errors.may_be_more {
+            true => Some("and perhaps elsewhere".to_owned()),
+            false => and_more(errors.named.count()),
+        });
         Some(format!("{} does not meet its JSON Schema {}", self.path, named.join(", ")))
     }
 }

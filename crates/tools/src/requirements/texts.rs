@@ -73,8 +73,8 @@ impl<'a> Texts<'a> {
         let before = self.file_of(before).await?;
         let behind = self.file_of(behind).await?;
         let scan = self.ctx.scan.clone();
-        let read = move || Layout::of(before.as_deref(), &file, behind.as_deref(), &scan);
-        Ok(Some(Arc::new(crate::run_blocking(move |_| read()).await)))
+        let read = move |_: &_| Layout::of(before.as_deref(), &file, behind.as_deref(), &scan);
+        Ok(Some(Arc::new(crate::run_scan(self.ctx.scan, read).await)))
     }
 
     async fn file_of(&self, passage: Option<&PassagePlace>) -> Result<Option<String>, WorkspaceError> {

@@ -79,11 +79,12 @@ async fn a_file_without_a_quote_is_refused() {
     );
 }
 
-/// A long file with a schema that tries many alternatives for each of its items, without a match.
+/// A long file with a schema that tries many alternatives for each of its items; only the last item matches none.
 fn costly() -> Bench {
     let alternatives: Vec<Value> = (0..40).map(|n| json!({"pattern": format!("^[a-z]+{n}$")})).collect();
     let schema = json!({"items": {"anyOf": alternatives}});
-    let items = vec!["a long enough item that meets none of them"; 8_000];
+    let mut items = vec!["alongenoughitemthatmeetsthelastofthemalone39"; 8_000];
+    items.push("none of them");
     let file =
         OwedContent::new("output/a.json".into(), true, Some(&schema), &mut SchemaBudget::default()).expect("a schema");
     let mut bench = Bench::new();
@@ -107,7 +108,7 @@ async fn a_costly_schema_is_checked_off_the_event_loop() {
     };
     let took = began.elapsed();
     assert!(
-        refused.contains("output/a.json does not meet its JSON Schema") && refused.contains("7995 more"),
+        refused.contains("output/a.json does not meet its JSON Schema; it has too many values to say where"),
         "{refused}"
     );
     assert!(ticks > 20, "the one thread of this test's event loop was free meanwhile: {ticks} ticks in {took:?}");

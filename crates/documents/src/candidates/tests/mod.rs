@@ -225,8 +225,11 @@ fn patterns_of_a_configuration_add_to_the_scan() {
     );
     assert_eq!(refused(&["a"; 101]), "there are 101 patterns, and 100 is the most; join some of them with |");
     assert_eq!(refused(&[&"a".repeat(1001)]), "the pattern 1 has more than 1000 characters; make two of it");
-    let costly = refused(&["(?:a{500}){500}"]);
-    assert!(costly.starts_with("the pattern 1 is none that can be used: "), "{costly}");
+    for costly in [vec!["(?:a{500}){500}"], vec![r"\w{60}x"; 100], vec!["a[ab ]{900}x"; 100]] {
+        let costly = refused(&costly);
+        assert!(costly.starts_with("the patterns cannot be used together: "), "{costly}");
+    }
+    assert_eq!(refused(&["(?:a{500}){500}", "("]), "the pattern 2 is none that can be used: unclosed group");
 }
 
 /// Sentences written to measure the scan, not made for it: a set, a label, the sentence.
