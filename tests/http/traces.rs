@@ -78,6 +78,14 @@ async fn each_claim_is_a_trace_that_links_to_the_one_before(pool: PgPool) {
         assert_eq!(attribute(&claim.attributes, "gen_ai.conversation.id"), Some(job.to_string()));
         assert_eq!(attribute(&claim.attributes, "gen_ai.operation.name").as_deref(), Some("invoke_workflow"));
     }
+    for claim in [one, two] {
+        let tokens =
+            |span: &Span| attribute(&span.attributes, "gen_ai.usage.input_tokens").and_then(|sum| sum.parse().ok());
+        let calls = tree.named("chat").into_iter().filter(|call| call.trace_id == claim.trace_id);
+        let sum: u64 = calls.filter_map(tokens).sum();
+        assert_eq!(tokens(claim), Some(sum), "a claim's tokens are those of its requests");
+        assert!(sum > 0);
+    }
     for (kind, parent) in [
         ("invoke_agent", "invoke_workflow"),
         ("chat", "invoke_agent"),
@@ -176,10 +184,10 @@ const EMITTED: [(&str, &str, &[&str]); 18] = [
     ("gen_ai.tool.call.id", "string", &["execute_tool"]),
     ("gen_ai.tool.name", "string", &["execute_tool"]),
     ("gen_ai.tool.type", "string", &["execute_tool"]),
-    ("gen_ai.usage.cache_read.input_tokens", "int", &["chat"]),
-    ("gen_ai.usage.input_tokens", "int", &["chat"]),
-    ("gen_ai.usage.output_tokens", "int", &["chat"]),
-    ("gen_ai.usage.reasoning.output_tokens", "int", &["chat"]),
+    ("gen_ai.usage.cache_read.input_tokens", "int", &["invoke_workflow", "chat"]),
+    ("gen_ai.usage.input_tokens", "int", &["invoke_workflow", "chat"]),
+    ("gen_ai.usage.output_tokens", "int", &["invoke_workflow", "chat"]),
+    ("gen_ai.usage.reasoning.output_tokens", "int", &["invoke_workflow", "chat"]),
     ("server.address", "string", &["chat"]),
     ("server.port", "int", &["chat"]),
 ];

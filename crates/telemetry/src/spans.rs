@@ -22,6 +22,7 @@ use plumbline_engine::{Change, Failure, ModelRequest, PhaseKind, Prices, Reply, 
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
     future::Future,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use tracing::{Instrument, Span, info_span};
@@ -47,6 +48,46 @@ pub fn claim(job: &ClaimedJob, worker_id: Uuid) -> Span {
         }
     }
     span
+}
+
+/// The tokens of a claim's requests, which its span carries from the moment that this is dropped.
+#[derive(Debug)]
+pub struct ClaimTokens {
+    span: Span,
+    used: Mutex<TokenSums>,
+}
+
+#[derive(Debug, Default)]
+struct TokenSums {
+    input: i64,
+    cached: i64,
+    output: i64,
+    reasoning: i64,
+}
+
+impl ClaimTokens {
+    /// For the claim whose span is entered now.
+    pub fn of_current() -> Self {
+        Self { span: Span::current(), used: Mutex::default() }
+    }
+
+    fn add(&self, record: &RequestRecord) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.input += i64::from(record.prompt_tokens);
+        used.cached += i64::from(record.cached_tokens);
+        used.output += i64::from(record.completion_tokens);
+        used.reasoning += i64::from(record.reasoning_tokens);
+    }
+}
+
+impl Drop for ClaimTokens {
+    fn drop(&mut self) {
+        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.span.set_attribute("model.input_tokens", used.input);
+        self.span.set_attribute("model.cached_tokens", used.cached);
+        self.span.set_attribute("model.output_tokens", used.output);
+        self.span.set_attribute("model.reasoning_tokens", used.reasoning);
+    }
 }
 
 /// A step, from what comes after the last commit to the end of the next one; the second of a job from its first request.
@@ -124,6 +165,7 @@ pub fn model_call(job_id: Uuid, asked: &AskedModel<'_>, request: &ModelRequest<'
 /// What became of it: its tokens, its cost, and what was said, if that is wanted. `again` makes the request anew.
 pub fn model_answered<'r>(
     span: &Span,
+    tokens: &ClaimTokens,
     asked: &AskedModel<'_>,
     answered: &Result<Reply, Box<Failure>>,
     again: impl Fn() -> ModelRequest<'r>,
@@ -132,6 +174,7 @@ pub fn model_answered<'r>(
         Ok(reply) => &reply.record,
         Err(failure) => &failure.record,
     };
+    tokens.add(record);
     let cost = asked.prices.cost_microusd(&record.usage());
     let provider = Endpoint::of(asked.base_url).provider;
     instruments::asked(record, provider, cost, answered.as_ref().err().map(|failure| failure.class));

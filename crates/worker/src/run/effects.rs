@@ -151,7 +151,7 @@ impl StepLoop<'_> {
                 self.sent.add(&request, llm, &client, self.run.next_request_tokens(), falls_back);
                 let call = client.call(request, again, clock::now, &self.learnt);
                 let answered = call.instrument(span.clone()).await;
-                spans::model_answered(&span, &asked, &answered, again);
+                spans::model_answered(&span, &self.tokens, &asked, &answered, again);
                 match Box::pin(self.note_limits(&client, answered)).await {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {

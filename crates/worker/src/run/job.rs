@@ -118,6 +118,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         input_watcher: InputWatcher::new(claimed.id),
         signal,
         lost_time: LostTime::default(),
+        tokens: spans::ClaimTokens::of_current(),
     };
     let end = step_loop.run().await;
     Box::pin(step_loop.mirror.finish(end.is_ok())).await;

@@ -78,6 +78,8 @@ pub(crate) struct StepLoop<'a> {
     pub(crate) span: spans::Step,
     /// The time that its reads have lost to outages of the database.
     pub(crate) lost_time: LostTime,
+    /// For the claim's span.
+    pub(crate) tokens: spans::ClaimTokens,
 }
 
 /// Resources of a job during its intake.
