@@ -1,8 +1,9 @@
 //! A document of the report, while it is written.
 
 use super::passages::{Counts, PassageLine};
+use plumbline_documents::Kind;
 use serde::Serialize;
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeSet, ops::Range, path::Path};
 
 /// A document of the report.
 #[derive(Serialize)]
@@ -22,4 +23,12 @@ pub(crate) struct Document {
     /// Ranges that extend into the next part.
     #[serde(skip)]
     pub(crate) carried: Vec<(usize, Range<isize>)>,
+}
+
+impl Document {
+    /// Whether lines with `#` signs are headings in its text. In plain text and tables they are the author's lines.
+    pub(crate) fn has_headings(&self) -> bool {
+        let extension = Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        Kind::from_extension(extension).is_some_and(|kind| !matches!(kind, Kind::Text | Kind::Table))
+    }
 }

@@ -9,6 +9,7 @@
 mod cards;
 mod decided;
 mod document;
+mod headings;
 mod headline;
 mod html;
 mod marks;

@@ -1,6 +1,13 @@
 //! One page: the state of its passages, its text with the marks, the requirements with quotes on it.
 
-use super::{cards::Cards, document::Document, html::render, marks::Marks, passages::PassageLine};
+use super::{
+    cards::Cards,
+    document::Document,
+    headings::{Headings, Run},
+    html::render,
+    marks::Marks,
+    passages::PassageLine,
+};
 use plumbline_documents::marked::{MarkedPage, Piece};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -34,8 +41,7 @@ pub(crate) fn html(page: &MarkedPage<'_>, document: &mut Document, marks: &Marks
             json!({"again": again, "card": card})
         })
         .collect();
-    let pieces: Vec<Value> =
-        page.pieces.iter().map(|piece| json!({"text": piece.text, "elements": elements(piece, marks)})).collect();
+    let pieces = pieces(page, marks, document.has_headings());
     let label = match (page.number, is_new) {
         (Some(number), true) => format!("Page {number}"),
         (Some(number), false) => format!("Page {number}, continued"),
@@ -46,12 +52,28 @@ pub(crate) fn html(page: &MarkedPage<'_>, document: &mut Document, marks: &Marks
     render("page.html", json!({"id": id, "label": label, "passages": passages, "pieces": pieces, "beside": beside}))
 }
 
+/// The page's text, each piece with the elements around it.
+fn pieces(page: &MarkedPage<'_>, marks: &Marks, has_headings: bool) -> Vec<Value> {
+    let mut headings = Headings::default();
+    let mut shown = Vec::with_capacity(page.pieces.len());
+    for piece in &page.pieces {
+        let runs = match has_headings {
+            true => headings.runs(piece),
+            false => vec![Run { text: piece.text, is_heading: false, is_first: true }],
+        };
+        shown.extend(runs.iter().map(|run| json!({"text": run.text, "elements": elements(piece, run, marks)})));
+    }
+    shown
+}
+
 /// From the outermost to the innermost.
-fn elements(piece: &Piece<'_>, marks: &Marks) -> Vec<Element> {
+fn elements(piece: &Piece<'_>, run: &Run<'_>, marks: &Marks) -> Vec<Element> {
     let element = |key: &usize, begins: bool| {
         let mark = &marks.all[*key];
         Element { tag: mark.tag(), id: mark.id().filter(|_| begins) }
     };
     let go_on = piece.go_on.iter().map(|key| element(key, false));
-    go_on.chain(piece.begin.iter().map(|key| element(key, true))).collect()
+    let begin = piece.begin.iter().map(|key| element(key, run.is_first));
+    let heading = run.is_heading.then_some(Element { tag: "b", id: None });
+    go_on.chain(begin).chain(heading).collect()
 }
