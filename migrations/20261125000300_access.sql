@@ -64,7 +64,7 @@ BEGIN
     IF EXISTS (SELECT FROM jobs j
                WHERE j.untrusted_step IS NOT NULL
                  AND (j.id = NEW.parent_job_id
-                      OR j.id::text = ANY (ARRAY[NEW.context ->> 'previous_job_id', NEW.context ->> 'parent_job_id']))) THEN
+                      OR j.id::text = ANY (ARRAY[lower(NEW.context ->> 'previous_job_id'), lower(NEW.context ->> 'parent_job_id')]))) THEN
         NEW.untrusted_step := 0;
     END IF;
     RETURN NEW;
@@ -77,7 +77,7 @@ CREATE TRIGGER jobs_follow_untrusted BEFORE INSERT ON jobs
     EXECUTE FUNCTION jobs_follow_untrusted();
 
 CREATE TRIGGER jobs_untrusted_is_not_taken_back BEFORE UPDATE OF untrusted_step ON jobs
-    FOR EACH ROW WHEN (OLD.untrusted_step IS NOT NULL AND NEW.untrusted_step IS NULL)
+    FOR EACH ROW WHEN (NEW.untrusted_step > OLD.untrusted_step OR OLD.untrusted_step IS NOT NULL AND NEW.untrusted_step IS NULL)
     EXECUTE FUNCTION jobs_refuse();
 
 CREATE TRIGGER jobs_created_by_is_not_changed BEFORE UPDATE OF created_by ON jobs

@@ -65,6 +65,13 @@ COMMENT ON COLUMN requirement_cache.number IS 'The job''s own count: r12. Null f
 COMMENT ON COLUMN requirement_cache.candidate_id IS 'The short id that the model uses, unique in its job.';
 COMMENT ON COLUMN requirement_cache.validator_job_id IS
     'The validator job that holds the row (validating) or was the last to judge it. Outside validators leave it null.';
+-- Whoever writes or judges a row, workers read the whole of it.
+CREATE TRIGGER requirement_cache_at_most_1_mib BEFORE INSERT OR UPDATE ON requirement_cache
+    FOR EACH ROW WHEN (octet_length(concat(
+        NEW.candidate_id, NEW.name, NEW.type, NEW.priority, NEW.source_document, NEW.source_location, NEW.citations,
+        NEW.mentioned_objects, NEW.mentioned_messages, NEW.reasoning, NEW.research_notes, NEW.status, NEW.validation_result,
+        NEW.graph_node_id, NEW.rejection_reason, NEW.last_error, NEW.tags)) > 1048576)
+    EXECUTE FUNCTION jobs_too_large('requirement', '1 MiB', 'say it shorter');
 CREATE UNIQUE INDEX requirement_cache_once ON requirement_cache (job_id, content_key) WHERE content_key IS NOT NULL;
 CREATE INDEX requirement_cache_by_candidate ON requirement_cache (job_id, candidate_id);
 -- A validator of all jobs, ours or an outside one, claims the oldest pending rows.

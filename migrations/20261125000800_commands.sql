@@ -401,7 +401,7 @@ DECLARE
     wrong text;
 BEGIN
     present := job_status_for('resume_job', resume_job.id, ARRAY['paused', 'review'],
-                              jsonb_build_object('feedback', resume_job.feedback, 'limits', raised));
+                              jsonb_build_object('feedback', nullif(btrim(resume_job.feedback), ''), 'limits', raised));
     IF raised IS NOT NULL THEN
         -- The ceiling as the worker that came last tells it.
         wrong := wrong_limit(raised, (

@@ -262,7 +262,8 @@ DECLARE
 BEGIN
     present := job_status_for('grant_calls', grant_calls.job, ARRAY['pending', 'running', 'paused', 'review'],
                               jsonb_build_object('tool', grant_calls.tool, 'count', grant_calls.count));
-    IF coalesce(btrim(grant_calls.tool), '') = '' OR coalesce(grant_calls.count, 0) NOT BETWEEN 1 AND 1000 THEN
+    IF coalesce(btrim(grant_calls.tool), '') = '' OR octet_length(grant_calls.tool) > 1024
+       OR coalesce(grant_calls.count, 0) NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'job % is %: grant_calls needs a tool''s name and a count of 1 to 1000', grant_calls.job, present
             USING ERRCODE = 'invalid_parameter_value';
     END IF;

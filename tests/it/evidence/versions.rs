@@ -127,6 +127,8 @@ async fn a_job_that_cannot_be_built_on_is_refused_before_the_first_request(pool:
     let nobody = Uuid::now_v7().to_string();
     for (named, sentence) in [
         ("the last one", "context.previous_job_id is \"the last one\", which is no job's id"),
+        (waiting.to_uppercase().as_str(), "which is no job's id as jobs.id shows it"),
+        (waiting.replace('-', "").as_str(), "which is no job's id as jobs.id shows it"),
         (nobody.as_str(), "which does not exist"),
         (waiting.as_str(), "which is pending; name a completed one"),
     ] {

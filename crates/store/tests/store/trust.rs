@@ -123,6 +123,50 @@ async fn feedback_is_bounded_by_size_and_number(pool: PgPool) {
     execute(&pool, format!("SELECT pause_job('{job}')")).await.unwrap();
     let refused = refusal(execute(&pool, format!("SELECT resume_job('{job}', 'x')")).await.map(drop));
     assert!(refused.contains("has 32 messages"), "{refused}");
+    // Nothing is kept of what is no feedback, nor of a name that is no tool's.
+    execute(&pool, format!("SELECT resume_job('{job}', repeat(' ', 1000000))")).await.unwrap();
+    let refused = refusal(execute(&pool, format!("SELECT grant_calls('{job}', repeat('x', 2000), 1)")).await.map(drop));
+    assert!(refused.contains("grant_calls needs a tool's name"), "{refused}");
+    let most = value(&pool, "SELECT max(octet_length(arguments::text)) FROM job_commands").await.unwrap();
+    assert!(most.parse::<u32>().unwrap() < 70_000, "{most} bytes of a command");
+}
+
+/// Those who judge requirements write texts that workers read.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_judgement_is_bounded_by_size(pool: PgPool) {
+    let job = pending(&store(&pool)).await;
+    let row = format!("INSERT INTO requirement_cache (job_id, text) VALUES ('{job}', 'Records shall be kept.')");
+    execute(&pool, row).await.unwrap();
+    for column in [
+        "validation_result = to_jsonb(repeat('x', 1100000))",
+        "rejection_reason = repeat('x', 1100000)",
+        "last_error = repeat('x', 600000), graph_node_id = repeat('x', 600000)",
+    ] {
+        let refused = refusal(execute(&pool, format!("UPDATE requirement_cache SET {column}")).await.map(drop));
+        assert!(refused.contains("requirement is larger than 1 MiB"), "{refused}");
+    }
+    let row = "INSERT INTO requirement_cache (job_id, text, reasoning) SELECT id, 'Records shall be kept.', repeat('x', 1100000) FROM jobs";
+    assert!(refusal(execute(&pool, row).await.map(drop)).contains("requirement is larger than 1 MiB"));
+}
+
+/// In any spelling of the id of the job that it follows; and the mark is neither removed nor moved to a later step.
+#[sqlx::test(migrations = "../../migrations")]
+async fn text_from_outside_stays_marked(pool: PgPool) {
+    let origin = pending(&store(&pool)).await;
+    let set = |step: &str| format!("UPDATE jobs SET untrusted_step = {step} WHERE id = '{origin}'");
+    execute(&pool, set("5")).await.unwrap();
+    for later in ["6", "NULL"] {
+        let refused = refusal(execute(&pool, set(later)).await.map(drop));
+        assert!(refused.contains("jobs_untrusted_is_not_taken_back"), "{later}: {refused}");
+    }
+    for id in [origin.to_string(), origin.to_string().to_uppercase()] {
+        for key in ["previous_job_id", "parent_job_id"] {
+            let row = format!(r#"INSERT INTO jobs (prompt, context) VALUES ('{key} {id}', '{{"{key}": "{id}"}}')"#);
+            execute(&pool, row).await.unwrap();
+        }
+    }
+    let marked = "SELECT count(*) FROM jobs WHERE untrusted_step = 0";
+    assert_eq!(value(&pool, marked).await.as_deref(), Some("4"));
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -11,9 +11,11 @@ const KEY: &str = "previous_job_id";
 /// The completed job that a context names, if it names one; otherwise the sentence for the job's error.
 pub(crate) async fn of(store: &Store, job_id: Uuid, context: &Value) -> Result<Result<Option<Uuid>, String>, Error> {
     let Some(named) = context.get(KEY) else { return Ok(Ok(None)) };
-    let Some(previous) = named.as_str().and_then(|id| Uuid::try_parse(id).ok()) else {
+    // In no other spelling: rows that compare the text find it.
+    let spelled = |id: &str| Uuid::try_parse(id).ok().filter(|parsed| parsed.to_string() == id);
+    let Some(previous) = named.as_str().and_then(spelled) else {
         return Ok(Err(format!(
-            "context.{KEY} is {named}, which is no job's id; name a completed job, or leave it out"
+            "context.{KEY} is {named}, which is no job's id as jobs.id shows it; name a completed job, or leave it out"
         )));
     };
     let found = retry_transient(|| store.previous_status(job_id, previous)).await?;
