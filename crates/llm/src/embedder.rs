@@ -7,8 +7,8 @@ use std::time::Duration;
 
 /// Timeout of a call.
 const TOTAL: Duration = Duration::from_secs(60);
-/// Maximum answer size in bytes: a batch of the largest known embeddings, written as decimals.
-const MAX_BYTES: usize = 32 << 20;
+/// Maximum bytes of an answer around the embeddings, and of one: the largest known ones, written as decimals.
+const MAX_BYTES: [usize; 2] = [1 << 20, 256 << 10];
 
 /// The settings of `connections.embeddings`, with the key read from its variable.
 #[derive(Clone, Debug)]
@@ -80,11 +80,13 @@ impl Embedder {
         let failed = |error: reqwest::Error| EmbedError(error.without_url().to_string());
         let mut response = request.send().await.map_err(failed)?;
         let status = response.status();
+        let [around, each] = MAX_BYTES;
+        let most = around + each * texts.len();
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(failed)? {
             body.extend_from_slice(&piece);
-            if body.len() > MAX_BYTES {
-                return Err(EmbedError("its answer is larger than 32 MiB".to_owned()));
+            if body.len() > most {
+                return Err(EmbedError(format!("its answer is larger than {} KiB", most >> 10)));
             }
         }
         if !status.is_success() {

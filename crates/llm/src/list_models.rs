@@ -46,7 +46,7 @@ pub async fn list_models(
     if !answer.status().is_success() {
         return Ok(ModelList::NoList);
     }
-    let list = answer.json::<List>().await;
+    let list = crate::server_window::body_of(answer).await.and_then(|body| serde_json::from_slice::<List>(&body).ok());
     Ok(list.map_or(ModelList::NoList, |list| ModelList::Models(list.data.into_iter().map(|model| model.id).collect())))
 }
 

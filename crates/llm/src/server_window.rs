@@ -4,6 +4,7 @@
 
 use crate::config::ApiKey;
 use crate::dialect;
+use crate::http::budget::values_in;
 use crate::profile::Api;
 use futures_util::StreamExt;
 use serde_json::Value;
@@ -14,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Maximum bytes of an answer: routers list thousands of models.
 const MOST_BYTES: usize = 16 << 20;
+/// Maximum values that it is parsed into: two bytes may be a hundred in memory.
+const MOST_VALUES: usize = 200_000;
 
 /// Asks the server at `base_url` for the window of `model`, in tokens. None if it does not report it.
 ///
@@ -58,6 +61,12 @@ async fn answer_of(request: reqwest::RequestBuilder) -> Option<Value> {
     if !answer.status().is_success() {
         return None;
     }
+    let body = body_of(answer).await.filter(|body| values_in(body) <= MOST_VALUES)?;
+    serde_json::from_slice(&body).ok()
+}
+
+/// A body, unless it is cut or too large.
+pub(crate) async fn body_of(answer: reqwest::Response) -> Option<Vec<u8>> {
     let (mut pieces, mut body) = (answer.bytes_stream(), Vec::new());
     while let Some(piece) = pieces.next().await {
         body.extend_from_slice(&piece.ok()?);
@@ -65,7 +74,7 @@ async fn answer_of(request: reqwest::RequestBuilder) -> Option<Value> {
             return None;
         }
     }
-    serde_json::from_slice(&body).ok()
+    Some(body)
 }
 
 /// Ollama, since July 2025 (ollama#11331).

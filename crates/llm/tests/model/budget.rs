@@ -5,9 +5,11 @@ use crate::talk::{completion, message, now, request};
 use axum::body::Bytes;
 use futures_util::{StreamExt, stream};
 use plumbline_engine::{Failure, FailureClass, Role};
-use plumbline_llm::{Api, Embedder, EmbedderSettings, Learnt, ModelClient, ModelConfig};
+use plumbline_llm::{
+    Api, Embedder, EmbedderSettings, Learnt, ModelClient, ModelConfig, ModelList, list_models, server_window,
+};
 use serde_json::{Value, json};
-use std::io;
+use std::{io, time::Duration};
 
 /// Maximum memory of one answer in MiB, in addition to the other tests of this program.
 const MOST_MIB: u64 = 300;
@@ -124,6 +126,20 @@ async fn a_long_usage_is_recorded_by_its_numbers() {
     assert_eq!((reply.record.raw_usage, reply.record.prompt_tokens), (Some(recorded), 10));
 }
 
+/// The same for the other questions to a model's server.
+#[tokio::test]
+async fn a_list_of_models_is_not_read_into_more_values_than_a_list_has() {
+    let junk = vec![json!({"a": 0}); 150_000];
+    let list = json!({"data": [{"id": "m", "max_model_len": 4096}], "junk": junk}).to_string();
+    let server = Server::saying(200, list).await;
+    assert_eq!(server_window(&server.base_url, Api::Chat, "m", None).await, None);
+    let endless = || stream::repeat_with(|| Ok(Bytes::from("{\"data\":[".repeat(10_000))));
+    let server = Server::streaming(endless).await;
+    assert_eq!(server_window(&server.base_url, Api::Chat, "m", None).await, None);
+    let listed = list_models(&server.base_url, Api::Chat, None, Duration::from_secs(60)).await;
+    assert_eq!(listed, Ok(ModelList::NoList));
+}
+
 #[tokio::test]
 async fn an_endless_embeddings_answer_is_aborted() {
     let server =
@@ -131,5 +147,5 @@ async fn an_endless_embeddings_answer_is_aborted() {
             .await;
     let settings = EmbedderSettings { base_url: server.base_url.clone(), model: "m".into(), api_key: None };
     let failed = Embedder::new(settings).unwrap().embed(&["a"]).await.unwrap_err();
-    assert!(failed.to_string().contains("larger than"), "{failed}");
+    assert!(failed.to_string().contains("larger than 1280 KiB"), "{failed}");
 }

@@ -35,7 +35,10 @@ impl RefusedKeys {
     pub(crate) fn refused(&self, client: &ModelClient, job: Uuid, reason: String) {
         let key = client.config().api_key.clone();
         let refused = Refused { key, at: Instant::now(), reason, known_to: HashSet::from([job]) };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place(client), refused);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Rows may choose a model, and so a place.
+        all.retain(|_, known| known.at.elapsed() < HOLDS);
+        all.insert(place(client), refused);
     }
 
     /// The provider has accepted it.
