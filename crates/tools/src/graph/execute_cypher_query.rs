@@ -67,7 +67,10 @@ impl Declared for ExecuteCypherQuery {
         if access == Access::Write {
             env.names.forget(&[End::Object, End::Message, End::Requirement]);
         }
-        let rows = client.run(&statement, access).await.map_err(|error| failed(&error))?;
+        let rows = client.run(&statement, access).await.map_err(|error| match access {
+            Access::Write => not_written(&error),
+            Access::Read => failed(&error),
+        })?;
         Ok(Output::text(table(&rows)))
     }
 }
@@ -81,6 +84,18 @@ async fn judged(client: &GraphClient, statement: &Statement, allow_write: bool) 
         Ok(false) => Ok(Access::Read),
         Err(forbidden) => Err(ToolError::refused(forbidden.to_string())),
     }
+}
+
+/// The error of a query that writes. If its answer was lost, it is not repeated: a node may be created twice.
+fn not_written(error: &GraphError) -> ToolError {
+    let lost = match error {
+        GraphError::TimedOut { place, limit_s } => format!("the graph at {place} did not answer within {limit_s} s"),
+        GraphError::Unreachable { .. } => error.to_string(),
+        error => return failed(error),
+    };
+    ToolError::refused(format!(
+        "{lost}; whether the query was carried out is unknown: read what the graph has before you write it again"
+    ))
 }
 
 fn failed(error: &GraphError) -> ToolError {

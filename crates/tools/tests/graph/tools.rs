@@ -454,6 +454,24 @@ async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
     assert!(said.contains("no graph is configured"), "{said}");
 }
 
+/// Without an answer, a write may have been carried out: the call is not made again, and the model is told so.
+#[tokio::test]
+async fn a_write_without_an_answer_may_have_been_carried_out() {
+    let plan = json!({"queryPlan": {"operatorType": "Create@neo4j", "arguments": {}, "children": []}}).to_string();
+    let server = Server::recorded(&[(202, &plan), (502, "<html>Bad Gateway</html>"), (202, &plan), (202, "")]).await;
+    let timeout = std::time::Duration::from_secs(1);
+    let config = GraphConfig { allow_write: true, timeout, ..GraphConfig::new(server.uri.clone()) };
+    let (client, rows) = (GraphClient::new(config).unwrap(), rows(Vec::new()));
+    let create = json!({"query": "CREATE (:Message {mid: 'MSG-1'})", "allow_write": true});
+    let said = refused(&rows, Graph::On(&client), "execute_cypher_query", create.clone()).await;
+    assert!(said.contains("502") && said.contains("whether the query was carried out is unknown"), "{said}");
+    server.fall_silent(1, crate::kit::Moment::After);
+    let said = refused(&rows, Graph::On(&client), "execute_cypher_query", create).await;
+    assert!(said.contains("did not answer within 1 s") && !said.contains("ask for less"), "{said}");
+    assert!(said.contains("whether the query was carried out is unknown"), "{said}");
+    assert_eq!(server.seen().len(), 4, "each query once, after its plan");
+}
+
 /// Keys and values of a relation come from a model: only keys of the vocabulary are accepted, with a graph and without.
 #[tokio::test]
 async fn a_relation_has_the_properties_of_the_vocabulary_alone() {
