@@ -8,14 +8,19 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Instant,
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
 };
 
-/// Maximum memory of a worker at default settings, in MiB, for any input.
+/// Maximum memory of a worker at default settings, in MiB, for any input but documents.
 const MOST_MIB: u64 = 1024;
+/// Maximum size of the documents that a worker takes in at once, in MiB.
+const DOCUMENTS_MIB: u64 = 256;
+/// Maximum slowdown of a job of another login. Loose: other tests run at the same time.
+const MOST_TIMES: f64 = 10.0;
 /// Bytes of a file that is downloaded slowly.
 const LARGE: i32 = 48 << 20;
 const DOWNLOADS: usize = 40;
@@ -81,7 +86,10 @@ fn schemas() -> Vec<Value> {
         let one = |n: usize| (format!("p{n}"), json!({"pattern": format!("{pattern}{seed}_{n}")}));
         json!({"properties": (0..count).map(one).collect::<Map<_, _>>()})
     };
-    let refused = (0..EACH).map(|seed| patterns(120, r"\pL{100}x", seed));
+    let unevaluated = |seed: usize| {
+        (0..40 + seed).fold(json!({}), |inner, _| json!({"unevaluatedProperties": false, "anyOf": [inner]}))
+    };
+    let refused = (0..EACH).map(|seed| patterns(120, r"\pL{100}x", seed)).chain((0..EACH).map(unevaluated));
     refused.chain((0..EACH).map(|seed| patterns(64, r"\d{20}x", seed))).collect()
 }
 
@@ -120,18 +128,46 @@ async fn slow_readers(world: &World, worker: &Probed) -> Vec<TcpStream> {
     readers
 }
 
+/// Documents nearly of the size that a job may have, and none a PDF: they are read, and then refused.
+async fn large_documents(world: &World) {
+    let insert = "INSERT INTO jobs (prompt, document_content, context)
+                  SELECT 'Extract', decode(repeat(encode(gen_random_uuid()::text::bytea, 'hex'), 7000000), 'hex'),
+                         '{\"document_name\": \"large.pdf\"}'
+                  FROM generate_series(1, 3)";
+    sqlx::query(insert).execute(&world.pool).await.expect("rows can be inserted");
+}
+
+/// A job with a document: its requests, and the seconds that it took.
+async fn paced(world: &World) -> (i64, f64) {
+    let began = Instant::now();
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let done = world.becomes(job, "completed").await;
+    (done.requests, began.elapsed().as_secs_f64())
+}
+
 async fn ended(world: &World, jobs: &[Uuid]) -> i64 {
     let count = "SELECT count(*) FROM jobs WHERE id = ANY ($1) AND status IN ('completed', 'failed')";
     sqlx::query_scalar(count).bind(jobs).fetch_one(&world.pool).await.expect("jobs can be read")
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_worker_stays_small_under_all_of_them_together_and_another_workers_job_continues(pool: PgPool) {
+async fn a_worker_stays_small_under_all_of_them_together_and_another_logins_job_keeps_its_pace(pool: PgPool) {
+    all_together(pool, false).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn large_documents_add_to_them_as_much_as_may_be_taken_in_at_once(pool: PgPool) {
+    all_together(pool, true).await;
+}
+
+async fn all_together(pool: PgPool, with_documents: bool) {
     let world = World::new(pool).await;
     let (address, hostile) = hostile_model().await;
     let [endless, junk] = ["endless", "junk"].map(|path| format!("{address}/{path}/v1"));
     world.let_rows_set(&["llm.base_url"], &[&endless, &junk]);
     let worker = Probed::start(&world, world.command(&["worker"])).await;
+    let (requests, alone) = paced(&world).await;
     let readers = slow_readers(&world, &worker).await;
     let text = "# Archive\n\nInvoices must be kept for ten years.\n";
     let mut costly = Vec::new();
@@ -141,6 +177,9 @@ async fn a_worker_stays_small_under_all_of_them_together_and_another_workers_job
         costly.push(world.insert(&row).await);
     }
     full_rows(&world).await;
+    if with_documents {
+        large_documents(&world).await;
+    }
     let mut served = Vec::new();
     for base_url in [&endless, &junk].into_iter().cycle().take(2 * EACH) {
         let config = Some(json!({"llm": {"base_url": base_url}}));
@@ -151,24 +190,27 @@ async fn a_worker_stays_small_under_all_of_them_together_and_another_workers_job
         (streams >= EACH && values >= EACH).then_some(())
     };
     eventually("each hostile server to be asked", asked).await;
-    let policy = documents::policy(2);
-    let bystander = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
-    world.becomes(bystander, "completed").await;
+    let (requests_beside, beside) = paced(&world).await;
+    assert_eq!(requests_beside, requests, "the same job takes the same requests");
     let (status, said) = worker.ask("/healthz").await;
     assert_eq!(status, 200, "{said}");
     // The first ones are refused; the test does not wait for their ends, only for further requests to the servers.
-    for refused in &costly[..EACH] {
+    for refused in &costly[..2 * EACH] {
         world.becomes(*refused, "failed").await;
     }
     let again = async || (hostile.streams.load(Ordering::Relaxed) >= 2 * EACH).then_some(());
     eventually("streams that were given up to be asked for again", again).await;
     let peak = worker.program.peak_memory_mib();
+    let most = MOST_MIB + if with_documents { DOCUMENTS_MIB } else { 0 };
     println!(
-        "the worker had {peak} MiB at most; {} hostile jobs of {} ended",
+        "together: the worker had {peak} MiB at most, {most} are allowed; {} hostile jobs of {} ended; another login's job took \
+         {requests} requests, and {:.1} times its time alone",
         ended(&world, &served).await,
-        served.len()
+        served.len(),
+        beside / alone
     );
-    assert!(peak < MOST_MIB, "the worker had {peak} MiB at most");
+    assert!(peak < most, "the worker had {peak} MiB at most");
+    assert!(beside < MOST_TIMES * alone.max(2.0), "{alone:.1} s alone, {beside:.1} s beside all of them");
     drop(readers);
     worker.program.stop().await;
     world.finish().await;
