@@ -50,6 +50,11 @@ const NAMES: &[(&str, &str)] = &[
         "offers",
         r"(?:accepts?|adds?|allows?|appl(?:y|ies)|archives?|asks?|assigns?|authenticates?|blocks?|calculates?|captures?|carr(?:y|ies)|checks?|closes?|collects?|computes?|contains?|confirms?|connects?|converts?|creates?|deletes?|detects?|determines?|disables?|displays?|distributes?|enables?|encrypts?|ends?|executes?|expires?|exports?|forwards?|generates?|handles?|identif(?:y|ies)|imports?|informs?|issues?|keeps?|lists?|loads?|locks?|logs?|maintains?|manages?|monitors?|notif(?:y|ies)|offers?|operates?|performs?|permits?|presents?|prevents?|processes|prompts?|protects?|provides?|raises?|reads?|receives?|records?|refreshes|refuses?|rejects?|removes?|reports?|resets?|responds?|restores?|restricts?|retains?|retries|retrieves?|returns?|saves?|sends?|shows?|skips?|sorts?|starts?|stops?|stores?|supports?|switches|synchroni[sz]es?|tracks?|transfers?|transmits?|triggers?|turns?|updates?|validates?|verif(?:y|ies)|waits?|warns?|writes?)",
     ),
+    // How specifications begin what a part of the product does, without the part.
+    (
+        "offering",
+        r"(?:accepts|accommodates|allows|applies|assigns|authenticates|calculates|captures|collects|computes|conforms|converts|creates|deletes|detects|determines|develops|enables|encrypts|ensures|establishes|generates|handles|identifies|includes|keeps|maintains|manages|notifies|performs|prevents|produces|protects|provides|receives|rejects|removes|responds|restores|retrieves|sends|submits|supports|synchroni[sz]es|transmits|validates|verifies|warns|(?:checks|controls|displays|logs|monitors|permits|prompts|records|reports|stores|tracks|updates) (?:the|an?|all|each|every|any|its|whether|if))",
+    ),
     (
         "approval",
         r"(?:approval|authori[sz]ation|consent|permission|notification|registration|inspection|review|audit|verification|a permit|a licen[cs]e|licensing|an? obligation|obligations|the obligation)",
@@ -138,6 +143,7 @@ const BINDING: &[Binding] = &[
             r"\b<be> (?:permitted|permissible|allowed|lawful|used|granted|given|admitted|accepted|processed|disclosed|valid) (?:only|solely|exclusively)\b|\b<be> (?:only|solely|exclusively) (?:permitted|permissible|allowed|lawful|granted|given|admitted|accepted|processed|disclosed|used)\b",
             r"\b<be> <adv>(?:limited|restricted|confined|reserved) (?:exclusively )?(?:to|for)\b",
             r"\b(?:may|can)(?: be| take)?[^.;]{0,80}\b(?:provided that|on condition that|subject to (?:<approval>|prior|the prior)|unless|if, and only if)\b",
+            r"\b(?:may|can|permitted|allowed|authori[sz]ed)\b[^.;]{0,120}\bwith (?:the )?(?:prior |written |express )*(?:approval|authori[sz]ation|consent|permission) (?:of|from)\b",
         ],
         unless: &[],
     },
@@ -194,6 +200,8 @@ const BINDING: &[Binding] = &[
         says: &[
             r"\b<product> (?:also |then |automatically |only )?<offers> [a-z\d(\x22]",
             r"^(?:the |an? )?(?:ability|capability|option|possibility) (?:for [\w ]{1,40} )?to \w",
+            r"^(?:automatically |also )?<offering> (?:\w+ly )?[a-z\d(\x22]",
+            r"\b(?:minimum|maximum) (?:[\w-]+ ){1,12}?(?:is|are) (?:(?:the )?(?:greater|lesser|higher|lower) of )?[$€£]?\d",
             r"\bwill be able to\b|^there will be\b",
             r"\b(?:is|are) (?:never|not) (?:\w+ly )?(?:stored|kept|sent|shown|displayed|logged|shared|copied|cached|transmitted|saved|exposed|reused|disclosed|overwritten|deleted)\b",
             r"(?:^|: |\b(?:is|are|takes?|lasts?|weighs?|costs?|uses?|has|have) )(?:at most|no more than|not more than|no less than|not less than|no fewer than|a maximum of|a minimum of|max\.? ?|<|≤|≥|>) ?(?:\d|one|two|three|four|five|six|ten|a)",

@@ -27,7 +27,7 @@ const NAMES: &[(&str, &str)] = &[
     // An infinitive with "zu", as one word or two.
     (
         "zu",
-        r"(?:zu [\wäöüß]{2,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|entgegen|fest|fort|frei|gegenüber|heraus|herbei|her|hinaus|hinzu|hin|los|mit|nach|nieder|offen|sicher|statt|teil|über|um|unter|voraus|vorher|vor|weg|weiter|wieder|zurück|zusammen|zu|bereit|bekannt|gleich|gut|klar|wahr|auseinander|bevor|dazu|daran|davor|fern|fertig|fest|hervor|instand|kenntlich|kund|nahe|rück|schadlos|still|voll|vorlieb|zufrieden|zugrunde|zurecht)zu[\wäöüß]{3,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|fest|her|hin|nach|vor|zu)zutun)",
+        r"(?:zu [\wäöüß]{2,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|entgegen|fest|fort|frei|gegenüber|heraus|herbei|herab|herauf|herein|heran|herunter|her|hinaus|hinzu|hinein|hinauf|hin|los|mit|nach|nieder|offen|sicher|statt|teil|über|um|unter|voraus|vorher|vor|weg|weiter|wieder|zurück|zusammen|zu|bereit|bekannt|gleich|gut|klar|wahr|auseinander|bevor|dazu|daran|davor|fern|fertig|fest|hervor|instand|kenntlich|kund|nahe|rück|schadlos|still|voll|vorlieb|zufrieden|zugrunde|zurecht)zu[\wäöüß]{3,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|fest|her|hin|nach|vor|zu)zutun)",
     ),
     (
         "clause",
@@ -47,7 +47,7 @@ const NEVER: &[&str] = &[
 const ASIDE: &[&str] = &[
     r"\bnicht (?:nur|zuletzt|allein)\b",
     // "vor nicht befugtem Zugriff", "nicht später als".
-    r"\b(?:vor|von|durch|mit|bei|aus|an|für|gegen|über|unter|zwischen|im|in|der|den|dem|die|das|des|auf|nach|alle|aller) nicht [\wäöüß-]+(?:e|en|em|er|es)\b|\bnicht (?:später|länger|mehr|weniger|früher|älter|höher|niedriger|vor|nach) (?:als|ablauf)\b",
+    r"\b(?:vor|von|durch|mit|bei|aus|an|für|gegen|über|unter|zwischen|im|in|der|den|dem|die|das|des|auf|nach|alle|aller|eine?[mnrs]?) nicht [\wäöüß-]+(?:e|en|em|er|es)\b|\bnicht (?:später|länger|mehr|weniger|früher|älter|höher|niedriger|vor|nach) (?:als|ablauf)\b",
 ];
 
 const HARMLESS: &[&str] = &[
@@ -66,8 +66,11 @@ const HARMLESS: &[&str] = &[
     r"^sollten? |[,;] sollten? (?:die|der|das|dies|es|sie|ein|eine|hier)\b|\bes soll(?:te)? [^,.;]*?(?:regnen|schneien|geben)\b|\bsollte (?:das|es|dies) (?:kein|reichen|genügen|klappen)",
     // An infinitive that depends on another word.
     r"\b(?:ist|sind|war|waren|hat|haben)\b[^,;.]*?\b(?:leicht|schwer|einfach|kaum|gut|schlecht|noch|nur schwer|schwierig|deutlich|viel|nichts|etwas|wenig) <zu>\b",
-    r"\b(?:ist|sind|war|waren|hat|haben|habe|hatte|hatten)\b[^;.]*?\b(?:möglich|unmöglich|bereit|berechtigt|befugt|frei|gern|in der lage|dabei|möglichkeit|recht|befugnis|anspruch|absicht|chance|ziel|zeit|lust|mühe|gelegenheit|glück|versuch|versucht|vergessen|begonnen|angefangen|beschlossen|entschieden|bestreben|grund|anlass|zweck|idee|wunsch|schön|sinnvoll|hilfreich|spannend|freigestellt|vorbehalten|überlassen)\b,? [^;.]*?<zu>\b",
-    r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|erklären|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen)\b",
+    r"\b(?:ist|sind|war|waren|hat|haben|habe|hatte|hatten)\b[^;.]*?\b(?:möglich|unmöglich|bereit|frei|gern|in der lage|dabei|möglichkeit|recht|befugnis|anspruch|absicht|chance|ziel|zeit|lust|mühe|gelegenheit|glück|versuch|versucht|vergessen|begonnen|angefangen|beschlossen|entschieden|bestreben|grund|anlass|zweck|idee|wunsch|schön|sinnvoll|hilfreich|spannend|freigestellt|vorbehalten)\b,? [^,;.]*?<zu>\b",
+    r"\b(?:ist|sind|bleibt|bleiben) (?:es )?(?:ihm|ihr|ihnen|de[mnr] [\wäöüß]+) überlassen\b,? [^,;.]*?<zu>\b",
+    // A word that ends in "ht" before "berechtigt" is a "nicht".
+    r"\b(?:ist|sind|war|waren)(?: [^;.]*?(?:[^h]t|[^t]))? (?:berechtigt|befugt)\b,? [^;.]*?<zu>\b",
+    r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen|(?:durch|mit|aus|dadurch|damit|daraus) (?:[\wäöüß]+ )*?zu erklären)\b",
     r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b|\bum\b[^,;.]*?\b<zu>\b|\bohne\b[^,;.]*?\b<zu>\b|\b(?:an)?statt\b[^,;.]*?\b<zu>\b",
     r"\b(?:muss|müssen)\b[^,;.:]*?\bkeine?[rsnm]?\b[^,;.]*|\bniemand\b[^,;.]*?\b(?:gezwungen|verpflichtet|muss)\b[^;.]*",
 ];
@@ -82,6 +85,9 @@ const BINDING: &[Binding] = &[
             r"\b(?:kann|können)\b[^;.:]*?\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:werden|erfolgen|wenn|nach|mit)\b|\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:kann|können)\b",
             r"\b(?:verboten|untersagt|unzulässig|unstatthaft|nicht (?:[\wäöüß]+ )?(?:zulässig|gestattet|erlaubt|statthaft|zugelassen))\b|\b(?:nur|ausschließlich)\b[^;.]*?\b(?:zulässig|gestattet|erlaubt|statthaft|zugelassen)\b|\bverbietet\b",
             r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind) (?:strikt )?ausgeschlossen\b|\bhat zu unterbleiben\b",
+            r"\b(?:ist|sind)\b[^;.]*?\bnicht (?:[\wäöüß]+ ){0,2}?(?:berechtigt|befugt),? [^;.]*?<zu>\b",
+            // What the law or a contract denies.
+            r"\b(?:kann|können)\b[^;.:]*?\bnicht\b[^;.:]*?\b(?:verlang(?:t|en)|geltend (?:ge)?mach(?:t|en)|verzicht(?:et|en)|berufen|widersprechen|abgetreten|abtreten|gekündigt|kündigen|aufgerechnet|aufrechnen)\b",
         ],
         unless: &[],
     },
@@ -108,7 +114,7 @@ const BINDING: &[Binding] = &[
         says: &[
             // Enclosed clauses and enumerations may separate verb and infinitive; any other comma means that the
             // infinitive belongs to another clause.
-            r"\b(?:hat|haben|habe)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b|$| hat\b| haben\b)",
+            r"\b(?:hat|haben|habe)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b| \(|$| hat\b| haben\b)",
             r"\b<zu> (?:hat|haben)\b",
         ],
         unless: &[],
@@ -116,7 +122,7 @@ const BINDING: &[Binding] = &[
     Binding {
         reason: "ist zu",
         says: &[
-            r"\b(?:ist|sind|sei|seien)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b|$| ist\b| sind\b)",
+            r"\b(?:ist|sind|sei|seien)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b| \(|$| ist\b| sind\b)",
             r"\b<zu> (?:ist|sind)\b",
         ],
         unless: &[],

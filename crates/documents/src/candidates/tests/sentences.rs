@@ -58,6 +58,50 @@ fn duties_without_a_word_of_duty() {
 }
 
 #[test]
+fn statutes_in_german_bind_by_the_infinitive_and_by_what_they_deny() {
+    let scan = Scan::default();
+    for (sentence, reason) in [
+        ("Der Halter hat den Verkauf binnen einer Woche anzumelden (Ummeldung).", "hat zu"),
+        ("Sinken die Kosten, so ist die Gebühr herabzusetzen.", "ist zu"),
+        ("Die Kündigung ist dem Käufer schriftlich zu erklären.", "ist zu"),
+        ("Der Händler hat das Gerät dem Kunden zu überlassen und es ein Jahr lang zu warten.", "hat zu"),
+        ("Wird eine nicht angemeldete Reparatur nötig, so hat der Halter sie anzuzeigen.", "erforderlich"),
+        ("Ist die Ware vor dieser Zeit bezahlt worden, so hat der Händler den Preis zurückzuzahlen.", "hat zu"),
+        ("Der Fahrer ist nicht befugt, das Siegel zu öffnen.", "darf nicht"),
+        ("Der Käufer kann Ersatz nicht verlangen, wenn er den Mangel kannte.", "darf nicht"),
+        ("Auf dieses Recht kann nicht verzichtet werden.", "darf nicht"),
+    ] {
+        assert_eq!(scan.judge(sentence), Some(reason), "{sentence}");
+    }
+    for sentence in [
+        "Der Fahrer ist befugt, das Siegel zu öffnen.",
+        "Den Parteien bleibt es überlassen, einen Ort zu wählen.",
+        "Der Unterschied ist durch die Temperatur zu erklären.",
+        "Die Maschine kann die Datei nicht öffnen.",
+    ] {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
+fn specifications_leave_out_the_part_that_acts() {
+    let scan = Scan::default();
+    for (sentence, reason) in [
+        ("Provides a search over all orders.", "function"),
+        ("Automatically rejects orders without a date.", "function"),
+        ("The minimum length of a password is 12 characters.", "function"),
+        ("Visitors are permitted to take photographs with the prior consent of the warden.", "only"),
+    ] {
+        assert_eq!(scan.judge(sentence), Some(reason), "{sentence}");
+    }
+    for sentence in
+        ["Updates of the past year", "The maximum temperature was 30 degrees.", "Visitors may take photographs."]
+    {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
 fn the_future_binds_those_who_can_owe_something() {
     let scan = Scan::default();
     for sentence in [
