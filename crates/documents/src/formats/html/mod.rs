@@ -3,6 +3,7 @@
 mod beside;
 mod nodes;
 mod page_tree;
+mod tables;
 mod xhtml;
 
 use super::{attributes, nesting};
@@ -182,6 +183,26 @@ mod tests {
 
     fn text_of(html: &[u8]) -> String {
         extract(html).expect("a page").0[0].text.clone()
+    }
+
+    #[test]
+    fn every_cell_of_a_table_is_text() {
+        for (table, expected) in [
+            (
+                "<tr><th>R-1</th><td>Stop.</td></tr><tr><th>R-2</th><td>Go on.</td></tr>",
+                "| R-1 | Stop.  |\n| R-2 | Go on. |",
+            ),
+            ("<tr><th>Rule</th></tr><tr><th>Stop.</th></tr>", "| Rule  |\n| ----- |\n| Stop. |"),
+            (
+                "<thead><tr><td>Id</td><th>Do</th></tr><tr><th>1</th><th>Stop</th></tr></thead><tfoot><tr><td>2</td><td>Go</td>\
+                 </tr></tfoot>",
+                "| Id | Do   |\n| -- | ---- |\n| 1  | Stop |\n| 2  | Go   |",
+            ),
+            ("<tr><td>1</td><td>Stop.</td></tr>", "1\n\nStop."),
+        ] {
+            let page = format!("<table>{table}</table>");
+            assert_eq!(markdown(page.as_bytes()), Ok((expected.to_owned(), vec![])), "{table}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::beside;
 use super::nodes::{attribute, elements, is_any, node_name, words};
+use super::tables::{self, CELLS};
 use crate::formats::blocks::LINE;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
@@ -18,8 +19,6 @@ const STRUCK: [&str; 3] = ["del", "s", "strike"];
 const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "audio"];
 /// A button within one of these is its label.
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
-/// Cells of a table.
-const CELLS: [&str; 2] = ["td", "th"];
 /// Within a cell each of these begins a line.
 const LINES: [&str; 2] = ["p", "div"];
 /// Form fields that show their value.
@@ -98,6 +97,9 @@ fn keep(node: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
         walk(node, names || is_any(node, &NAMED_BY_BUTTON), warnings);
         if is_any(node, &CELLS) {
             set_lines_apart(node);
+        }
+        if node_name(node) == "table" {
+            tables::settle(node);
         }
     }
 }
