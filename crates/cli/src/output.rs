@@ -18,6 +18,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints a remark on the output beside it, so that a pipe holds the output alone.
+pub(crate) fn note(text: &str) {
+    eprintln!("plumbline: {}", printable(text, false));
+}
+
 /// Prints a value as JSON, indented.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)

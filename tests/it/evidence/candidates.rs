@@ -57,6 +57,23 @@ async fn a_document_is_cut_into_numbered_sentences_with_their_pages(pool: PgPool
 }
 
 #[sqlx::test(migrations = false)]
+async fn losses_and_sentences_that_are_not_judged_are_named_on_stderr(pool: PgPool) {
+    let world = World::new(pool).await;
+    types(&world, &json!({"$extends": "creator"}));
+    let french =
+        "<p>Les factures doivent être conservées pendant dix ans.</p><p>The clerk must sign.</p><del>Old rule.</del>";
+    let file = write(&world, "fr.html", french);
+    let ended = run(&world, &["candidates", &file]).await;
+    assert!(ended.stdout.ends_with("1 of 2 sentences are candidates\n"), "{}", ended.stdout);
+    let notes = [
+        "plumbline: Left out as struck out: \u{ab}Old rule.\u{bb}.",
+        "plumbline: 1 of 2 sentences are not judged: the scan has rules for text in English and German; read them",
+    ];
+    assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), notes);
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn given_sentences_are_judged_line_by_line(pool: PgPool) {
     let world = World::new(pool).await;
     types(&world, &json!({"$extends": "creator"}));

@@ -7,7 +7,7 @@ use crate::{
     output::{self, thousands},
 };
 use plumbline_documents::{
-    Parser,
+    Extracted, Parser,
     candidates::{Scan, Sentence},
     kind_of, to_text_file,
 };
@@ -28,27 +28,34 @@ pub(crate) async fn run(arguments: CandidatesArguments) -> Result<u8, Failure> {
         return Ok(0);
     }
     let Some(file) = &arguments.file else { return Err(Failure::usage("no file is named; name a document")) };
-    let sentences = scan.sentences(&text_of(file).await?);
+    let document = extract(file).await?;
+    let sentences = scan.sentences(&text_of(&document));
     let lines: Vec<String> = match arguments.json {
         true => sentences.iter().map(json).collect::<Result<_, _>>()?,
         false => sentences.iter().filter_map(line).chain([summary(&sentences)]).collect(),
     };
     output::print(&lines.join("\n"))?;
+    if !arguments.json {
+        document.warnings.iter().cloned().chain(not_judged(&sentences)).for_each(|note| output::note(&note));
+    }
     Ok(0)
 }
 
-/// The document's text with page marks. A text with existing marks, such as a chunk, keeps its pages.
-async fn text_of(file: &Path) -> Result<String, Failure> {
+async fn extract(file: &Path) -> Result<Extracted, Failure> {
     let name = file.display().to_string();
     let bytes = read(file)?;
     let unreadable = |error: plumbline_documents::DocumentError| Failure::new(error.with_name(&name).to_string());
     let kind = kind_of(&name, &bytes).map_err(unreadable)?;
     let parser = Parser::new(environment::program()?);
-    let document = parser.extract(kind, &bytes, None).await.map_err(unreadable)?;
-    Ok(match document.pages.as_slice() {
+    parser.extract(kind, &bytes, None).await.map_err(unreadable)
+}
+
+/// The document's text with page marks. A text with existing marks, such as a chunk, keeps its pages.
+fn text_of(document: &Extracted) -> String {
+    match document.pages.as_slice() {
         [whole] if !document.paged => whole.text.clone(),
-        _ => to_text_file(&document),
-    })
+        _ => to_text_file(document),
+    }
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
@@ -87,6 +94,16 @@ fn summary(sentences: &[Sentence]) -> String {
     let count = |number: usize| thousands(i64::try_from(number).unwrap_or(i64::MAX));
     let candidates = sentences.iter().filter(|sentence| sentence.reason.is_some()).count();
     format!("{} of {} sentences are candidates", count(candidates), count(sentences.len()))
+}
+
+fn not_judged(sentences: &[Sentence]) -> Option<String> {
+    let number = sentences.iter().filter(|sentence| !sentence.judged).count();
+    (number > 0).then(|| {
+        format!(
+            "{number} of {} sentences are not judged: the scan has rules for text in English and German; read them",
+            sentences.len()
+        )
+    })
 }
 
 /// A line of `--sentences`.
