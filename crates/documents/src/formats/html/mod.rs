@@ -283,6 +283,11 @@ mod tests {
             ("<h2><button aria-expanded='true'>Article 5 Duties</button></h2>", "## Article 5 Duties"),
             ("<button><h3>Article 6</h3></button><p>x<button>Send</button></p>", "### Article 6\n\nx"),
             ("<p>At most <math><mi>t</mi><mo>=</mo><mn>200</mn></math> ms.</p>", "At most t=200 ms."),
+            (
+                "<p>At 10<sup>5</sup> Pa within 72<sup><a href='#n'>12</a></sup> hours on the 4<sup>th</sup>.</p>",
+                "At 10\u{2075} Pa within 72\u{b9}\u{b2} hours on the 4th.",
+            ),
+            ("<p>The <ruby>guard<rp>(</rp><rt>gd</rt><rp>)</rp></ruby> must wait.</p>", "The guard(gd) must wait."),
             ("<p>Deadline: <input value='14 days'><input type=hidden value=x></p>", "Deadline: 14 days"),
             ("<p>Owner: <select><option>IT<option selected>Legal</select></p>", "Owner: Legal"),
             ("<p>Terms:</p><textarea>It shall deliver.</textarea>", "Terms:\n\nIt shall deliver."),

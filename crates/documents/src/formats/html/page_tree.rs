@@ -21,6 +21,8 @@ const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "aud
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
 /// Within a cell each of these begins a line.
 const LINES: [&str; 2] = ["p", "div"];
+/// The digits as superscripts.
+const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 /// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
@@ -143,6 +145,10 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         "math" => Fate::Text(format!(" {} ", formula(node))),
         "input" => Fate::Text(input(node)),
         "select" => chosen(node),
+        "sup" => raised(node),
+        // The reading of a word, in brackets as old browsers show it.
+        "rt" => Fate::Text(format!("({})", words(node))),
+        "rp" => Fate::Text(String::new()),
         "button" => button(node, names),
         "svg" => Fate::Out(out("text in a drawing", node)),
         tag if STRUCK.contains(&tag) => Fate::Out(out("struck out", node)),
@@ -164,6 +170,14 @@ fn is_hidden(node: &Rc<Node>) -> bool {
     let style: String = style.to_ascii_lowercase().split_whitespace().collect();
     let hides = |rule: &str| style.split(';').any(|own| own.trim_end_matches("!important") == rule);
     attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
+}
+
+/// A raised number: it is none of the digits before it.
+fn raised(node: &Rc<Node>) -> Fate {
+    let text = words(node);
+    let high = |sign: char| sign.to_digit(10).and_then(|digit| RAISED.get(digit as usize));
+    let number: Option<String> = text.chars().map(high).collect();
+    number.filter(|number| !number.is_empty()).map_or(Fate::Kept, Fate::Text)
 }
 
 /// The entered value.
