@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 const SMALL_WORDS: [&str; 15] = [
     "the of and to is are be been was were by for with shall must that this which or not as on it its from at has have \
      had may any each if all an will should can no when where their they than under such other only into who within \
-     upon there these those does do but we you your our he his she her per via a in i",
+     upon there these those does do but we you your our he his she her per via a in",
     "der die das und ist sind den dem des ein eine einer eines einem einen zu mit von für nicht auf wird werden wurde muss \
      müssen darf dürfen soll sollen hat haben sich auch oder als bei nach wenn dass im zur zum durch kein keine aus über \
      nur unter vor sie er es an am bis kann können wie so nach dieser diese dieses alle jede jeder jedes sein ihre ihr",
@@ -189,6 +189,7 @@ mod tests {
             "De facturen moeten tien jaar worden bewaard.",
             "Fakturorna ska sparas i tio år och får inte raderas.",
             "Fakturaerne skal opbevares i ti år og må ikke slettes.",
+            "Merk at fakturaer skal oppbevares i ti år.",
             "Faktury muszą być przechowywane przez dziesięć lat.",
             "Faktury musí být uchovávány po dobu deseti let.",
             "Счета должны храниться десять лет.",

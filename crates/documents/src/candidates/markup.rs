@@ -65,10 +65,21 @@ fn of_json(text: &str) -> Option<Vec<Range<usize>>> {
     for string in STRING.captures_iter(text) {
         match string.name("key") {
             Some(_) => keys += 1,
-            None => push(&mut found, text, string.name("words")?.range()),
+            None => push_lines(&mut found, text, string.name("words")?.range()),
         }
     }
     (keys > 0 || text.starts_with("[\"")).then_some(found).filter(|found| !found.is_empty())
+}
+
+/// The lines of a string, whose ends are written `\n`.
+fn push_lines(found: &mut Vec<Range<usize>>, text: &str, words: Range<usize>) {
+    let mut begin = words.start;
+    let is_escaped = |at: usize| text[..words.start + at].ends_with('\\');
+    for (at, end) in text[words.clone()].match_indices("\\n").filter(|(at, _)| !is_escaped(*at)) {
+        push(found, text, begin..words.start + at);
+        begin = words.start + at + end.len();
+    }
+    push(found, text, begin..words.end);
 }
 
 fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {

@@ -100,7 +100,7 @@ impl Reading {
 /// The mark of an entry. Up to three digits are an entry's number, four are a year.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(
-        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.))[ \t]+",
+        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?|\\item(?:\[[^\]]*\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.))[ \t]+",
     )
 });
 

@@ -211,3 +211,15 @@ fn attributes_over_several_lines_and_values_of_keys_are_sentences_each() {
     let prose = "It shall log the entries of the day, and\nkeep: the register, the book.\n";
     assert_eq!(cut(prose).len(), 1);
 }
+
+#[test]
+fn lines_of_a_json_string_and_items_of_latex_are_sentences() {
+    check(
+        "{\"rules\":\"The clerk must sign.\\nThe guard must wait.\"}",
+        &[(0, "The clerk must sign.", Some("must")), (0, "The guard must wait.", Some("must"))],
+    );
+    check(
+        "\\item The clerk must sign.\n\\item[b] The guard must wait.\n",
+        &[(0, "The clerk must sign.", Some("must")), (0, "The guard must wait.", Some("must"))],
+    );
+}
