@@ -14,6 +14,7 @@
 //! | P16: after a kill | [`recovery`] |
 //! | P17, P18: documents and tokens | [`documents`] |
 //! | P22: jobs with a document beside jobs without | [`document_jobs`] |
+//! | P23: jobs that wait for decisions | [`waiting`] |
 //! | I1–I3: instructions of a turn, a request, a token count | [`instructions`] |
 //!
 //! [`run`] measures them one after the other.
@@ -34,6 +35,7 @@ mod round_trips;
 mod run;
 mod sampler;
 mod steps;
+mod waiting;
 
 use crate::{error::Error, fixture::Bench, report::Figure};
 use std::pin::Pin;
@@ -49,7 +51,7 @@ struct Group {
     measure: for<'a> fn(&'a Bench) -> Measuring<'a>,
 }
 
-const GROUPS: [Group; 16] = [
+const GROUPS: [Group; 17] = [
     Group { ids: &["P1", "P2", "P3"], measure: |bench| Box::pin(steps::measure(bench)) },
     Group { ids: &["P4"], measure: |bench| Box::pin(round_trips::measure(bench)) },
     Group { ids: &["P5"], measure: |bench| Box::pin(commit::measure(bench)) },
@@ -65,5 +67,6 @@ const GROUPS: [Group; 16] = [
     Group { ids: &["P17"], measure: |bench| Box::pin(documents::reading(bench)) },
     Group { ids: &["P18"], measure: |bench| Box::pin(documents::counting(bench)) },
     Group { ids: &["P22"], measure: |bench| Box::pin(document_jobs::measure(bench)) },
+    Group { ids: &["P23"], measure: |bench| Box::pin(waiting::measure(bench)) },
     Group { ids: &["I1", "I2", "I3"], measure: |bench| Box::pin(instructions::measure(bench)) },
 ];
