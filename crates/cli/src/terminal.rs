@@ -117,8 +117,8 @@ impl Look {
     }
 }
 
-/// The text without control characters, except line ends and tabs, and without bidirectional marks, each replaced by
-/// `\u{fffd}`. Prompts, reasons and errors come from rows that others write: an escape sequence could set the
+/// The text without control characters, except line ends and tabs, without bidirectional marks and without characters
+/// that take no room, each replaced by `\u{fffd}`. Prompts, reasons and errors come from rows that others write: an escape sequence could set the
 /// clipboard, clear the screen, or show a false status. If colours are enabled, sequences that set one are kept.
 pub(crate) fn printable(text: &str, colours: bool) -> String {
     let mut out = String::with_capacity(text.len());
@@ -142,7 +142,10 @@ pub(crate) fn printable(text: &str, colours: bool) -> String {
 fn is_obeyed(character: char) -> bool {
     let direction = matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    direction || (character.is_control() && !matches!(character, '\n' | '\t'))
+    // Tag characters can spell a text that no terminal shows.
+    let hidden = matches!(character,
+        '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    direction || hidden || (character.is_control() && !matches!(character, '\n' | '\t'))
 }
 
 /// The permitted colour and weight sequences: those of [`Tone::code`], and those of table cells.
@@ -225,6 +228,8 @@ mod tests {
     #[test]
     fn what_rows_hold_moves_no_terminal() {
         let title = "a\u{1b}]0;owned\u{7}b\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}c\r\n\td";
+        let hidden = "a\u{200b}b\u{2060}\u{feff}\u{e0041}\u{e007f}\u{2028}c";
+        assert_eq!(printable(hidden, true).replace('\u{fffd}', "?"), "a?b?????c");
         for colours in [true, false] {
             let shown = printable(title, colours);
             assert!(shown.chars().all(|c| matches!(c, '\n' | '\t') || !c.is_control()), "{shown:?}");
