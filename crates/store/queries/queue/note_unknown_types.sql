@@ -1,8 +1,8 @@
 -- Records the types of waiting jobs that no worker with a heartbeat in the last $1 seconds claims, and gives the reason
 -- in up to $2 of their jobs: no live worker has the type's files, or what is wrong with them. Removes the record when a
 -- worker claims them again or no job waits any more. Both are looked up by type, so that a queue of known types costs
--- nothing. Returns whether a type has been unknown for $3 seconds; the time does not run while a live worker has the
--- type's files.
+-- nothing; and not more than 1,000 types at once, because anybody who enqueues may write any number of them. Returns
+-- whether a type has been unknown for $3 seconds; the time does not run while a live worker has the type's files.
 WITH live AS MATERIALIZED (
     SELECT job_types, broken_types FROM workers WHERE heartbeat_at > now() - make_interval(secs => $1)
 ), known AS MATERIALIZED (
@@ -16,6 +16,7 @@ WITH live AS MATERIALIZED (
     FROM job_shelves s
     LEFT JOIN broken b ON b.job_type = s.job_type
     WHERE s.status = 'pending' AND NOT EXISTS (SELECT FROM known k WHERE k.job_type = s.job_type)
+    LIMIT 1000
 ), noted AS (
     INSERT INTO unknown_job_types AS u (job_type, since, reason)
     SELECT job_type, CASE WHEN has_files THEN 'infinity' ELSE now() END, reason FROM unknown
@@ -36,7 +37,8 @@ WITH live AS MATERIALIZED (
         FOR UPDATE OF j SKIP LOCKED))
 ), again AS MATERIALIZED (
     SELECT t.job_type, t.reason FROM unknown_job_types t
-    WHERE NOT EXISTS (SELECT FROM unknown u WHERE u.job_type = t.job_type)
+    WHERE EXISTS (SELECT FROM known k WHERE k.job_type = t.job_type)
+       OR NOT EXISTS (SELECT FROM jobs j WHERE j.status = 'pending' AND j.attempt >= 0 AND j.job_type = t.job_type)
 ), cleared AS (
     UPDATE jobs
     SET status_reason = NULL

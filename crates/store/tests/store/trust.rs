@@ -302,6 +302,26 @@ async fn lanes_without_workers_cost_a_claim_nothing(pool: PgPool) {
     assert_eq!(claimed[0].id, job, "the most urgent one");
 }
 
+/// What is told about them is bounded as well: of so many types a sweep looks at some.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_sweep_looks_at_a_bounded_number_of_unknown_types(pool: PgPool) {
+    let store = store(&pool);
+    worker(&store).await;
+    let types = "INSERT INTO jobs (prompt, job_type) SELECT 'x', 't' || i FROM generate_series(1, 3000) i";
+    execute(&pool, types).await.unwrap();
+    execute(&pool, "ANALYZE jobs").await.unwrap();
+    let noted = "SELECT count(*) FROM unknown_job_types";
+    for _ in 0..2 {
+        assert!(!store.note_unknown_types(LEASE_SECS, None).await.unwrap());
+        assert_eq!(value(&pool, noted).await.as_deref(), Some("1000"));
+    }
+    let reasons = "SELECT count(*) FROM jobs WHERE status_reason LIKE 'no live worker knows%'";
+    assert_ne!(value(&pool, reasons).await.as_deref(), Some("0"));
+    execute(&pool, "UPDATE jobs SET status = 'cancelled'").await.unwrap();
+    store.note_unknown_types(LEASE_SECS, None).await.unwrap();
+    assert_eq!(value(&pool, noted).await.as_deref(), Some("0"));
+}
+
 #[sqlx::test(migrations = "../../migrations")]
 async fn the_operator_bounds_how_many_jobs_of_a_login_wait(pool: PgPool) {
     let (mut bounded, mut free) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
