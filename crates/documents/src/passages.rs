@@ -120,37 +120,6 @@ pub fn numbered(file: &str) -> String {
     out
 }
 
-/// The sentences of a passage from one number to another, as one quote.
-///
-/// # Errors
-/// The number of sentences, if these are out of range.
-pub fn quote(file: &str, (from, to): (u32, u32)) -> Result<Quote, u32> {
-    let body = body(file);
-    let sentences = cut(body);
-    let count = u32::try_from(sentences.len()).unwrap_or(u32::MAX);
-    let place = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
-    let (Some(first), Some(last)) =
-        (place(from).and_then(|at| sentences.get(at)), place(to).and_then(|at| sentences.get(at)))
-    else {
-        return Err(count);
-    };
-    if first.start > last.end {
-        return Err(count);
-    }
-    let lines = body[first.start..last.end].lines().filter(|line| page_mark(line).is_none());
-    let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-    Ok(Quote { text, page: body[..first.start].lines().rev().find_map(page_mark) })
-}
-
-/// Sentences as one quote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quote {
-    /// Their words.
-    pub text: String,
-    /// The page on which the first begins, in a document with pages.
-    pub page: Option<u32>,
-}
-
 /// Finds each occurrence of a quote in consecutive passages, each given by its number and its chunk's file. An
 /// occurrence has one range of sentences for each passage that it touches, in order. Empty if the quote does not occur.
 pub fn locate(passages: &[(i32, String)], quote: &str) -> Vec<Occurrence> {
@@ -299,16 +268,6 @@ mod tests {
         };
         assert_eq!(places("must be kept"), [(1, 1, false), (2, 1, false)]);
         assert_eq!(places("Records must be kept."), [(1, 1, true), (2, 1, true)]);
-    }
-
-    #[test]
-    fn sentences_by_their_numbers_are_a_quote() {
-        let said = |text: &str, page| Ok(Quote { text: text.to_owned(), page: Some(page) });
-        assert_eq!(quote(FILE, (1, 1)), said("Invoices must be kept.", 3));
-        assert_eq!(quote(FILE, (3, 3)), said("The list shall be signed by the auditor.", 3));
-        assert_eq!(quote(FILE, (3, 4)), Err(3));
-        assert_eq!(quote(FILE, (0, 1)), Err(3));
-        assert_eq!(quote(FILE, (3, 1)), Err(3));
     }
 
     #[test]

@@ -5,11 +5,15 @@ use crate::chunking::{Outline, Standing};
 use crate::entries::{Numbered, entries};
 use crate::passages::body;
 use plumbline_engine::Touched;
+use std::ops::Range;
 
 /// A passage, sentence by sentence.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     sentences: Vec<Laid>,
+    /// Its text, and the place of each sentence in it.
+    body: String,
+    places: Vec<Range<usize>>,
     /// The last sentence of the previous passage, and the first of the next one.
     ends: [Option<String>; 2],
 }
@@ -21,6 +25,15 @@ pub struct Laid {
     pub entry: Numbered,
     /// The headings above it, outermost first.
     pub headings: Vec<String>,
+}
+
+/// Sentences as one quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Their words.
+    pub text: String,
+    /// The page on which the first begins, in a document with pages.
+    pub page: Option<u32>,
 }
 
 /// The context of some sentences.
@@ -37,7 +50,9 @@ pub struct Surroundings {
 impl Layout {
     /// Reads a passage from its chunk's file, with those of the previous and next passages of its document.
     pub fn of(before: Option<&str>, file: &str, behind: Option<&str>, scan: &Scan) -> Self {
-        let headings = headings(file, body(file));
+        let own = body(file);
+        let places = cut(own);
+        let headings = headings(file, own, &places);
         let of_sentences = entries(before, file, scan).into_iter().zip(headings);
         let end = |text: &str, last: bool| {
             let places = cut(text);
@@ -47,7 +62,18 @@ impl Layout {
         Self {
             sentences: of_sentences.map(|(entry, headings)| Laid { entry, headings }).collect(),
             ends: [before.and_then(|file| end(body(file), true)), behind.and_then(|file| end(body(file), false))],
+            body: own.to_owned(),
+            places,
         }
+    }
+
+    /// The sentences from one number to another, as one quote; none if these numbers are out of range.
+    pub fn quote(&self, (from, to): (u32, u32)) -> Option<Quote> {
+        let place = |number: u32| self.places.get(usize::try_from(number).ok()?.checked_sub(1)?);
+        let (first, last) = (place(from)?, place(to)?);
+        let (start, end) = (first.start, last.end);
+        let text = one_line(self.body.get(start..end)?);
+        Some(Quote { text, page: self.body[..start].lines().rev().find_map(crate::page_mark) })
     }
 
     /// How many sentences it has.
@@ -88,17 +114,17 @@ fn add<'a>(known: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) 
 }
 
 /// The headings above each position: those of the text, below the section named in the first line of the file.
-fn headings(file: &str, text: &str) -> Vec<Vec<String>> {
+fn headings(file: &str, text: &str, places: &[Range<usize>]) -> Vec<Vec<String>> {
     let section = section_of(file);
     let outline = Outline::of(text, &Standing::default());
-    let at = |place: std::ops::Range<usize>| {
+    let at = |place: &Range<usize>| {
         let mut path = outline.path_at(place.start, place.end);
         if let Some(section) = section.filter(|section| !path.iter().any(|known| known == section)) {
             path.insert(0, section.to_owned());
         }
         path
     };
-    cut(text).into_iter().map(at).collect()
+    places.iter().map(at).collect()
 }
 
 /// The section that the first line of a chunk's file names.
@@ -124,6 +150,15 @@ mod tests {
 
     fn touched(from: i32, to: i32) -> Touched {
         Touched { passage: 1, from, to }
+    }
+
+    #[test]
+    fn sentences_by_their_numbers_are_a_quote() {
+        let layout = Layout::of(None, SECOND, None, &Scan::default());
+        let said = |text: &str, page| Some(Quote { text: text.to_owned(), page: Some(page) });
+        assert_eq!(layout.quote((2, 2)), said("sign it.", 2));
+        assert_eq!(layout.quote((4, 4)), said("A notice must be given.", 2));
+        assert_eq!([(4, 5), (0, 1), (4, 1)].map(|numbers| layout.quote(numbers)), [None, None, None]);
     }
 
     #[test]

@@ -81,5 +81,5 @@ pub use vocabulary::{
     Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange,
     Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter,
     ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN, apply_requirement_changes, candidate_id_of,
-    canonical, inexact_number, nearest, nearest_by, path, visible,
+    canonical, inexact_number, known_keys, nearest, nearest_by, path, visible,
 };

@@ -3,10 +3,10 @@
 use super::replayed::ReplayedStep;
 use plumbline_engine::{
     Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run,
-    Settings, Source,
+    Settings, Source, known_keys,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
-use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
 use sha2::{Digest as _, Sha256};
 use std::{collections::HashMap, future::ready, sync::Arc};
 
@@ -103,17 +103,16 @@ impl Workspace for MemoryJob {
         Box::pin(ready(Ok(self.job.read_staged_blob(sha256))))
     }
 
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(ready(Ok(self.job.citations.get(id).cloned())))
+    fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(ready(Ok(ids.iter().filter_map(|id| self.job.citations.get(id).cloned()).collect())))
     }
 
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(ready(Ok(self.job.citations.values().cloned().collect())))
     }
 
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        let known = self.job.recorded.iter().find(|known| known.is_of(content_key));
-        Box::pin(ready(Ok(known.map(|known| known.requirement.candidate_id.clone()))))
+    fn requirements_known<'a>(&'a self, keys: &'a [Vec<u8>]) -> BoxFuture<'a, Result<KnownKeys, WorkspaceError>> {
+        Box::pin(ready(Ok(known_keys(&self.job.recorded, keys))))
     }
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {

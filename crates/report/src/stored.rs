@@ -53,16 +53,8 @@ impl Workspace for Stored<'_> {
         Box::pin(async move { self.store.read_file(self.job_id, path).await.map_err(unread) })
     }
 
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async move { self.store.citation(self.job_id, id).await.map_err(unread) })
-    }
-
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(async { self.store.citations(self.job_id).await.map_err(unread) })
-    }
-
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        Box::pin(async move { self.store.requirement_known(self.job_id, content_key).await.map_err(unread) })
     }
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {

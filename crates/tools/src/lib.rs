@@ -64,7 +64,7 @@ pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
 pub use tool::{Registry, ToolContext, is_source};
-pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+pub use workspace::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
 
 /// Runs work with a scan: patterns of a configuration make it costly.
 pub(crate) async fn run_scan<T: Send + 'static>(

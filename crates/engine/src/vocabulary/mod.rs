@@ -29,7 +29,9 @@ pub use outcome::{
     Failure, FailureClass, Feedback, FinishReason, InspectionCounts, Intake, Outage, Outcome, OutcomeKind, Prepared,
     Reply, Suspicion, ToolReturn, Usage,
 };
-pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of};
+pub use recorded::{
+    RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of, known_keys,
+};
 pub use settings::{
     Autonomy, ClosedTodos, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
     Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemPromptPrefixes,

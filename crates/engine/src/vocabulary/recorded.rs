@@ -53,6 +53,15 @@ impl RecordedRequirement {
     }
 }
 
+/// The requirements with these content keys, each key with its `candidate_id`; keys that are not recorded are left out.
+pub fn known_keys(recorded: &[RecordedRequirement], keys: &[Vec<u8>]) -> Vec<(Vec<u8>, String)> {
+    let known = keys.iter().filter_map(|key| {
+        let known = recorded.iter().find(|known| known.is_of(key))?;
+        Some((key.clone(), known.requirement.candidate_id.clone()))
+    });
+    known.collect()
+}
+
 /// The id of a requirement recorded with this text: `req_` and 12 hexadecimal digits of its content key.
 pub fn candidate_id_of(content_key: &[u8]) -> String {
     content_key.iter().take(6).fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))

@@ -42,16 +42,16 @@ impl From<CitationRow> for Citation {
 }
 
 impl Store {
-    /// A citation of the job by id.
+    /// The citations of the job with these ids.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn citation(&self, job_id: Uuid, id: &str) -> Result<Option<Citation>, Error> {
-        let row = sqlx::query_file_as!(CitationRow, "queries/requirements/citation.sql", job_id, id)
-            .fetch_optional(&self.pool)
+    pub async fn citations_with(&self, job_id: Uuid, ids: &[String]) -> Result<Vec<Citation>, Error> {
+        let rows = sqlx::query_file_as!(CitationRow, "queries/requirements/citations_with.sql", job_id, ids)
+            .fetch_all(&self.pool)
             .await
-            .during("read a citation")?;
-        Ok(row.map(Citation::from))
+            .during("read citations")?;
+        Ok(rows.into_iter().map(Citation::from).collect())
     }
 
     /// The citations of the job, by id.
@@ -66,17 +66,21 @@ impl Store {
         Ok(rows.into_iter().map(Citation::from).collect())
     }
 
-    /// The candidate id of the job's requirement with this content key (SHA-256 of the normalized text), if it is
-    /// already recorded.
+    /// The candidate ids of the job's requirements with these content keys (SHA-256 of the normalized text), each with
+    /// its key; keys that are not recorded are left out.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn requirement_known(&self, job_id: Uuid, content_key: &[u8]) -> Result<Option<String>, Error> {
-        let known = sqlx::query_file_scalar!("queries/requirements/requirement_known.sql", job_id, content_key)
-            .fetch_optional(&self.pool)
+    pub async fn requirements_known(
+        &self,
+        job_id: Uuid,
+        content_keys: &[Vec<u8>],
+    ) -> Result<Vec<(Vec<u8>, String)>, Error> {
+        let rows = sqlx::query_file!("queries/requirements/requirements_known.sql", job_id, content_keys)
+            .fetch_all(&self.pool)
             .await
-            .during("look for a requirement")?;
-        Ok(known.flatten())
+            .during("look for requirements")?;
+        Ok(rows.into_iter().map(|row| (row.content_key, row.candidate_id)).collect())
     }
 
     /// Assigns numbers to requirements recorded before numbers existed; returns the highest. Only for the holder of the

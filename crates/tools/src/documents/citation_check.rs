@@ -6,13 +6,15 @@
 use super::quote_cache::TextKey;
 use crate::documents::text_parts::{is_part_of, joint, parts_of};
 use crate::error::ToolError;
+use crate::requirements::texts::Texts;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
-use plumbline_documents::passages::{self, Occurrence, Quote};
+use plumbline_documents::passages::{self, Occurrence};
 use plumbline_documents::quotes::{Found, HyphenMatch, Match, Passage, SHORTEST, SourceText};
+use plumbline_documents::surroundings::Quote;
 use plumbline_documents::{Kind, kind_of, push_page};
 use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
 use sha2::{Digest, Sha256};
@@ -114,11 +116,12 @@ async fn in_passage(
     let quote = claim.quote.to_owned();
     let place = move |_: &_| {
         let file = String::from_utf8_lossy(&bytes).into_owned();
-        let place = *passages::locate(&[(number, file.clone())], &quote).first()?.touched.first()?;
-        let from = u32::try_from(place.from).ok()?;
-        Some((place, passages::quote(&file, (from, from)).ok()?.page))
+        passages::locate(&[(number, file)], &quote).first()?.touched.first().copied()
     };
-    let Some((place, page)) = crate::run_blocking(place).await else { return Ok(None) };
+    let Some(place) = crate::run_blocking(place).await else { return Ok(None) };
+    let layout = Texts::new(env.overlay, env.ctx).layout(number).await?;
+    let from = u32::try_from(place.from).unwrap_or_default();
+    let Some(Quote { page, .. }) = layout.and_then(|layout| layout.quote((from, from))) else { return Ok(None) };
     let Match::Found(found) = look_up(env, source, Claim { page, ..claim }).await? else { return Ok(None) };
     let citation = Citation { place: Some(place), ..citation(source, found) };
     let known = env.overlay.citation(&citation.id).await?;
@@ -477,8 +480,8 @@ pub(crate) struct Pointer {
     pub(crate) to: u32,
 }
 
-/// Extracts the quote that a pointer names, and makes the citation.
-pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
+/// Extracts the quote that a pointer names, and makes the citation; the job may have another one with its id.
+pub(crate) async fn quoted(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Citation, ToolError> {
     let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let Pointer { passage, from, to } = pointer;
     let place = Touched { passage, from: number(from), to: number(to) };
@@ -496,8 +499,13 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
         Match::TooShort => Found { page, page_to: None, text, before: String::new(), after: String::new() },
         Match::NotFound { nearest } => return Err(not_there(source, nearest)),
     };
+    Ok(Citation { place: Some(place), ..citation(source, found) })
+}
+
+/// Verifies a pointer and makes its citation.
+pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
+    let citation = quoted(env, pointer).await?;
     // The same text may also occur elsewhere, and may have been quoted there.
-    let citation = Citation { place: Some(place), ..citation(source, found) };
     let known = env.overlay.citation(&citation.id).await?;
     Ok(Verified { citation: apart(citation, known.iter()), put_right: None })
 }
@@ -517,16 +525,15 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
     let known = known.ok_or_else(|| {
         ToolError::refused(format!("there is no passage {passage}; chunks/chunk_007.md is passage 7"))
     })?;
-    let without = || ToolError::refused(format!("passage {passage} has no text that could be quoted"));
-    let path = known.chunk_path.as_ref().ok_or_else(without)?;
-    let bytes = env.overlay.read(path).await?.ok_or_else(without)?;
-    let quote = move |_: &_| passages::quote(&String::from_utf8_lossy(&bytes), (from, to));
-    match crate::run_blocking(quote).await {
-        Ok(quote) => Ok((known.document.clone(), quote)),
-        Err(count) => Err(ToolError::refused(format!(
-            "passage {passage} has sentences 1 to {count}; `from` is {from} and `to` is {to}"
-        ))),
-    }
+    let layout = Texts::new(env.overlay, env.ctx)
+        .layout(passage)
+        .await?
+        .ok_or_else(|| ToolError::refused(format!("passage {passage} has no text that could be quoted")))?;
+    let quote = layout.quote((from, to)).ok_or_else(|| {
+        let count = layout.count();
+        ToolError::refused(format!("passage {passage} has sentences 1 to {count}; `from` is {from} and `to` is {to}"))
+    })?;
+    Ok((known.document.clone(), quote))
 }
 
 /// The same citation always has the same id.

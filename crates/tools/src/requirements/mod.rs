@@ -18,7 +18,7 @@ pub(crate) mod reject_requirement;
 mod row_shown;
 mod script;
 mod similarity;
-mod texts;
+pub(crate) mod texts;
 pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;

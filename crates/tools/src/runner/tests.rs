@@ -5,7 +5,7 @@ use crate::arguments::ArgumentsSchema;
 use crate::error::{Output, ToolResult};
 use crate::tool::{Registry, Run, TimeLimit};
 use crate::{BoxFuture, WorkspaceError};
-use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Replay, Source, ToolSpec};
+use plumbline_engine::{FileIndex, Handler, OutsideCall, Phases, Replay, Source, ToolSpec};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,14 +40,6 @@ impl Workspace for Nothing {
     }
 
     fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
         Box::pin(async { Ok(None) })
     }
 }

@@ -22,6 +22,9 @@ use std::time::Duration;
 /// The future of an object-safe trait method.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Content keys of recorded requirements, each with the requirement's `candidate_id`.
+pub type KnownKeys = Vec<(Vec<u8>, String)>;
+
 /// The location of a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassagePlace {
@@ -90,16 +93,21 @@ pub trait Workspace: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// A citation of this job by id.
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>>;
+    /// The citations of this job with these ids. The default has none.
+    fn citations_with<'a>(&'a self, _ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 
     /// The citations of this job, by id. The default has none.
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// The `candidate_id` of this job's requirement with this content key, if it is already recorded.
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>>;
+    /// The `candidate_id`s of this job's requirements with these content keys, each with its key; keys that are not
+    /// recorded are left out. The default has none.
+    fn requirements_known<'a>(&'a self, _keys: &'a [Vec<u8>]) -> BoxFuture<'a, Result<KnownKeys, WorkspaceError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 
     /// The requirements recorded by this job, including withdrawn ones, in the order of recording. The default has
     /// none.

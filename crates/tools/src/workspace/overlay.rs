@@ -8,7 +8,7 @@ use plumbline_engine::{
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -47,6 +47,14 @@ pub(crate) struct WorkspaceOverlay<'a> {
     layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
     judged: BTreeMap<Uuid, Verdict>,
     next_number: i32,
+    looked_up: Mutex<LookedUp>,
+}
+
+/// Committed citations and requirements that calls have asked for; none where there is no such row.
+#[derive(Default)]
+struct LookedUp {
+    citations: HashMap<String, Option<Citation>>,
+    requirements: HashMap<Vec<u8>, Option<String>>,
 }
 
 impl<'a> WorkspaceOverlay<'a> {
@@ -65,6 +73,7 @@ impl<'a> WorkspaceOverlay<'a> {
             layouts: Mutex::default(),
             judged: BTreeMap::new(),
             next_number: rows.next_number(),
+            looked_up: Mutex::default(),
         }
     }
 
@@ -178,12 +187,32 @@ impl<'a> WorkspaceOverlay<'a> {
         self.layouts.lock().unwrap_or_else(PoisonError::into_inner).insert(passage, layout);
     }
 
+    /// Reads the citations with these ids and the requirements with these content keys, each kind at once: a later
+    /// look at one of them asks the rows no more.
+    pub(crate) async fn look_up(&self, mut ids: Vec<String>, mut keys: Vec<Vec<u8>>) -> Result<(), WorkspaceError> {
+        ids.retain(|id| !self.citations.contains_key(id) && !self.looked_up().citations.contains_key(id));
+        keys.retain(|key| !self.looked_up().requirements.contains_key(key));
+        let citations = if ids.is_empty() { Vec::new() } else { self.rows.citations_with(&ids).await? };
+        let requirements = if keys.is_empty() { Vec::new() } else { self.rows.requirements_known(&keys).await? };
+        let mut known = self.looked_up();
+        known.citations.extend(ids.into_iter().map(|id| (id, None)));
+        known.citations.extend(citations.into_iter().map(|citation| (citation.id.clone(), Some(citation))));
+        known.requirements.extend(keys.into_iter().map(|key| (key, None)));
+        known.requirements.extend(requirements.into_iter().map(|(key, id)| (key, Some(id))));
+        Ok(())
+    }
+
+    fn looked_up(&self) -> MutexGuard<'_, LookedUp> {
+        self.looked_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A citation by id.
     pub(crate) async fn citation(&self, id: &str) -> Result<Option<Citation>, WorkspaceError> {
-        match self.citations.get(id) {
-            Some(citation) => Ok(Some(citation.clone())),
-            None => self.rows.citation(id).await,
+        if let Some(citation) = self.citations.get(id) {
+            return Ok(Some(citation.clone()));
         }
+        self.look_up(vec![id.to_owned()], Vec::new()).await?;
+        Ok(self.looked_up().citations.get(id).cloned().flatten())
     }
 
     /// The `candidate_id` of a recorded requirement.
@@ -195,7 +224,8 @@ impl<'a> WorkspaceOverlay<'a> {
         if self.changed.get(&id) == Some(&true) {
             return Ok(Some(id));
         }
-        let known = self.rows.requirement(content_key).await?;
+        self.look_up(Vec::new(), vec![content_key.to_owned()]).await?;
+        let known = self.looked_up().requirements.get(content_key).cloned().flatten();
         Ok(known.filter(|id| self.changed.get(id) != Some(&false)))
     }
 

@@ -2,7 +2,7 @@
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
-    Citation, FileIndex, FileMeta, Given, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
+    FileIndex, FileMeta, Given, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
 };
 use plumbline_tools::{
     Asked, BatchError, BoxFuture, Graph, HeldRequirement, KnownRequirement, Tally, ToolContext, ToolRunner,
@@ -154,14 +154,6 @@ impl Workspace for Files {
     }
 
     fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
         Box::pin(async { Ok(None) })
     }
 }

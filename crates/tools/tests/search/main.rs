@@ -5,7 +5,7 @@
 use axum::routing::post;
 use axum::{Json, Router};
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileIndex, FileMeta, OutsideCall, Source, ToolCall, ToolReturn};
+use plumbline_engine::{FileIndex, FileMeta, OutsideCall, Source, ToolCall, ToolReturn};
 use plumbline_llm::ApiKey;
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_tools::{
@@ -31,14 +31,6 @@ impl Workspace for OneText {
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(async move { Ok(self.0.contains_key(path).then(|| TEXT.as_bytes().to_vec())) })
-    }
-
-    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
     }
 }
 

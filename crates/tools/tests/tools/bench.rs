@@ -3,10 +3,10 @@
 use plumbline_documents::Parser;
 use plumbline_engine::{
     Check, Citation, FileIndex, FileMeta, OutsideCall, Passage, Product, RecordedRequirement, Source, ToolCall,
-    ToolReturn, apply_requirement_changes,
+    ToolReturn, apply_requirement_changes, known_keys,
 };
 use plumbline_tools::{
-    BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
+    BatchError, BoxFuture, Inspection, KnownKeys, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -140,13 +140,15 @@ impl Workspace for Memory {
         Box::pin(async move { Ok(self.staged.lock().unwrap().get(sha256).cloned()) })
     }
 
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async move { Ok(self.citations.iter().find(|citation| citation.id == id).cloned()) })
+    fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let with = |id: &String| self.citations.iter().find(|citation| citation.id == *id).cloned();
+        Box::pin(std::future::ready(Ok(ids.iter().filter_map(with).collect())))
     }
 
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        let known = self.recorded.iter().find(|known| known.is_of(content_key));
-        Box::pin(async move { Ok(known.map(|known| known.requirement.candidate_id.clone())) })
+    fn requirements_known<'a>(&'a self, keys: &'a [Vec<u8>]) -> BoxFuture<'a, Result<KnownKeys, WorkspaceError>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(Ok(known_keys(&self.recorded, keys))))
     }
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {

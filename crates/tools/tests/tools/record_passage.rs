@@ -66,6 +66,19 @@ async fn what_is_left_out_is_set_from_the_sentences() {
     assert_eq!(bench.rows.recorded[3].requirement.confidence, 0.9);
 }
 
+/// However many items a call has, it reads its passage, its document's text, and what is recorded, each once.
+#[tokio::test]
+async fn many_items_read_the_rows_as_often_as_one() {
+    let mut reads = Vec::new();
+    for items in [json!([{"s": "1"}]), json!([{"s": "1"}, {"s": "5"}, {"s": "3:6"}, {"s": "7"}, {"s": "9"}])] {
+        let mut bench = bench().await;
+        let before = bench.reads();
+        bench.ok("record_passage", json!({"passage": 1, "items": items})).await;
+        reads.push(bench.reads() - before);
+    }
+    assert_eq!(reads, [4, 4]);
+}
+
 #[tokio::test]
 async fn a_wrong_item_is_named_and_the_others_are_recorded_and_nothing_is_decided() {
     let mut bench = bench().await;

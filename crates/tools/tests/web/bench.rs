@@ -1,7 +1,7 @@
 //! The two tools over an empty workspace.
 
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileIndex, OutsideCall, Source, ToolCall, ToolReturn};
+use plumbline_engine::{FileIndex, OutsideCall, Source, ToolCall, ToolReturn};
 use plumbline_tools::web::{Fetcher, SearchAccess, SearchService, Web};
 use plumbline_tools::{BoxFuture, ToolContext, ToolRunner, Workspace, WorkspaceError};
 use serde_json::Value;
@@ -21,14 +21,6 @@ impl Workspace for Empty {
     }
 
     fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
         Box::pin(async { Ok(None) })
     }
 }

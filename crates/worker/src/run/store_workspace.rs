@@ -5,7 +5,7 @@
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
 use plumbline_store::backoff::LostTime;
 use plumbline_store::{Error, Lease, Store, fail_points::part};
-use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
 use std::time::Duration;
 
 /// One job's rows.
@@ -71,16 +71,16 @@ impl Workspace for StoreWorkspace<'_> {
         Box::pin(self.ask(move || self.store.read_staged_blob(self.lease.job_id, sha256)))
     }
 
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.citation(self.lease.job_id, id)))
+    fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.citations_with(self.lease.job_id, ids)))
     }
 
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(self.ask(|| self.store.citations(self.lease.job_id)))
     }
 
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.requirement_known(self.lease.job_id, content_key)))
+    fn requirements_known<'a>(&'a self, keys: &'a [Vec<u8>]) -> BoxFuture<'a, Result<KnownKeys, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.requirements_known(self.lease.job_id, keys)))
     }
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {

@@ -59,8 +59,10 @@ async fn the_same_text_twice_in_a_job_is_one_row(pool: PgPool) {
     assert_eq!(names, [text, "Backups must be tested."]);
     assert_eq!(rows[0].name.as_deref(), Some("Retention of invoices"), "the first one stays");
 
-    assert_eq!(store.requirement_known(job.id, &[7; 32]).await.unwrap().as_deref(), Some("req_000000000007"));
-    assert_eq!(store.requirement_known(other.id, &[8; 32]).await.unwrap(), None);
+    let keys = [vec![7; 32], vec![8; 32]];
+    let known = |n: u8| (vec![n; 32], format!("req_{n:012}"));
+    assert_eq!(store.requirements_known(job.id, &keys).await.unwrap(), [known(7), known(8)]);
+    assert_eq!(store.requirements_known(other.id, &keys).await.unwrap(), [known(7)]);
     // Rows of an outside producer have no key, so duplicates are allowed.
     for _ in 0..2 {
         let sql = format!("INSERT INTO requirement_cache (job_id, text) VALUES ('{}', '{text}')", job.id);
@@ -112,6 +114,6 @@ async fn sources_are_updated_and_citations_stay(pool: PgPool) {
     let same_words = Citation { verified: false, ..cited.clone() };
     commit(&store, job.lease(), 1, &[Change::Product(Product::AddCitation(same_words))]).await.unwrap();
     assert_eq!(store.load(&job.lease()).await.unwrap().sources, [extracted]);
-    assert_eq!(store.citation(job.id, &cited.id).await.unwrap(), Some(cited));
-    assert_eq!(store.citation(job.id, "cit_ffffffff").await.unwrap(), None);
+    let ids = [cited.id.clone(), "cit_ffffffff".to_owned()];
+    assert_eq!(store.citations_with(job.id, &ids).await.unwrap(), [cited]);
 }

@@ -95,10 +95,9 @@ async fn the_text_of_a_withdrawn_row_is_free_and_that_of_a_corrected_one_is_not(
     let (one, two) = (requirement(1, "Invoices must be kept."), requirement(2, "Receipts must be kept."));
     let changes = [adds(&one), adds(&two), withdraws(&one), updates(&two, json!({"text": "Receipts must stay."}))];
     commit(&store, job.lease(), 0, &changes).await.unwrap();
-    assert_eq!(store.requirement_known(job.id, &one.content_key).await.unwrap(), None);
-    for key in [&two.content_key, &vec![9; 32]] {
-        assert_eq!(store.requirement_known(job.id, key).await.unwrap().as_ref(), Some(&two.candidate_id));
-    }
+    let keys = [one.content_key.clone(), two.content_key.clone(), vec![9; 32]];
+    let known = [(keys[1].clone(), two.candidate_id.clone()), (keys[2].clone(), two.candidate_id.clone())];
+    assert_eq!(store.requirements_known(job.id, &keys).await.unwrap(), known);
     commit(&store, job.lease(), 1, &[adds(&one)]).await.unwrap();
     let expected =
         ["withdrawn Invoices must be kept.", "pending Receipts must stay.", "pending Invoices must be kept."];

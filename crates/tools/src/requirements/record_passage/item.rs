@@ -2,13 +2,13 @@
 
 use super::numbers::Sentences;
 use super::priority::by_modal_word;
-use crate::documents::citation_check::{Pointer, apart, verify_pointer};
+use crate::documents::citation_check::{Pointer, apart, quoted};
 use crate::error::ToolError;
 use crate::requirements::add_requirement::same_words::{Same, further_quotes, same_words};
 use crate::requirements::add_requirement::{AddRequirement, build, evidence, key, name_from};
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::tool::ToolEnv;
-use crate::workspace::PassagePlace;
+use crate::workspace::{PassagePlace, WorkspaceError};
 use plumbline_documents::{entries::Numbered, surroundings::Layout};
 use plumbline_engine::{Citation, Product, RecordedRequirement, Requirement};
 use schemars::JsonSchema;
@@ -111,20 +111,55 @@ impl Words {
     }
 }
 
+/// An item whose sentences are read, and not yet compared with what is recorded.
+pub(super) struct Prepared {
+    item: Item,
+    /// The numbers of its own sentences.
+    own: Vec<u32>,
+    words: Words,
+    text: String,
+    /// The quotes of its own sentences first, then of the leads that it names.
+    citations: Vec<Citation>,
+}
+
+impl Prepared {
+    /// Reads an item's sentences and verifies its quotes.
+    ///
+    /// # Errors
+    /// One sentence for the model.
+    pub(super) async fn of(env: &ToolEnv<'_>, batch: &Batch<'_>, item: Item) -> Result<Self, ToolError> {
+        let named = Sentences::read(&item.s, batch.count()).map_err(ToolError::refused)?;
+        let leads = named.leads.iter().map(|lead| (*lead, *lead));
+        let mut citations = Vec::new();
+        for (from, to) in named.own.iter().copied().chain(leads) {
+            citations.push(quoted(env, Pointer { passage: batch.place.number, from, to }).await?);
+        }
+        let words = batch.words(&named);
+        let text = item.text.clone().unwrap_or_else(|| words.joined());
+        let own = named.own.iter().flat_map(|(from, to)| *from..=*to).collect();
+        Ok(Self { item, own, words, text, citations })
+    }
+}
+
+/// Reads what is recorded of these items, all at once.
+pub(super) async fn look_up(env: &ToolEnv<'_>, items: &[Result<Prepared, String>]) -> Result<(), WorkspaceError> {
+    let items = || items.iter().flatten();
+    let ids = items().flat_map(|item| &item.citations).map(|citation| citation.id.clone());
+    let keys = items().map(|item| key::of(&item.text));
+    env.overlay.look_up(ids.collect(), keys.collect()).await
+}
+
 /// Records one item, or adds its quotes to the requirement that it repeats; returns the line for the model.
 ///
 /// # Errors
 /// One sentence for the model; nothing of the item is in the batch.
-pub(super) async fn record(env: &ToolEnv<'_>, batch: &mut Batch<'_>, item: Item) -> Result<String, ToolError> {
-    let named = Sentences::read(&item.s, batch.count()).map_err(ToolError::refused)?;
-    let own: Vec<u32> = named.own.iter().flat_map(|(from, to)| *from..=*to).collect();
+pub(super) async fn record(env: &ToolEnv<'_>, batch: &mut Batch<'_>, prepared: Prepared) -> Result<String, ToolError> {
+    let Prepared { item, own, words, text, citations } = prepared;
     if let (Some(known), None) = (batch.named.get(&own), &item.text) {
         let place = known + 1;
         return Err(ToolError::refused(format!("names the same sentences as #{place}; another duty needs a `text`")));
     }
-    let citations = cited(env, batch, &named).await?;
-    let words = batch.words(&named);
-    let text = item.text.clone().unwrap_or_else(|| words.joined());
+    let citations = batch.apart(env, citations).await?;
     let said = item.s.as_str().map_or_else(|| item.s.to_string(), str::to_owned);
     let remark = match batch.same(env, &text, &citations).await? {
         Same::None => batch.add(env, item, text, &words, None, &citations).await?,
@@ -141,21 +176,20 @@ pub(super) async fn record(env: &ToolEnv<'_>, batch: &mut Batch<'_>, item: Item)
     Ok(format!("{id} = {said}{remark}"))
 }
 
-/// The quotes of an item: its own sentences first, then the leads that it names.
-async fn cited(env: &ToolEnv<'_>, batch: &Batch<'_>, named: &Sentences) -> Result<Vec<Citation>, ToolError> {
-    let mut citations: Vec<Citation> = Vec::new();
-    let leads = named.leads.iter().map(|lead| (*lead, *lead));
-    for (from, to) in named.own.iter().copied().chain(leads) {
-        let verified = verify_pointer(env, Pointer { passage: batch.place.number, from, to }).await?;
-        let citation = apart(verified.citation, batch.cited.iter().chain(&citations));
-        if !citations.contains(&citation) {
-            citations.push(citation);
-        }
-    }
-    Ok(citations)
-}
-
 impl Batch<'_> {
+    /// The citations, each with an id of its own, without repetitions.
+    async fn apart(&self, env: &ToolEnv<'_>, cited: Vec<Citation>) -> Result<Vec<Citation>, ToolError> {
+        let mut citations: Vec<Citation> = Vec::new();
+        for citation in cited {
+            let known = env.overlay.citation(&citation.id).await?;
+            let citation = apart(apart(citation, known.iter()), self.cited.iter().chain(&citations));
+            if !citations.contains(&citation) {
+                citations.push(citation);
+            }
+        }
+        Ok(citations)
+    }
+
     /// The record with the same text, by this call or an earlier one.
     async fn same(&self, env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
         let place = place_of(citations);

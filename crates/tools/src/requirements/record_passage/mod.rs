@@ -15,7 +15,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::texts::Texts;
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::PassagePlace;
-use item::{Batch, Item};
+use item::{Batch, Item, Prepared};
 use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{PassageDecision, Phases, Product};
 use rest::Rest;
@@ -66,17 +66,7 @@ impl Declared for RecordPassage {
         let Self { passage: number, items, rest } = self;
         let (place, sentences) = passage(env, number).await?;
         let mut batch = Batch::of(place, sentences);
-        let (mut lines, mut wrong) = (Vec::new(), Vec::new());
-        for (at, item) in items.into_iter().enumerate() {
-            match item::record(env, &mut batch, item).await {
-                Ok(line) => lines.push(line),
-                Err(ToolError::Refused(why)) => {
-                    batch.numbers.push(None);
-                    wrong.push(format!("#{}: {why}", at + 1));
-                }
-                Err(other) => return Err(other),
-            }
-        }
+        let (lines, mut wrong) = recorded(env, &mut batch, items).await?;
         let mut decision = PassageDecision { passage: number, decides: rest.is_some(), ..PassageDecision::default() };
         for (at, rest) in rest.iter().flatten().enumerate() {
             if let Err(why) = rest.add_to(&mut decision, batch.count(), &batch.numbers) {
@@ -93,6 +83,43 @@ impl Declared for RecordPassage {
             false => format!("{}. Of passage {number}: {recorded}.", wrong.join("; ")),
         };
         Ok(Output { is_failed: !wrong.is_empty(), ..Output::of(content, products) })
+    }
+}
+
+/// Records items; returns a line for each, and what is wrong with the others.
+async fn recorded(
+    env: &ToolEnv<'_>,
+    batch: &mut Batch<'_>,
+    items: Vec<Item>,
+) -> Result<(Vec<String>, Vec<String>), ToolError> {
+    let mut prepared = Vec::with_capacity(items.len());
+    for item in items {
+        prepared.push(refusal_apart(Prepared::of(env, batch, item).await)?);
+    }
+    item::look_up(env, &prepared).await?;
+    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    for (at, prepared) in (1..).zip(prepared) {
+        let done = match prepared {
+            Ok(prepared) => refusal_apart(item::record(env, batch, prepared).await)?,
+            Err(why) => Err(why),
+        };
+        match done {
+            Ok(line) => lines.push(line),
+            Err(why) => {
+                batch.numbers.push(None);
+                wrong.push(format!("#{at}: {why}"));
+            }
+        }
+    }
+    Ok((lines, wrong))
+}
+
+/// What is refused concerns one item; any other error ends the call.
+fn refusal_apart<T>(done: Result<T, ToolError>) -> Result<Result<T, String>, ToolError> {
+    match done {
+        Ok(done) => Ok(Ok(done)),
+        Err(ToolError::Refused(why)) => Ok(Err(why)),
+        Err(other) => Err(other),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The tools' view of a job: the committed rows and the run's lists, as provided by the worker.
 
-use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source};
+use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source, known_keys};
 use plumbline_tools::{
-    Asked, BoxFuture, HeldRequirement, KnownRequirement, PassagePlace, Tally, ValidationQueue, Workspace,
+    Asked, BoxFuture, HeldRequirement, KnownKeys, KnownRequirement, PassagePlace, Tally, ValidationQueue, Workspace,
     WorkspaceError,
 };
 use sha2::{Digest as _, Sha256};
@@ -45,8 +45,8 @@ impl Workspace for LiveRows<'_> {
         Box::pin(ready(Ok(self.rows.read_staged_blob(sha256))))
     }
 
-    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(ready(Ok(self.rows.citations.get(id).cloned())))
+    fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(ready(Ok(ids.iter().filter_map(|id| self.rows.citations.get(id).cloned()).collect())))
     }
 
     fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
@@ -55,9 +55,8 @@ impl Workspace for LiveRows<'_> {
         Box::pin(ready(Ok(citations)))
     }
 
-    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        let known = self.rows.recorded.iter().find(|known| known.is_of(content_key));
-        Box::pin(ready(Ok(known.map(|known| known.requirement.candidate_id.clone()))))
+    fn requirements_known<'a>(&'a self, keys: &'a [Vec<u8>]) -> BoxFuture<'a, Result<KnownKeys, WorkspaceError>> {
+        Box::pin(ready(Ok(known_keys(&self.rows.recorded, keys))))
     }
 
     fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {

@@ -1,1 +1,0 @@
-SELECT id, source, page, page_to, passage, "from", "to", quote, verified FROM citations WHERE job_id = $1 AND id = $2
