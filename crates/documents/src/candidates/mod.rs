@@ -19,6 +19,7 @@ mod flat;
 mod german;
 mod headings;
 mod instructions;
+mod known;
 mod language;
 mod leads;
 mod markup;
@@ -33,6 +34,7 @@ pub use patterns::{MOST_PATTERNS, PatternError, Patterns};
 
 use blocks::{Block, Kind};
 use flat::Flat;
+use known::Known;
 use language::Words;
 use leads::Leads;
 use std::ops::Range;
@@ -101,6 +103,7 @@ pub enum Style {
 pub struct Scan {
     patterns: Patterns,
     style: Style,
+    known: Known,
 }
 
 impl Scan {
@@ -110,7 +113,7 @@ impl Scan {
     /// # Errors
     /// If one is not a regular expression or too costly, or there are too many.
     pub fn new(patterns: &[String], style: Style) -> Result<Self, PatternError> {
-        Ok(Self { patterns: Patterns::new(patterns)?, style })
+        Ok(Self { patterns: Patterns::new(patterns)?, style, known: Known::default() })
     }
 
     /// Whether its time is up to the patterns of a configuration.
@@ -142,6 +145,10 @@ impl Scan {
 
     /// Only by its normative language: titles and continuations of a lead without an obligation look like instructions.
     fn by_language(&self, sentence: &str) -> Option<&'static str> {
+        self.known.or_insert(sentence, || self.examined(sentence))
+    }
+
+    fn examined(&self, sentence: &str) -> Option<&'static str> {
         if self.patterns.matches(sentence) {
             return Some("pattern");
         }

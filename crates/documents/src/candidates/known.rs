@@ -1,0 +1,54 @@
+//! The rules of sentences that were examined before: a passage is read again with each record, and with the passage
+//! behind it.
+
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Maximum sentences; with more, all are forgotten. Each takes about 40 bytes.
+const MOST: usize = 1 << 16;
+
+/// The beginning of a sentence's SHA-256.
+type Key = [u8; 16];
+
+/// The rule of each sentence, shared by the clones of a scan.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known(Arc<Mutex<HashMap<Key, Option<&'static str>>>>);
+
+impl Known {
+    /// The rule of a sentence, examined if it is not known.
+    pub(super) fn or_insert(
+        &self,
+        sentence: &str,
+        examined: impl FnOnce() -> Option<&'static str>,
+    ) -> Option<&'static str> {
+        let mut key = Key::default();
+        key.copy_from_slice(&Sha256::digest(sentence)[..16]);
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        known.unwrap_or_else(|| {
+            let rule = examined();
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST {
+                known.clear();
+            }
+            known.insert(key, rule);
+            rule
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, MOST};
+
+    #[test]
+    fn a_sentence_is_examined_once_until_there_are_too_many() {
+        let known = Known::default();
+        assert_eq!(known.or_insert("It must be kept.", || Some("must")), Some("must"));
+        assert_eq!(known.clone().or_insert("It must be kept.", || None), Some("must"));
+        for n in 1..=MOST {
+            known.or_insert(&n.to_string(), || None);
+        }
+        assert_eq!(known.or_insert("It must be kept.", || None), None);
+    }
+}
