@@ -34,6 +34,8 @@ const JUDGING: [&str; 3] = ["judge_requirements", "integrate_requirement", "reje
 const REMARK: &str = "\n\n(This is the same result for the same call, ";
 /// What a ranked search says of itself; see `search_files`.
 const RANKED: [&str; 3] = ["these passages come nearest", "so this is a text search)", "ranked by meaning"];
+/// Begins the statements of a requirement in a script.
+const REQUIREMENT: &str = "\nMERGE (c:PlumblineCounter ";
 /// Files that the engine itself writes at any time, so no tool produces them.
 const OF_THE_ENGINE: [&str; 6] =
     ["todos.yaml", "workspace_summary.md", "progress.md", "main_plan.md", "archive/", "tool_results/"];
@@ -126,7 +128,7 @@ impl ReplayContext<'_> {
         let is_error = content.starts_with("Error: ");
         let mut products = judgements(call, &content);
         if !is_error || !products.is_empty() {
-            products.extend(self.recorded_products(step, call, rows));
+            products.extend(self.recorded_products(step, call, accepted(&products), rows));
         }
         let names = if call.name == NEXT_REQUIREMENT { given_in(&content) } else { Vec::new() };
         let gives = names.iter().map(|name| GivenRow { id: row_of_name(name), whole: true }).collect();
@@ -142,13 +144,21 @@ impl ReplayContext<'_> {
         }
     }
 
-    /// The step's files that neither the engine nor a tool that is really run writes: the call's own.
-    fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> Vec<Product> {
+    /// The step's files that neither the engine nor a tool that is really run writes: the call's own. A call that judges
+    /// has written the statements of as many requirements as it has accepted.
+    fn recorded_products(
+        &self,
+        step: &RecordedStep,
+        call: &ToolCall,
+        accepted: usize,
+        rows: &MemoryJob,
+    ) -> Vec<Product> {
         match call.name.as_str() {
             "web_search" | "fetch_page" => self.files(step, rows, |path| path.starts_with("web_sources/")),
             name if JUDGING.contains(&name) => {
                 let scripts = self.files(step, rows, |path| path.starts_with("output/insert"));
-                scripts.into_iter().map(|script| appended(script, rows)).collect()
+                let mut left = accepted;
+                scripts.into_iter().filter_map(|script| appended(script, &mut left, rows)).collect()
             }
             "execute_cypher_query" => self.files(step, rows, |path| path.starts_with("output/")),
             _ => Vec::new(),
@@ -172,14 +182,23 @@ impl ReplayContext<'_> {
     }
 }
 
-/// A script as its tool writes it: what is new of it, behind what there was.
-fn appended(script: Product, rows: &MemoryJob) -> Product {
-    let Product::WriteFile(file) = &script else { return script };
+/// A script as its tool writes it: behind what there was, the statements of the next requirements, as many as are left.
+fn appended(script: Product, left: &mut usize, rows: &MemoryJob) -> Option<Product> {
+    let Product::WriteFile(file) = &script else { return Some(script) };
     let before = rows.job.file(&file.path).unwrap_or_default();
-    match file.content.strip_prefix(before) {
-        Some(text) => Product::AppendFile { path: file.path.clone(), text: String::from_utf8_lossy(text).into_owned() },
-        None => script,
-    }
+    let Some(text) = file.content.strip_prefix(before).map(String::from_utf8_lossy) else { return Some(script) };
+    let mut begins = text.match_indices(REQUIREMENT).map(|(at, _)| at);
+    let end = begins.nth(*left).unwrap_or(text.len());
+    let text = text[..end].to_owned();
+    *left = left.saturating_sub(text.matches(REQUIREMENT).count());
+    (!text.is_empty()).then(|| Product::AppendFile { path: file.path.clone(), text })
+}
+
+/// How many requirements a call has accepted.
+fn accepted(products: &[Product]) -> usize {
+    let is_accepted =
+        |product: &&Product| matches!(product, Product::JudgeRequirement(judged) if judged.verdict == Verdict::Accepted);
+    products.iter().filter(is_accepted).count()
 }
 
 fn is_recorded_returns(step: &RecordedStep, call: &ToolCall) -> bool {
