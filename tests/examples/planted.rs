@@ -4,15 +4,15 @@ use plumbline_rehearsal::misbehave::{Kind, find, kinds};
 use plumbline_system_tests::planted::{self, NAME, Options, Planted, trial};
 use std::{path::Path, path::PathBuf, process::ExitCode};
 
-const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N] [--honest 1], \
+const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N] [--honest N], \
                      and --generate-only DIR";
 
 /// The arguments.
 struct Arguments {
     trial: trial::Trial,
     generate_only: Option<PathBuf>,
-    /// Whether the honest jobs are run as well.
-    honest: bool,
+    /// How many honest jobs of each kind are run as well.
+    honest: u32,
 }
 
 #[tokio::main]
@@ -47,17 +47,19 @@ async fn carry_out(Arguments { trial, generate_only, honest: honest_jobs }: Argu
         trial.kinds.len(),
         trial.kills
     );
-    let honest_hold = if honest_jobs { honest_jobs_hold(trial.options).await } else { true };
+    let honest_hold = honest_jobs == 0 || honest_jobs_hold(trial.options, honest_jobs).await;
     println!("{}", outcome.line());
     if outcome.holds() && honest_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs the honest jobs, and reports the outcome of each.
-async fn honest_jobs_hold(options: Options) -> bool {
-    match planted::honest::run(options).await {
+/// Runs the honest jobs, and reports each that did not end well, and each kind.
+async fn honest_jobs_hold(options: Options, of_each: u32) -> bool {
+    match planted::honest::run(options, of_each).await {
         Ok(ended) => {
-            ended.iter().for_each(|ended| println!("honest: {}", ended.line()));
-            ended.iter().all(planted::honest::Ended::holds)
+            let wrong = ended.iter().filter(|ended| !ended.holds());
+            wrong.for_each(|ended| println!("honest: {}", ended.line()));
+            planted::honest::table(&ended).iter().for_each(|line| println!("honest: {line}"));
+            planted::honest::each_kind_holds(&ended)
         }
         Err(said) => {
             eprintln!("planted: {said}");
@@ -73,7 +75,7 @@ fn refused(said: &str) -> ExitCode {
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let (mut options, mut generate_only) = (Options::default(), None);
-    let (mut jobs, mut kinds, mut kills, mut honest) = (None, named_kinds("healthy")?, 0, false);
+    let (mut jobs, mut kinds, mut kills, mut honest) = (None, named_kinds("healthy")?, 0, 0);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} has no value; {USAGE}"))?;
         let number = || value.parse::<u32>().map_err(|_| format!("{name} is `{value}`; name a whole number"));
@@ -86,7 +88,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String
             "--jobs" => jobs = Some(number()?),
             "--kinds" => kinds = named_kinds(&value)?,
             "--kills" => kills = number()?,
-            "--honest" => honest = number()? > 0,
+            "--honest" => honest = number()?,
             _ => return Err(format!("{name} is no argument; {USAGE}")),
         }
     }

@@ -105,10 +105,24 @@ impl World {
             let mut config: Value = serde_json::from_str(&text).expect("the shipped configuration is JSON");
             config["job_may_set"] = json!(keys);
             config["addresses_allowed"] = json!(addresses);
-            let folder = self.configs().join(job_type);
-            std::fs::create_dir_all(&folder).expect("the world's folder can be written");
-            std::fs::write(folder.join("config.json"), config.to_string()).expect("the world's folder can be written");
+            self.put_type(job_type, &config);
         }
+    }
+
+    /// Adds a job type with its instructions to the operator's.
+    ///
+    /// # Panics
+    /// When the world's folder cannot be written.
+    pub fn add_type(&self, name: &str, config: &Value, instructions: &str) {
+        self.put_type(name, config);
+        let path = self.configs().join(name).join("instructions.md");
+        std::fs::write(path, instructions).expect("the world's folder can be written");
+    }
+
+    fn put_type(&self, name: &str, config: &Value) {
+        let folder = self.configs().join(name);
+        std::fs::create_dir_all(&folder).expect("the world's folder can be written");
+        std::fs::write(folder.join("config.json"), config.to_string()).expect("the world's folder can be written");
     }
 
     /// Permits the creator to complete without answering for its documents' passages: for tests about something else,

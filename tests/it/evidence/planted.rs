@@ -67,6 +67,6 @@ async fn what_is_planted_is_found_or_named() {
 #[tokio::test]
 async fn honest_jobs_are_complete_or_with_a_person() {
     let options = Options { seed: 7, pages: 12, ..Options::default() };
-    let ended = planted::honest::run(options).await.expect("there is room");
+    let ended = planted::honest::run(options, 1).await.expect("there is room");
     assert!(ended.iter().all(planted::honest::Ended::holds), "{ended:#?}");
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// How often a kind spoils a turn.
-const SPOILT_PERCENT: u8 = 30;
+pub(super) const SPOILT_PERCENT: u8 = 30;
 
 /// Number of workers, and concurrent jobs of each.
 const WORKERS: usize = 3;
@@ -190,7 +190,7 @@ fn answer_timeout_s(kind: &Kind) -> u32 {
 }
 
 /// A worker, and the name that identifies its row.
-fn worker(world: &World, number: u64) -> (String, Program) {
+pub(super) fn worker(world: &World, number: u64) -> (String, Program) {
     let name = format!("planted-{number}");
     let mut command = world.command(&["worker", "--concurrency", SLOTS]);
     command.env("HOSTNAME", &name).env("RUST_LOG", "warn");

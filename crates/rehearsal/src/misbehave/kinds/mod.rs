@@ -42,6 +42,9 @@ static HEALTHY: Kind = odd("healthy", |turn| Reaction::answer(&turn.healthy));
 /// A healthy model that records its findings in its own words.
 static OWN_WORDS: Kind = odd("own_words", own_words::reworded);
 
+/// A healthy model that records its findings in English.
+static IN_ENGLISH: Kind = odd("in_english", own_words::in_english);
+
 /// The kinds that waiting does not fix: the job must pause at once, for a person to act.
 pub static FATAL: &[Kind] = provider::FATAL;
 
@@ -50,9 +53,10 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     FAMILIES.into_iter().flatten()
 }
 
-/// The kind of this name; `healthy` is the unchanged rehearsal model, `own_words` the same in other words.
+/// The kind of this name; `healthy` is the unchanged rehearsal model, `own_words` the same in other words,
+/// `in_english` the same in English.
 pub fn find(name: &str) -> Option<&'static Kind> {
-    kinds().chain(FATAL).chain([&HEALTHY, &OWN_WORDS]).find(|kind| kind.name == name)
+    kinds().chain(FATAL).chain([&HEALTHY, &OWN_WORDS, &IN_ENGLISH]).find(|kind| kind.name == name)
 }
 
 #[cfg(test)]
