@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak weather planted scan size corpus evasions pictures postgres-matrix pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak weather planted bill scan size corpus evasions pictures postgres-matrix pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/dev-postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -54,10 +54,15 @@ weather: prepare ## What becomes of jobs in each kind of trouble of a database a
 		|| { cat target/weather.log; exit 1; }
 	@grep -E '^(sql|status|usage) ' target/weather.log; grep '^weather: ' target/weather.log
 
-planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N --honest 1", or "--generate-only DIR" for the PDF and the list of them)
+planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N --honest N", or "--generate-only DIR" for the PDF and the list of them)
 	@.ci/build
 	@cargo build --locked --quiet --workspace --example planted
 	@$(RUN) __with-postgres -- $(DEBUG)/examples/planted $(ARGS)
+
+bill: prepare ## Requests and tokens of a creator and its validator with the rule-based model, and their cost at three providers' prices (ARGS="--document FILE")
+	@.ci/build
+	@cargo build --locked --quiet -p plumbline-system-tests --example bill
+	@$(RUN) __with-postgres -- $(DEBUG)/examples/bill $(ARGS)
 
 scan: prepare ## What the candidate scan finds on labelled sets (ARGS="--against PROGRAM" for another build beside it, and files of your own)
 	@cargo run --locked --quiet --release -p plumbline-documents --example scan_sets -- $(ARGS)

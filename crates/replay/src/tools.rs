@@ -196,8 +196,7 @@ fn appended(script: Product, left: &mut usize, rows: &MemoryJob) -> Option<Produ
 
 /// How many requirements a call has accepted.
 fn accepted(products: &[Product]) -> usize {
-    let is_accepted =
-        |product: &&Product| matches!(product, Product::JudgeRequirement(judged) if judged.verdict == Verdict::Accepted);
+    let is_accepted = |product: &&Product| matches!(product, Product::JudgeRequirement(judged) if judged.verdict == Verdict::Accepted);
     products.iter().filter(is_accepted).count()
 }
 
