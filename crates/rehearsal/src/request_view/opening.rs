@@ -63,6 +63,12 @@ pub(crate) fn owed(system: &str) -> Vec<Owed> {
     listed.lines().filter_map(|line| OWED.captures(line)).map(owed).collect()
 }
 
+/// The names of documents that nothing is quoted from, with `*` as a wildcard.
+pub(crate) fn no_sources(system: &str) -> Vec<String> {
+    let listed = system.lines().find_map(|line| line.strip_prefix("These documents are no sources, "));
+    listed.into_iter().flat_map(|names| names.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
 /// The text of the section under the heading line `heading`, up to the first line that begins with one of `ends`.
 /// `None` when there is no such heading.
 pub(crate) fn section<'a>(text: &'a str, heading: &str, ends: &[&str]) -> Option<&'a str> {

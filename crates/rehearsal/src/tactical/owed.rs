@@ -2,8 +2,8 @@
 
 use crate::call::{Call, Turn, read_file, todo_complete, turn, write_in_pieces};
 use crate::plan::manifest::chunk_file;
-use crate::request_view::RequestView;
-use crate::text::{Kind, Shown, findings};
+use crate::request_view::{RequestView, opening};
+use crate::text::{Kind, Sentence, Shown, findings};
 use serde_json::{Map, Value, json};
 
 /// Maximum quotes of a file.
@@ -15,6 +15,13 @@ const NOTHING: &str = "the rehearsal model is rule-based: it quotes, and judges 
 /// Why a deliverable is missing.
 pub(crate) const UNFILLED: &str = "the rehearsal model is rule-based: it cannot fill this file's schema";
 
+/// A sentence of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Quote {
+    text: String,
+    document: String,
+}
+
 /// Writes a deliverable from the texts read in this phase; without any, the first passage is read.
 pub(super) fn write(view: &RequestView<'_>, path: &str) -> Turn {
     let first = chunk_file(1);
@@ -22,7 +29,7 @@ pub(super) fn write(view: &RequestView<'_>, path: &str) -> Turn {
     if texts.is_empty() && view.read(&first).is_none() {
         return turn("Reading the first passage.", vec![read_file(&first)]);
     }
-    let quotes = quotes(&texts);
+    let quotes = quotes(&texts, &opening::no_sources(view.system()));
     let schema = view.owed().into_iter().find(|owed| owed.path == path).and_then(|owed| owed.schema);
     let content = match schema {
         None if path.ends_with(".json") => Some(json!(listed(&quotes)).to_string()),
@@ -38,33 +45,46 @@ pub(super) fn write(view: &RequestView<'_>, path: &str) -> Turn {
     turn(notes.clone(), calls.into_iter().chain([todo_complete(&notes)]).collect())
 }
 
-/// The duties of the texts, or else their first sentences.
-fn quotes(texts: &[&str]) -> Vec<String> {
-    let shown: Vec<Shown> = texts.iter().map(|text| Shown::read(text)).collect();
-    let duties = shown.iter().flat_map(findings).map(|finding| finding.sentence.text.clone());
-    let mut quotes: Vec<String> = duties.take(MOST).collect();
+/// The duties of the texts, or else their first sentences; nothing from documents that are no sources.
+fn quotes(texts: &[&str], no_sources: &[String]) -> Vec<Quote> {
+    let shown = texts.iter().map(|text| Shown::read(text));
+    let shown: Vec<Shown> = shown.filter(|shown| !no_sources.iter().any(|name| matches(name, &shown.source))).collect();
+    let quote =
+        |shown: &Shown, sentence: &Sentence| Quote { text: sentence.text.clone(), document: shown.source.clone() };
+    let duties = shown.iter().flat_map(|shown| findings(shown).into_iter().map(move |found| (shown, found.sentence)));
+    let mut quotes: Vec<Quote> = duties.map(|(shown, sentence)| quote(shown, sentence)).take(MOST).collect();
     if quotes.is_empty() {
-        let sentences =
-            shown.iter().flat_map(|shown| &shown.sentences).filter(|sentence| sentence.kind != Kind::Heading);
-        quotes
-            .extend(sentences.map(|sentence| sentence.text.clone()).filter(|text| text.split(' ').count() > 2).take(3));
+        let sentences = shown.iter().flat_map(|shown| shown.sentences.iter().map(move |sentence| (shown, sentence)));
+        let prose =
+            sentences.filter(|(_, sentence)| sentence.kind != Kind::Heading && sentence.text.split(' ').count() > 2);
+        quotes.extend(prose.map(|(shown, sentence)| quote(shown, sentence)).take(3));
     }
     quotes
 }
 
-fn listed(quotes: &[String]) -> Vec<Value> {
-    quotes.iter().map(|quote| json!({ "quote": quote })).collect()
+/// Whether a name with `*` as a wildcard is a document's path or file name.
+fn matches(name: &str, document: &str) -> bool {
+    let file = document.rsplit('/').next().unwrap_or(document);
+    let fits = |text: &str| match name.split_once('*') {
+        Some((start, end)) => text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end),
+        None => text == name,
+    };
+    fits(file) || fits(document)
+}
+
+fn listed(quotes: &[Quote]) -> Vec<Value> {
+    quotes.iter().map(|quote| json!({ "quote": quote.text })).collect()
 }
 
 /// A text file: one block per quote.
-fn text(path: &str, quotes: &[String]) -> String {
+fn text(path: &str, quotes: &[Quote]) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let quoted: String = quotes.iter().map(|quote| format!("> {quote}\n\n")).collect();
+    let quoted: String = quotes.iter().map(|quote| format!("> {}\n\n", quote.text)).collect();
     format!("# {name}\n\n{}\n\n{NOTHING}\n\n{quoted}", crate::DISCLAIMER)
 }
 
 /// A value that satisfies a schema, with quotes for quote keys; `None` if this model finds none.
-fn fill(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usize) -> Option<Value> {
+fn fill(schema: &Value, whole: &Value, key: &str, quotes: &[Quote], depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     if let Some(pointer) = schema["$ref"].as_str() {
         return fill(whole.pointer(pointer.strip_prefix('#')?)?, whole, key, quotes, depth);
@@ -88,7 +108,7 @@ fn fill(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usiz
 }
 
 /// Required keys, and keys for quotes.
-fn object(schema: &Value, whole: &Value, quotes: &[String], depth: usize) -> Option<Value> {
+fn object(schema: &Value, whole: &Value, quotes: &[Quote], depth: usize) -> Option<Value> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut filled = Map::new();
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -99,25 +119,30 @@ fn object(schema: &Value, whole: &Value, quotes: &[String], depth: usize) -> Opt
     required.iter().all(|key| filled.contains_key(*key)).then_some(Value::Object(filled))
 }
 
-/// One item per quote, as many as the schema allows.
-fn array(schema: &Value, whole: &Value, key: &str, quotes: &[String], depth: usize) -> Option<Value> {
+/// One item per quote, as many as the schema allows: a list within an item has the item's quote alone.
+fn array(schema: &Value, whole: &Value, key: &str, quotes: &[Quote], depth: usize) -> Option<Value> {
     let bound = |key: &str| schema[key].as_u64().and_then(|bound| usize::try_from(bound).ok());
     let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(MOST));
     let count = quotes.len().clamp(least, most.max(least));
     let items = schema.get("items").filter(|items| items.is_object());
     let any = json!({"type": "string"});
     let item = |at: usize| {
-        let from = if quotes.is_empty() { 0 } else { at % quotes.len() };
-        fill(items.unwrap_or(&any), whole, key, &quotes[from..], depth)
+        let own = at.checked_rem(quotes.len()).map_or(quotes, |at| &quotes[at..=at]);
+        fill(items.unwrap_or(&any), whole, key, own, depth)
     };
     (0..count).map(item).collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
-fn string(schema: &Value, key: &str, quotes: &[String]) -> Option<Value> {
+fn string(schema: &Value, key: &str, quotes: &[Quote]) -> Option<Value> {
     if schema.get("pattern").is_some() || schema.get("format").is_some() {
         return None;
     }
-    let text = if holds_quotes(key) { quotes.first()?.as_str() } else { NOTHING };
+    let text = match quotes.first() {
+        Some(quote) if holds_quotes(key) => quote.text.as_str(),
+        Some(quote) if names_document(key) => quote.document.as_str(),
+        None if holds_quotes(key) => return None,
+        _ => NOTHING,
+    };
     let length = |key: &str| schema[key].as_u64().and_then(|bound| usize::try_from(bound).ok());
     let count = text.chars().count();
     let fits = count >= length("minLength").unwrap_or(0) && count <= length("maxLength").unwrap_or(usize::MAX);
@@ -130,13 +155,19 @@ fn holds_quotes(key: &str) -> bool {
     ["quote", "quotation", "verbatim", "excerpt"].iter().any(|word| key.contains(word))
 }
 
+/// Whether the value of a key names the document of the quote beside it.
+fn names_document(key: &str) -> bool {
+    ["document", "source", "file"].contains(&key.to_lowercase().as_str())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{DEPTH, NOTHING, fill, quotes};
+    use super::{DEPTH, NOTHING, Quote, fill, matches, quotes};
     use serde_json::{Value, json};
 
     fn filled(schema: &Value, quotes: &[&str]) -> Option<Value> {
-        let quotes: Vec<String> = quotes.iter().map(|quote| (*quote).to_owned()).collect();
+        let quote = |text: &&str| Quote { text: (*text).to_owned(), document: "input/a.md".to_owned() };
+        let quotes: Vec<Quote> = quotes.iter().map(quote).collect();
         fill(schema, schema, "", &quotes, DEPTH)
     }
 
@@ -170,7 +201,29 @@ mod tests {
 
     #[test]
     fn duties_are_quoted_or_else_the_first_sentences() {
-        assert_eq!(quotes(&["[1] It is so. [2] Keys must be kept."]), ["Keys must be kept."]);
-        assert_eq!(quotes(&["# [1] Head\n\n[2] It is so.", "[1] Yes."]), ["It is so."]);
+        let texts = |given: &[&str]| quotes(given, &[]).into_iter().map(|quote| quote.text).collect::<Vec<_>>();
+        assert_eq!(texts(&["[1] It is so. [2] Keys must be kept."]), ["Keys must be kept."]);
+        assert_eq!(texts(&["# [1] Head\n\n[2] It is so.", "[1] Yes."]), ["It is so."]);
+    }
+
+    #[test]
+    fn a_document_that_is_no_source_is_not_quoted() {
+        let questions = "<!-- source: input/questions-7.csv -->\n\n[1] Keys must be kept?";
+        let policy = "<!-- source: input/policy.md | section: 1 -->\n\n[1] Keys must be kept.";
+        let expected = Quote { text: "Keys must be kept.".to_owned(), document: "input/policy.md".to_owned() };
+        assert_eq!(quotes(&[questions, policy], &["questions*".to_owned()]), [expected]);
+        assert!(matches("input/a.md", "input/a.md") && matches("a.md", "input/a.md") && !matches("aa*aa", "aaa"));
+    }
+
+    #[test]
+    fn a_list_within_an_item_has_the_items_quote() {
+        let quote = json!({"type": "object", "required": ["quote", "document"],
+                           "properties": {"quote": {"type": "string"}, "document": {"type": "string"}}});
+        let answer = json!({"type": "object", "required": ["quotes"],
+                            "properties": {"quotes": {"type": "array", "items": quote}}});
+        let schema = json!({"type": "array", "items": answer, "minItems": 3});
+        let item = |quote: &str| json!({"quotes": [{"quote": quote, "document": "input/a.md"}]});
+        let expected = json!([item("It must."), item("It shall."), item("It must.")]);
+        assert_eq!(filled(&schema, &["It must.", "It shall."]), Some(expected));
     }
 }
