@@ -7,6 +7,7 @@ mod commands;
 mod compose;
 mod names;
 mod probe;
+mod questionnaire;
 mod readers;
 mod restore;
 mod role_table;
