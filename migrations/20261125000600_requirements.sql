@@ -65,7 +65,7 @@ COMMENT ON COLUMN requirement_cache.number IS 'The job''s own count: r12. Null f
 COMMENT ON COLUMN requirement_cache.candidate_id IS 'The short id that the model uses, unique in its job.';
 COMMENT ON COLUMN requirement_cache.validator_job_id IS
     'The validator job that holds the row (validating) or was the last to judge it. Outside validators leave it null.';
--- Whoever writes or judges a row, workers read the whole of it.
+-- Workers read whole rows, including those that other programs write or judge.
 CREATE TRIGGER requirement_cache_at_most_1_mib BEFORE INSERT OR UPDATE ON requirement_cache
     FOR EACH ROW WHEN (octet_length(concat(
         NEW.candidate_id, NEW.name, NEW.type, NEW.priority, NEW.source_document, NEW.source_location, NEW.citations,

@@ -169,12 +169,13 @@ fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
 async fn within<T>(limit: Duration, env: &ToolEnv<'_>, running: impl Future<Output = T>) -> Option<T> {
     let mut running = pin!(running);
     let (started, lost_before) = (Instant::now(), env.overlay.lost_time());
+    let mut left = limit;
     loop {
-        let lost = env.overlay.lost_time().saturating_sub(lost_before);
-        let left = (limit + lost).checked_sub(started.elapsed())?;
-        if let Ok(done) = tokio::time::timeout(left.max(LEAST_WAIT), running.as_mut()).await {
+        if let Ok(done) = tokio::time::timeout(left, running.as_mut()).await {
             return Some(done);
         }
+        let lost = env.overlay.lost_time().saturating_sub(lost_before);
+        left = (limit + lost).checked_sub(started.elapsed())?.max(LEAST_WAIT);
     }
 }
 

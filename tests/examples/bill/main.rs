@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 const USAGE: &str = "the arguments are [--document FILE]";
 
-/// The price lists, each with its source and the month in which it was read.
+/// The price lists, each with its source and the month of the source.
 const PRICES: &str = include_str!("prices.json");
 
 /// What a job used.

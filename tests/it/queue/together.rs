@@ -19,7 +19,7 @@ use tokio::{
 const MOST_MIB: u64 = 1024;
 /// Maximum size of the documents that a worker takes in at once, in MiB.
 const DOCUMENTS_MIB: u64 = 256;
-/// Maximum slowdown of a job of another login. Loose: other tests run at the same time.
+/// Maximum slowdown of a job beside them. Loose: other tests run at the same time.
 const MOST_TIMES: f64 = 10.0;
 /// Bytes of a file that is downloaded slowly.
 const LARGE: i32 = 48 << 20;
@@ -152,7 +152,7 @@ async fn ended(world: &World, jobs: &[Uuid]) -> i64 {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_worker_stays_small_under_all_of_them_together_and_another_logins_job_keeps_its_pace(pool: PgPool) {
+async fn a_worker_stays_small_under_all_of_them_together_and_another_job_keeps_its_pace(pool: PgPool) {
     all_together(pool, false).await;
 }
 
@@ -203,7 +203,7 @@ async fn all_together(pool: PgPool, with_documents: bool) {
     let peak = worker.program.peak_memory_mib();
     let most = MOST_MIB + if with_documents { DOCUMENTS_MIB } else { 0 };
     println!(
-        "together: the worker had {peak} MiB at most, {most} are allowed; {} hostile jobs of {} ended; another login's job took \
+        "together: the worker had {peak} MiB at most, {most} are allowed; {} hostile jobs of {} ended; another job took \
          {requests} requests, and {:.1} times its time alone",
         ended(&world, &served).await,
         served.len(),

@@ -4,6 +4,7 @@ use crate::call::{Call, Turn, read_file, todo_complete, turn, write_in_pieces};
 use crate::plan::manifest::chunk_file;
 use crate::request_view::{RequestView, opening};
 use crate::text::{Kind, Sentence, Shown, findings};
+use plumbline_bounds::pattern;
 use serde_json::{Map, Value, json};
 
 /// Maximum quotes of a file.
@@ -65,11 +66,8 @@ fn quotes(texts: &[&str], no_sources: &[String]) -> Vec<Quote> {
 /// Whether a name with `*` as a wildcard is a document's path or file name.
 fn matches(name: &str, document: &str) -> bool {
     let file = document.rsplit('/').next().unwrap_or(document);
-    let fits = |text: &str| match name.split_once('*') {
-        Some((start, end)) => text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end),
-        None => text == name,
-    };
-    fits(file) || fits(document)
+    let name = regex::escape(name).replace(r"\*", ".*");
+    pattern::of_search(&format!("^(?:{name})$"), false).is_ok_and(|name| name.is_match(file) || name.is_match(document))
 }
 
 fn listed(quotes: &[Quote]) -> Vec<Value> {
@@ -213,6 +211,7 @@ mod tests {
         let expected = Quote { text: "Keys must be kept.".to_owned(), document: "input/policy.md".to_owned() };
         assert_eq!(quotes(&[questions, policy], &["questions*".to_owned()]), [expected]);
         assert!(matches("input/a.md", "input/a.md") && matches("a.md", "input/a.md") && !matches("aa*aa", "aaa"));
+        assert!(matches("*-q*.csv", "input/new-q7.csv") && !matches("a.md", "input/a_md"));
     }
 
     #[test]

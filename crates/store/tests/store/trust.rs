@@ -302,7 +302,7 @@ async fn lanes_without_workers_cost_a_claim_nothing(pool: PgPool) {
     assert_eq!(claimed[0].id, job, "the most urgent one");
 }
 
-/// What is told about them is bounded as well: of so many types a sweep looks at some.
+/// The reasons that a sweep writes are bounded too: it examines at most 1,000 types.
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_sweep_looks_at_a_bounded_number_of_unknown_types(pool: PgPool) {
     let store = store(&pool);

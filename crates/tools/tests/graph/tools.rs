@@ -454,7 +454,8 @@ async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
     assert!(said.contains("no graph is configured"), "{said}");
 }
 
-/// Without an answer, a write may have been carried out: the call is not made again, and the model is told so.
+/// The graph may have carried out a write although its answer was lost: the tool does not retry it, and its error says
+/// that the outcome is unknown.
 #[tokio::test]
 async fn a_write_without_an_answer_may_have_been_carried_out() {
     let plan = json!({"queryPlan": {"operatorType": "Create@neo4j", "arguments": {}, "children": []}}).to_string();
