@@ -14,11 +14,14 @@ const PAGES_A_CLAIM: u64 = 4;
 /// Pages by which two claims in the same situation may differ.
 const AIR: u64 = 120;
 
+/// The worker sends one heartbeat, when it is registered.
+const LEASE_SECS: f64 = 3_600.0;
+
 const CLAIM: &str = include_str!("../../../crates/store/queries/queue/claim.sql");
 
 async fn claim(pool: &PgPool, worker: Uuid, limit: i64) {
-    let claim = sqlx::query(CLAIM).bind(worker).bind(limit);
-    claim.bind(None::<Vec<String>>).fetch_all(pool).await.expect("a claim");
+    let claim = sqlx::query(CLAIM).bind(worker).bind(limit).bind(None::<Vec<String>>).bind(LEASE_SECS);
+    claim.fetch_all(pool).await.expect("a claim");
 }
 
 /// Pages that a claim of one job reads and writes: twice on one connection, and the second counts.
@@ -30,6 +33,7 @@ async fn pages(pool: &PgPool, worker: Uuid) -> u64 {
             .bind(worker)
             .bind(1_i64)
             .bind(None::<Vec<String>>)
+            .bind(LEASE_SECS)
             .fetch_all(&mut *connection)
             .await
             .expect("a claim can be explained");

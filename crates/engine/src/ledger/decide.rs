@@ -122,8 +122,13 @@ impl Ledger {
                 passage.decisions.push(Decision { s: *sentence, account: account.clone(), step });
                 self.changed.insert(number);
             }
+            // A candidate assigned to a requirement is covered by it, and so are its leads: neither is open for the
+            // accounts that follow.
+            if matches!(account, Account::In(_)) {
+                self.recompute_cover(step);
+            }
         }
-        // A candidate assigned to a requirement is covered by it.
+        // What answers a passage that is decided already may change with the accounts.
         self.recompute_cover(step);
         if !not_open.is_empty() {
             said.push(format!("nothing changes for {}, which are not open", as_list(&not_open)));

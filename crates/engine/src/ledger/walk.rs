@@ -222,6 +222,30 @@ impl Walk {
     }
 }
 
+/// A decision that names a sentence twice, or a lead behind its entry: the first account decides what is still open.
+#[test]
+fn the_first_account_of_a_sentence_holds() {
+    let candidate = |sentence, leads: &[(i32, i32)]| ModelCandidate { sentence, leads: leads.to_vec() };
+    let passage = |candidates| ModelPassage { candidates, ..ModelPassage::default() };
+    let documents = [
+        passage(Vec::new()),
+        passage(vec![candidate(5, &[]), candidate(6, &[(2, 5)])]),
+        passage(vec![candidate(5, &[(2, 6)]), candidate(6, &[(3, 5)])]),
+    ];
+    for again in [6, 5] {
+        let mut walk = Walk::new(&documents);
+        for step in [
+            Step::Show(2),
+            Step::Record(vec![(2, 5, 6), (3, 5, 6)]),
+            Step::Decide(2, vec![(6, Some(0)), (again, None)], false),
+            Step::Withdraw(0),
+        ] {
+            walk.take(&step);
+            walk.check();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
