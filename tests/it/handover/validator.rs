@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 /// Kills within the integration.
 const KILLS: usize = 8;
 
-/// The claims of two validators over 52 rows: the rehearsal model claims forty at a time.
-const SHARES: [i64; 2] = [12, 40];
+/// Rows of the creator that two validators share. The rehearsal model claims forty at a time, so one claim cannot take all.
+const SHARED: i64 = 52;
+const BATCH: i64 = 40;
 
 #[sqlx::test(migrations = false)]
 async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
@@ -60,12 +61,10 @@ fn position_of_first_commit(graph: &Graph) -> usize {
 async fn two_at_once_share_the_rows(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(26, 1)).await;
-    validate_by_two(&world, creator, &by_model(&world)).await;
+    let held = validate_by_two(&world, creator, &by_model(&world)).await;
     // Without a graph accepted rows stay pending, with the result of their judge.
-    assert_statuses(&world.pool, creator, [("pending", 52)], "the rows").await;
-    let shares = shares(&world.pool, creator).await;
-    assert_eq!((shares.len(), shares.iter().sum()), (2, 52), "{shares:?}");
-    assert!(shares[0] >= SHARES[0], "each judged what it held: {shares:?}");
+    assert_statuses(&world.pool, creator, [("pending", SHARED)], "the rows").await;
+    assert_eq!(shares(&world.pool, creator).await, held, "each judged what it held");
     world.finish().await;
 }
 
@@ -75,13 +74,14 @@ async fn two_at_once_fill_one_graph(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(26, 1)).await;
     validate_by_two(&world, creator, &graph.config(&world)).await;
-    assert_statuses(&world.pool, creator, [("integrated", 52)], "the rows").await;
+    assert_statuses(&world.pool, creator, [("integrated", SHARED)], "the rows").await;
     graph.assert_holds_the_integrated_rows(&world.pool).await;
     world.finish().await;
 }
 
-/// Runs two validators at once to their end; both have claimed rows before either judges any.
-async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
+/// Runs two validators at once to their end; both have claimed rows before either judges any. Returns how many rows
+/// each held, the fewest first.
+async fn validate_by_two(world: &World, creator: Uuid, config: &Value) -> Vec<i64> {
     // The length of a row's view depends on the state of similar rows; it must not be truncated, because the rehearsal
     // model cannot read a truncated requirement.
     let mut config = config.clone();
@@ -91,7 +91,7 @@ async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
     let validators = [insert_validator(world, creator, &config).await, insert_validator(world, creator, &config).await];
     let start = || world.start(world.command(&["worker", "--concurrency", "1"]));
     let workers = [start(), start()];
-    side_by_side_until_rows_are_held(world, before, creator).await;
+    let held = side_by_side_until_rows_are_held(world, before, creator).await;
     world.model.answers(Answer::Work);
     for validator in validators {
         world.becomes(validator, "completed").await;
@@ -99,19 +99,23 @@ async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
     for worker in workers {
         worker.stop().await;
     }
+    held
 }
 
 /// Lets two jobs continue request by request until they have claimed rows: no request of either is answered before the
 /// other also waits for an answer. Each runs on a worker with one job at a time, so neither can run ahead.
-async fn side_by_side_until_rows_are_held(world: &World, before: u64, creator: Uuid) {
+/// Two claims at the same instant divide the rows anywhere between 12 to 40 and half each: each skips what the other
+/// has locked so far.
+async fn side_by_side_until_rows_are_held(world: &World, before: u64, creator: Uuid) -> Vec<i64> {
     let mut asked = before;
     loop {
         asked += 2;
         world.model.arrived(asked).await;
         let shares = shares(&world.pool, creator).await;
         if !shares.is_empty() {
-            assert_eq!(shares, SHARES, "each holds a batch of its own");
-            return;
+            assert_eq!((shares.len(), shares.iter().sum()), (2, SHARED), "each holds a batch of its own: {shares:?}");
+            assert!(shares[1] <= BATCH, "no claim is larger than a batch: {shares:?}");
+            return shares;
         }
         world.model.hold_from(asked + 1);
     }
