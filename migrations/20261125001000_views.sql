@@ -20,7 +20,9 @@ SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reaso
         ORDER BY v.created_at DESC, v.id DESC LIMIT 1) AS validator_status,
        r.requirements_checked, j.result,
        nullif(p.passages, 0) AS passages, CASE WHEN p.passages > 0 THEN p.answered END AS passages_answered,
-       trunc(p.answered::numeric / nullif(p.passages, 0), 4) AS coverage,
+       -- A result without it is that of a type with coverage: off.
+       CASE WHEN j.result -> 'coverage' IS DISTINCT FROM 'null'::jsonb
+            THEN trunc(p.answered::numeric / nullif(p.passages, 0), 4) END AS coverage,
        coalesce(j.result ->> 'headline', j.error_details ->> 'headline') AS headline,
        (SELECT count(*) FROM approvals a WHERE a.job_id = j.id AND a.state = 'pending') AS waiting_calls
 FROM jobs j

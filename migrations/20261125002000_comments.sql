@@ -182,7 +182,7 @@ BEGIN
             ('job_summary', 'validator_status', 'The status of the newest job that on_complete enqueued.'),
             ('job_summary', 'passages', 'Passages of its documents; null where it has none.'),
             ('job_summary', 'passages_answered', 'Of these, those that are answered.'),
-            ('job_summary', 'coverage', 'The share that is answered, from 0 to 1.'),
+            ('job_summary', 'coverage', 'The share that is answered, from 0 to 1; null at the end of a job with coverage: off.'),
             ('job_summary', 'headline', 'What the job came to, in one sentence of the system''s.'),
             ('job_summary', 'waiting_calls', 'Calls of the job that wait for a decision; a job in review with 0 waits for approve_job.'),
             ('runnable_jobs', 'id', 'A job that can be claimed now.'),

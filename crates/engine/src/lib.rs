@@ -75,8 +75,8 @@ pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, Autonomy, CallOutcome, Change,
     Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
-    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, InspectionCounts, Intake, JobError, JobExit,
-    Judgement, Limits, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind,
+    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, Inspected, InspectionCounts, Intake, JobError,
+    JobExit, Judgement, Limits, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind,
     OutsideCall, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose,
     Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange,
     Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter,

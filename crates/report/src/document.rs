@@ -12,6 +12,10 @@ pub(crate) struct Document {
     pub(crate) counts: Counts,
     /// Prefix of its pages' ids: empty for the first document with a text.
     pub(crate) prefix: String,
+    /// Its quotes that are marked.
+    pub(crate) quotes: usize,
+    /// Whether it may be quoted.
+    pub(crate) is_source: bool,
     pub(crate) has_text: bool,
     /// Content missing from its text.
     pub(crate) warnings: Vec<String>,

@@ -80,6 +80,11 @@ pub(crate) fn headline(figures: &Figures, recorded: &Recorded, not_quoted: &[&st
     if figures.sentences > 0 {
         parts.push(format!("{} of {} sentences quoted", figures.sentences_quoted, figures.sentences));
     }
+    // With coverage on the sentences above say what the quotes amount to.
+    if figures.passages == 0 && figures.quotes_found > 0 {
+        let (count, is_one) = (figures.quotes_found, figures.quotes_found == 1);
+        parts.push(format!("{count} {} found in the documents", if is_one { "quote" } else { "quotes" }));
+    }
     parts.extend(wrong(figures, recorded, not_quoted));
     if parts.is_empty() && files > 0 {
         parts.push(format!("{files} {} delivered", if files == 1 { "file" } else { "files" }));
@@ -168,6 +173,11 @@ mod tests {
             Some(
                 "152 requirements for 148 of 150 candidate sentences (6 merged); 12 of 12 passages; 312 of 640 sentences quoted."
             )
+        );
+        let quotes = Figures { quotes_found: 24, ..Figures::default() };
+        assert_eq!(
+            headline(&quotes, &Recorded::default(), &["questionnaire.csv"], 2).as_deref(),
+            Some("24 quotes found in the documents; nothing is quoted from questionnaire.csv (no_sources).")
         );
         let judged = Figures {
             judged: Some(Judged { accepted: 150, by_rule: 140, rejected: 2, failed: 0 }),

@@ -16,6 +16,7 @@ mod marks;
 mod page;
 mod passages;
 mod rendering;
+mod rests_on;
 mod stored;
 mod templates;
 mod writer;
@@ -27,6 +28,7 @@ pub use templates::environment;
 use marks::Marks;
 use plumbline_engine::{Change, Citation, Passage, Product, RecordedRequirement, Requirement};
 use plumbline_tools::{Workspace, WorkspaceError, part_path};
+use serde_json::Value;
 use uuid::Uuid;
 use writer::Writer;
 
@@ -39,8 +41,12 @@ pub(crate) struct Facts<'a> {
     pub(crate) prompt: &'a str,
     /// The system's headline, once the job has ended.
     pub(crate) headline: Option<&'a str>,
-    /// By their numbers.
+    /// By their numbers; none with `coverage: off`, where the report does not speak of coverage.
     pub(crate) passages: Vec<&'a Passage>,
+    /// The job's result, once it has one.
+    pub(crate) result: Option<&'a Value>,
+    /// Patterns of documents that nothing is quoted from.
+    pub(crate) no_sources: &'a [String],
     pub(crate) recorded: &'a [RecordedRequirement],
     /// The changes of the current step, which are not yet in the rows.
     pub(crate) changes: &'a [Change],

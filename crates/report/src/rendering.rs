@@ -52,9 +52,16 @@ impl Rendering {
         }
         rendering.tell(run, &recorded, no_sources);
         if run.reports() {
-            let (job, passages) = (run.job(), run.passages().collect());
-            let (prompt, headline) = (job.prompt.as_str(), rendering.headline());
-            let facts = Facts { job_id: job.id, prompt, headline, passages, recorded: &recorded, changes };
+            let facts = Facts {
+                job_id: run.job().id,
+                prompt: &run.job().prompt,
+                headline: rendering.headline(),
+                passages: run.passages().filter(|_| run.asks_for_coverage()).collect(),
+                result: run.result(),
+                no_sources,
+                recorded: &recorded,
+                changes,
+            };
             let content = crate::write(&facts, rows).await?;
             rendering.products.push(Product::WriteFile(FileWrite { path: REPORT.to_owned(), content }));
         }
@@ -77,7 +84,7 @@ impl Rendering {
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
         self.told = Some(SystemStatements {
             headline: headline::headline(&figures, &recorded, &not_quoted, run.delivered()),
-            decided: decided(run.passages()),
+            decided: decided(run.passages().filter(|_| run.asks_for_coverage())),
             counts: headline::counts(&figures, &recorded),
         });
     }

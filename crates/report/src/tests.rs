@@ -68,8 +68,24 @@ fn html(
 ) -> String {
     let passages: Vec<&Passage> = passages.iter().collect();
     let marks = Marks::of(citations, &passages);
-    let facts = Facts { job_id: ID, prompt: "Find <all> of it", headline: None, passages, recorded, changes: &[] };
-    let mut writer = Writer::new(&facts, sources, marks);
+    html_of(&Facts { passages, recorded, ..nothing() }, sources, texts, marks)
+}
+
+fn nothing() -> Facts<'static> {
+    Facts {
+        job_id: ID,
+        prompt: "Find <all> of it",
+        headline: None,
+        passages: Vec::new(),
+        result: None,
+        no_sources: &[],
+        recorded: &[],
+        changes: &[],
+    }
+}
+
+fn html_of(facts: &Facts<'_>, sources: &[Source], texts: &[&[&str]], marks: Marks) -> String {
+    let mut writer = Writer::new(facts, sources, marks);
     for parts in texts {
         writer.begin_document();
         for (at, part) in parts.iter().enumerate() {
@@ -144,8 +160,7 @@ fn hidden_content_is_reported() {
     let source = [source("input/a.pdf", Some("chunks/a.md"))];
     let recorded: Vec<RecordedRequirement> =
         (0..5_003).map(|n| requirement(&format!("req_{n}"), "One", "input/a.pdf", "elsewhere")).collect();
-    let facts =
-        Facts { job_id: ID, prompt: "", headline: None, passages: Vec::new(), recorded: &recorded, changes: &[] };
+    let facts = Facts { prompt: "", recorded: &recorded, ..nothing() };
     let mut writer = Writer::new(&facts, &source, Marks::of(Vec::new(), &[]));
     writer.begin_document();
     writer.write_part("[page 7]\n\nSome text.\n", "");
@@ -154,4 +169,25 @@ fn hidden_content_is_reported() {
     assert!(html.contains("The text behind page 7 is not shown: this file shows 8 MiB of text."), "{html}");
     assert!(html.contains("3 more requirements are not shown"));
     assert_eq!(html.matches("class=\"requirement\"").count(), 5_000);
+}
+
+/// Without passages nothing is said about coverage; each file is listed with what it rests on.
+#[test]
+fn files_of_a_job_without_coverage_are_listed_with_their_quotes() {
+    let sources = [source("input/a.pdf", Some("chunks/a.md")), source("input/questions.csv", Some("chunks/q.md"))];
+    let citations = vec![citation("cit_1", "input/a.pdf", 1, "Logs are kept.")];
+    let marks = Marks::of(citations, &[]);
+    let result = json!({"rests_on": {"output/answers.json": ["cit_1"]}});
+    let no_sources = ["questions*".to_owned()];
+    let facts = Facts { result: Some(&result), no_sources: &no_sources, ..nothing() };
+    let html = html_of(&facts, &sources, &[&["[page 1]\n\nLogs are kept.\n"], &["Are logs kept?\n"]], marks);
+    assert!(
+        html.contains("<a href=\"#c-cit_1\">Logs are kept.</a> <span class=\"sub\">input&#x2f;a.pdf, page 1</span>"),
+        "{html}"
+    );
+    assert!(html.contains("It rests on 1 quote found") && html.contains("<mark id=\"c-cit_1\">"), "{html}");
+    assert!(html.contains("<td>no source</td>") && html.contains("Nothing is quoted from this document"), "{html}");
+    for words in ["passages", "Not answered", "candidate"] {
+        assert!(!html.contains(words), "{words}: {html}");
+    }
 }

@@ -10,9 +10,11 @@ use super::{
     marks::{Mark, Marks},
     page,
     passages::{Counts, PassageLine},
+    rests_on,
 };
 use plumbline_documents::marked;
 use plumbline_engine::Source;
+use plumbline_tools::is_source;
 use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
 
@@ -37,7 +39,7 @@ impl Writer {
             marks.all.iter().filter_map(|mark| Some(((&*mark.document, &*mark.text), mark.citation.as_deref()?)));
         let quotes: HashMap<(&str, &str), &str> = quotes.collect();
         let cards = Cards::of(facts.standing(), &quotes);
-        let documents = documents(facts, sources);
+        let documents = documents(facts, sources, &marks);
         let open: Vec<_> = documents.iter().flat_map(open_passages).collect();
         let named = open.len().min(MOST_NAMED);
         let out = render(
@@ -51,6 +53,7 @@ impl Writer {
                 "quotes": facts.standing().map(|requirement| verified(&requirement.citations)).sum::<usize>(),
                 "requirements": cards.all.len() + cards.left_out,
                 "documents": documents,
+                "rests_on": rests_on::files(facts.result, &marks),
                 "open": open[..named],
                 "more_open": open.len() - named,
             }),
@@ -105,7 +108,7 @@ impl Writer {
     }
 }
 
-fn documents(facts: &Facts<'_>, sources: &[Source]) -> Vec<Document> {
+fn documents(facts: &Facts<'_>, sources: &[Source], marks: &Marks) -> Vec<Document> {
     let with_text = sources.iter().find(|source| source.text_path.is_some()).map(|source| &source.path);
     let document = |(number, source): (usize, &Source)| {
         let of = || facts.passages.iter().copied().filter(|passage| passage.document == source.path);
@@ -114,6 +117,8 @@ fn documents(facts: &Facts<'_>, sources: &[Source]) -> Vec<Document> {
             path: source.path.clone(),
             counts: Counts::of(of()),
             prefix: if is_first { String::new() } else { format!("document-{number}-") },
+            quotes: marks.open_of(&source.path).filter(|(_, mark)| mark.citation.is_some()).count(),
+            is_source: is_source(&source.path, facts.no_sources),
             has_text: source.text_path.is_some(),
             warnings: source.warnings.clone(),
             passages: of().map(PassageLine::of).collect(),

@@ -1,6 +1,6 @@
 //! Setting up, upgrading, deploying, watching, deleting.
 
-mod deploy;
+pub(crate) mod deploy;
 mod dev;
 mod doctor;
 mod migrations;

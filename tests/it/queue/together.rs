@@ -1,5 +1,6 @@
 //! All together: rows, servers and readers that each try to exhaust a worker's memory, next to a job of another login.
 
+use crate::operations::deploy::user::{self, User};
 use plumbline_system_tests::{PgPool, Uuid, World, documents, eventually, jobs::NewJob, probe::Probed};
 use serde_json::{Map, Value, json};
 use std::{
@@ -137,11 +138,13 @@ async fn large_documents(world: &World) {
     sqlx::query(insert).execute(&world.pool).await.expect("rows can be inserted");
 }
 
-/// A job with a document: its requests, and the seconds that it took.
-async fn paced(world: &World) -> (i64, f64) {
+/// A job of another login with a document: its requests, and the seconds that it took.
+async fn paced(world: &World, login: &User) -> (i64, f64) {
     let began = Instant::now();
     let policy = documents::policy(2);
-    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let insert = "SELECT enqueue_job('Extract the requirements', 'creator', document_name => 'policy.md', document_content => $1)";
+    let insert = sqlx::query_scalar(insert).bind(policy.markdown.as_bytes());
+    let job: Uuid = insert.fetch_one(&login.pool).await.expect("the login may insert a job");
     let done = world.becomes(job, "completed").await;
     (done.requests, began.elapsed().as_secs_f64())
 }
@@ -162,12 +165,13 @@ async fn large_documents_add_to_them_as_much_as_may_be_taken_in_at_once(pool: Pg
 }
 
 async fn all_together(pool: PgPool, with_documents: bool) {
-    let world = World::new(pool).await;
+    let world = user::world(pool).await;
+    let login = User::of(&world, "enqueue").await;
     let (address, hostile) = hostile_model().await;
     let [endless, junk] = ["endless", "junk"].map(|path| format!("{address}/{path}/v1"));
     world.let_rows_set(&["llm.base_url"], &[&endless, &junk]);
     let worker = Probed::start(&world, world.command(&["worker"])).await;
-    let (requests, alone) = paced(&world).await;
+    let (requests, alone) = paced(&world, &login).await;
     let readers = slow_readers(&world, &worker).await;
     let text = "# Archive\n\nInvoices must be kept for ten years.\n";
     let mut costly = Vec::new();
@@ -190,7 +194,7 @@ async fn all_together(pool: PgPool, with_documents: bool) {
         (streams >= EACH && values >= EACH).then_some(())
     };
     eventually("each hostile server to be asked", asked).await;
-    let (requests_beside, beside) = paced(&world).await;
+    let (requests_beside, beside) = paced(&world, &login).await;
     assert_eq!(requests_beside, requests, "the same job takes the same requests");
     let (status, said) = worker.ask("/healthz").await;
     assert_eq!(status, 200, "{said}");
@@ -203,7 +207,7 @@ async fn all_together(pool: PgPool, with_documents: bool) {
     let peak = worker.program.peak_memory_mib();
     let most = MOST_MIB + if with_documents { DOCUMENTS_MIB } else { 0 };
     println!(
-        "together: the worker had {peak} MiB at most, {most} are allowed; {} hostile jobs of {} ended; another job took \
+        "together: the worker had {peak} MiB at most, {most} are allowed; {} hostile jobs of {} ended; another login's job took \
          {requests} requests, and {:.1} times its time alone",
         ended(&world, &served).await,
         served.len(),
@@ -213,5 +217,6 @@ async fn all_together(pool: PgPool, with_documents: bool) {
     assert!(beside < MOST_TIMES * alone.max(2.0), "{alone:.1} s alone, {beside:.1} s beside all of them");
     drop(readers);
     worker.program.stop().await;
+    login.leave(&world).await;
     world.finish().await;
 }

@@ -58,14 +58,22 @@ impl Run {
         lists || (path == REPORT && !self.sources.is_empty())
     }
 
-    /// How many files the result just decided names.
-    pub fn delivered(&self) -> usize {
+    /// The result of the exit just decided.
+    pub fn result(&self) -> Option<&Value> {
         match &self.exit {
-            Some(JobExit::Completed { result } | JobExit::Review { result, .. }) => {
-                result["deliverables"].as_array().map_or(0, Vec::len)
-            }
-            _ => 0,
+            Some(JobExit::Completed { result } | JobExit::Review { result, .. }) => Some(result),
+            _ => None,
         }
+    }
+
+    /// How many files it names.
+    pub fn delivered(&self) -> usize {
+        self.result().and_then(|result| result["deliverables"].as_array()).map_or(0, Vec::len)
+    }
+
+    /// Whether its type asks how much of the documents was answered.
+    pub fn asks_for_coverage(&self) -> bool {
+        self.settings.coverage.is_some()
     }
 
     /// Adds the system's products to the changes of the job's exit, their files to the deliverables of its result, and

@@ -1,6 +1,9 @@
 //! The figures of a job's result and headline that the run knows.
 
-use crate::{Product, Run, Source, Verdict};
+use crate::{
+    Product, Run, Source, Verdict,
+    ledger::{Counts, Covered},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +32,8 @@ pub struct Figures {
     pub sentences_not_judged: usize,
     /// Documents with undecoded text.
     pub undecoded: usize,
+    /// Quotes of its files that were looked up and found when it ended.
+    pub quotes_found: u64,
     /// The judgements of a job that judges the requirements of others.
     pub judged: Option<Judged>,
 }
@@ -53,9 +58,13 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Run {
-    /// The job's figures at this point.
+    /// The job's figures at this point. With `coverage: off` those of the ledger are zero: no one asks how much of the
+    /// documents was answered.
     pub fn figures(&self) -> Figures {
-        let (covered, counts) = (self.ledger.covered(), self.ledger.counts());
+        let (covered, counts) = match self.settings.coverage {
+            Some(_) => (self.ledger.covered(), self.ledger.counts()),
+            None => (Covered::default(), Counts::default()),
+        };
         let undecoded = |source: &&Source| {
             !source.unread_pages.is_empty() || source.warnings.iter().any(|said| said.contains("could not be decoded"))
         };
@@ -71,6 +80,7 @@ impl Run {
             sentences_quoted: covered.sentences_quoted,
             sentences_not_judged: covered.sentences_not_judged,
             undecoded: self.sources.iter().filter(undecoded).count(),
+            quotes_found: self.result().and_then(|result| result["counts"]["quotes_checked"].as_u64()).unwrap_or(0),
             judged: self.settings.judges_requirements().then_some(self.state.judged),
         }
     }

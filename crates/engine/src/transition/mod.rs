@@ -18,8 +18,8 @@ mod prepared;
 mod tools_unavailable;
 
 use crate::{
-    Change, Illegal, InspectionCounts, JobExit, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage,
-    StageKind, ToolCall, ToolReturn, guardrail::budget,
+    Change, Illegal, Inspected, JobExit, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage, StageKind,
+    ToolCall, ToolReturn, guardrail::budget,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -42,12 +42,15 @@ pub(crate) enum Consequence {
     Exit(JobExit),
 }
 
-/// Adds the figures counted in the job's files to the result, if the return has them.
+/// Adds what was counted in the job's files, and what they rest on, to the result, if the return has it.
 fn count(exit: &mut JobExit, content: &str) {
     if let JobExit::Completed { result } | JobExit::Review { result, .. } = exit
-        && let Ok(counts) = serde_json::from_str::<InspectionCounts>(content)
+        && let Ok(Inspected { counts, rests_on }) = serde_json::from_str(content)
     {
         result["counts"] = json!(counts);
+        if !rests_on.is_empty() {
+            result["rests_on"] = json!(rests_on);
+        }
     }
 }
 

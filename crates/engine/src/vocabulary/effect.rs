@@ -73,7 +73,7 @@ impl Deref for OutsideCall<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The deliverables, required and named: an error if a condition is not met, otherwise the counts, a
-    /// [`InspectionCounts`](crate::InspectionCounts).
+    /// [`Inspected`](crate::Inspected).
     Deliverables {
         /// Whether the ids of requirements that they name are looked up.
         requirements: bool,

@@ -26,8 +26,8 @@ pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMe
 pub use error::{Corrupt, Illegal};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
-    Failure, FailureClass, Feedback, FinishReason, InspectionCounts, Intake, Outage, Outcome, OutcomeKind, Prepared,
-    Reply, Suspicion, ToolReturn, Usage,
+    Failure, FailureClass, Feedback, FinishReason, Inspected, InspectionCounts, Intake, Outage, Outcome, OutcomeKind,
+    Prepared, Reply, Suspicion, ToolReturn, Usage,
 };
 pub use recorded::{
     RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of, known_keys,

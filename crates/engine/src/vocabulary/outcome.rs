@@ -12,7 +12,7 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 use uuid::Uuid;
 
@@ -266,8 +266,25 @@ impl ToolReturn {
     }
 }
 
-/// The counts of the check of a job's files before `job_complete`: the content of that call's return, as JSON, and
-/// `counts` of the job's result.
+/// The outcome of the check of a job's files before `job_complete`: the content of that call's return, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Inspected {
+    /// `counts` of the job's result.
+    #[serde(flatten)]
+    pub counts: InspectionCounts,
+    /// `rests_on` of the job's result: by file, the ids of the citations of its quotes, in the file's order, each once.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rests_on: BTreeMap<String, Vec<String>>,
+}
+
+impl Inspected {
+    /// As the content of a return.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The counts of this check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InspectionCounts {
     /// Quotes that were checked and found.
@@ -276,13 +293,6 @@ pub struct InspectionCounts {
     pub documents: u64,
     /// Of these, those with a text to find quotes in.
     pub documents_extracted: u64,
-}
-
-impl InspectionCounts {
-    /// As the content of a return.
-    pub fn to_json(self) -> String {
-        serde_json::to_string(&self).unwrap_or_default()
-    }
 }
 
 /// A service that tool calls need is unavailable.

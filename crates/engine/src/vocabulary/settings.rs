@@ -91,7 +91,7 @@ pub struct Owed {
     /// The files, in the configuration's order.
     pub files: Vec<OwedFile>,
     /// Whether the outside checks files before `job_complete` is decided: it then gets the call, and returns an error
-    /// if a condition is not met, otherwise its counts ([`InspectionCounts`](crate::InspectionCounts)).
+    /// if a condition is not met, otherwise its counts ([`Inspected`](crate::Inspected)).
     pub is_inspected: bool,
 }
 

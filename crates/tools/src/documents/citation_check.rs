@@ -258,6 +258,52 @@ pub(crate) async fn not_in_any(env: &ToolEnv<'_>, quote: &str) -> Result<Option<
     Ok(Some(nearest))
 }
 
+/// Words seen in a document.
+pub(crate) enum Sight {
+    /// A quote.
+    Quote(Box<Citation>),
+    /// Words too few to be a citation of their own.
+    Words,
+}
+
+impl Sight {
+    /// The first and last page that the words are on; none in a document without pages, and of too few words.
+    pub(crate) fn pages(&self) -> Option<(u32, u32)> {
+        let Self::Quote(citation) = self else { return None };
+        let page = |page: i32| u32::try_from(page).ok();
+        let first = page(citation.page?)?;
+        Some((first, citation.page_to.and_then(page).unwrap_or(first)))
+    }
+
+    /// Whether there are too few of them for a citation.
+    pub(crate) fn is_too_short(&self) -> bool {
+        matches!(self, Self::Words)
+    }
+}
+
+/// Looks words up in a document, first on the given page; none if they do not occur.
+pub(crate) async fn sight(
+    env: &ToolEnv<'_>,
+    source: &Source,
+    words: &str,
+    page: Option<u32>,
+) -> Result<Option<Sight>, ToolError> {
+    let claim = Claim { source: &source.path, page, quote: words };
+    Ok(match look_up(env, source, claim).await? {
+        Match::Found(found) | Match::OnOtherPage(found) => Some(Sight::Quote(Box::new(citation(source, found)))),
+        Match::TooShort => contains(env, source, claim).await?.then_some(Sight::Words),
+        Match::NotFound { .. } => None,
+    })
+}
+
+/// The citation of a quote that was seen, with the sentences that it touches.
+pub(crate) async fn placed_sight(env: &ToolEnv<'_>, sight: Sight) -> Result<Option<Citation>, ToolError> {
+    match sight {
+        Sight::Quote(citation) => placed(env, *citation).await.map(Some),
+        Sight::Words => Ok(None),
+    }
+}
+
 /// The sentences that a quote touches at each occurrence in the documents; empty if it occurs in none.
 pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
     let mut places = Vec::new();
@@ -300,24 +346,32 @@ async fn stands_as_it_is(text: String, quote: &str) -> bool {
 
 /// Whether any document of the job contains a quote.
 pub(crate) async fn stands(env: &ToolEnv<'_>, quote: &str) -> Result<bool, WorkspaceError> {
-    for text_path in env.overlay.sources().iter().filter_map(|source| source.text_path.as_deref()) {
-        let parts = parts_of(env.overlay, text_path);
-        let claim = Claim { source: text_path, page: None, quote };
-        for path in &parts {
-            let contains = |text: &SourceText, quote: &str, _: Option<u32>| text.contains(quote);
-            let text = prepared(env, path).await?;
-            if let Some(text) = text
-                && ask(text, claim, contains).await
-            {
-                return Ok(true);
-            }
+    for source in env.overlay.sources() {
+        if contains(env, source, Claim { source: &source.path, page: None, quote }).await? {
+            return Ok(true);
         }
-        for pair in parts.windows(2) {
-            if let (Some(before), Some(after)) = (env.overlay.read(&pair[0]).await?, env.overlay.read(&pair[1]).await?)
-                && matches!(find_at_joint(before, after, claim).await, Match::Found(_))
-            {
-                return Ok(true);
-            }
+    }
+    Ok(false)
+}
+
+/// Whether a document's text contains a quote, however short.
+async fn contains(env: &ToolEnv<'_>, source: &Source, claim: Claim<'_>) -> Result<bool, WorkspaceError> {
+    let Some(text_path) = source.text_path.as_deref() else { return Ok(false) };
+    let parts = parts_of(env.overlay, text_path);
+    for path in &parts {
+        let contains = |text: &SourceText, quote: &str, _: Option<u32>| text.contains(quote);
+        let text = prepared(env, path).await?;
+        if let Some(text) = text
+            && ask(text, claim, contains).await
+        {
+            return Ok(true);
+        }
+    }
+    for pair in parts.windows(2) {
+        if let (Some(before), Some(after)) = (env.overlay.read(&pair[0]).await?, env.overlay.read(&pair[1]).await?)
+            && matches!(find_at_joint(before, after, claim).await, Match::Found(_))
+        {
+            return Ok(true);
         }
     }
     Ok(false)

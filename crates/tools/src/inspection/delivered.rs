@@ -1,7 +1,7 @@
 //! Which sentences of the documents are touched by quotes in the delivered files, for a job that records no
 //! requirements.
 
-use super::{forms, names_of_documents, quotes_in};
+use super::{names_of_documents, quotes::forms, quotes_in};
 use crate::documents::citation_check::places_of;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
@@ -18,7 +18,7 @@ pub(super) async fn touched(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Res
     let mut touched: Vec<Touched> = Vec::new();
     for path in delivered(env, call) {
         for quote in quotes_in(env, &path).await?.unwrap_or_default() {
-            let places = places_of_forms(env, &quote).await?;
+            let places = places_of_forms(env, &quote.text).await?;
             touched.extend(places);
         }
     }
@@ -39,7 +39,7 @@ fn delivered(env: &ToolEnv<'_>, call: &Map<String, Value>) -> BTreeSet<String> {
 
 async fn places_of_forms(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
     for form in forms(quote, &names_of_documents(env)) {
-        let places = places_of(env, form).await?;
+        let places = places_of(env, form.text).await?;
         if !places.is_empty() {
             return Ok(places);
         }

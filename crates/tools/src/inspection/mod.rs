@@ -2,6 +2,7 @@
 //! in its documents. The engine reports missing files.
 
 mod delivered;
+mod looked_up;
 pub(crate) mod owed;
 mod quotes;
 
@@ -10,12 +11,14 @@ use super::requirements::recorded::named;
 use crate::documents::citation_check;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
+use looked_up::{LookedUp, look_up};
 pub use owed::{Inspection, OwedContent};
 use owed::{MAX_NAMED, and_more, cut};
 use plumbline_bounds::{run_blocking, run_costly};
-use plumbline_engine::{InspectionCounts, Product, Source, tools::gives_up};
-use quotes::{forms, how_to_quote, in_headings, quotes};
+use plumbline_engine::{Citation, Inspected, InspectionCounts, Product, Source, tools::gives_up};
+use quotes::{Quoted, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// What to check besides the files' required contents.
 #[derive(Clone, Copy)]
@@ -49,25 +52,36 @@ impl Inspection {
     async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> ToolResult {
         let mut wrong = self.wrong_contents(env, call).await?;
         let texts = Texts::of(env);
-        let mut unfound = Vec::new();
-        let mut counts = texts.counts;
+        let (mut misplaced, mut unfound, mut citations) = (Vec::new(), Vec::new(), Vec::new());
+        let mut inspected = Inspected { counts: texts.counts, ..Inspected::default() };
         for path in self.quoting.iter().filter(|path| !gives_up(call, path)) {
             let Some(quotes) = quotes_in(env, path).await? else { continue };
-            counts.quotes_checked += quotes.len() as u64;
+            inspected.counts.quotes_checked += quotes.len() as u64;
             if quotes.is_empty() {
                 wrong.push(format!("{path} holds no quote that could be looked up: {}", how_to_quote(path)));
             }
+            let mut rests_on = Vec::new();
             for quote in quotes {
-                unfound.extend(self::unfound(env, path, &quote, &texts).await?);
+                match look_up(env, path, &quote).await? {
+                    LookedUp::Found(citation) => rests_on.extend(citation),
+                    LookedUp::Elsewhere(wrong) => misplaced.push(wrong),
+                    LookedUp::Nowhere => unfound.push(self::unfound(env, path, &quote.text, &texts).await?),
+                }
             }
+            if !rests_on.is_empty() {
+                inspected.rests_on.insert(path.clone(), ids(&rests_on));
+            }
+            citations.extend(rests_on);
         }
         let remedy = match &texts.remedy {
             Some(remedy) if !unfound.is_empty() => remedy,
             Some(_) | None => "Correct these files.",
         };
+        wrong.extend(misplaced);
         wrong.extend(unfound);
         if wrong.is_empty() {
-            return Ok(Output::text(counts.to_json()));
+            let products = unknown_yet(env, citations).await?;
+            return Ok(Output { products, ..Output::text(inspected.to_json()) });
         }
         let more = and_more(wrong.len().saturating_sub(MAX_NAMED));
         wrong.truncate(MAX_NAMED);
@@ -91,7 +105,7 @@ impl Inspection {
 
 /// The quotes in a file, if it exists. Text that a heading repeats from a document that is not a source, such as a
 /// question, does not count.
-async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>, ToolError> {
+async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<Quoted>>, ToolError> {
     let Some(content) = env.overlay.read(path).await? else { return Ok(None) };
     let path = path.to_owned();
     let both = move |_: &_| {
@@ -100,7 +114,7 @@ async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>,
     };
     let (mut quotes, headings) = run_blocking(both).await;
     for quote in headings {
-        if citation_check::in_no_source(env, &quote).await?.is_none() {
+        if citation_check::in_no_source(env, &quote.text).await?.is_none() {
             quotes.push(quote);
         }
     }
@@ -144,28 +158,37 @@ impl Texts {
 /// There was no text to look it up in.
 const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
 
-/// The message for a quote that is in no document.
-async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
-    let Some(nearest) = citation_check::not_in_any(env, quote).await? else { return Ok(None) };
-    let documents = names_of_documents(env);
-    for form in forms(quote, &documents).into_iter().filter(|form| *form != quote) {
-        if citation_check::not_in_any(env, form).await?.is_none() {
-            return Ok(None);
+/// The ids of citations, each once.
+fn ids(citations: &[Citation]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    citations.iter().map(|citation| citation.id.clone()).filter(|id| seen.insert(id.clone())).collect()
+}
+
+/// The citations that the job does not have yet, each once.
+async fn unknown_yet(env: &ToolEnv<'_>, citations: Vec<Citation>) -> Result<Vec<Product>, ToolError> {
+    env.overlay.look_up(ids(&citations), Vec::new()).await?;
+    let mut seen = HashSet::new();
+    let mut products = Vec::new();
+    for citation in citations {
+        if seen.insert(citation.id.clone()) && env.overlay.citation(&citation.id).await?.is_none() {
+            products.push(Product::AddCitation(citation));
         }
     }
+    Ok(products)
+}
+
+/// The message for a quote that is in no document.
+async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<String, ToolError> {
     if let Some(document) = citation_check::in_no_source(env, quote).await? {
-        return Ok(Some(format!(
-            "{path} quotes \"{}\", which stands only in {document}, which is no source",
-            cut(quote)
-        )));
+        return Ok(format!("{path} quotes \"{}\", which stands only in {document}, which is no source", cut(quote)));
     }
     let place = texts.unfound;
-    let nearest = match nearest {
+    let nearest = match citation_check::not_in_any(env, quote).await?.flatten() {
         _ if place == COULD_NOT_BE_LOOKED_UP => String::new(),
         Some(passage) => format!(" (the nearest passage is \"{}\")", cut(&passage.text)),
         None => " (nothing in the documents is like it)".to_owned(),
     };
-    Ok(Some(format!("{path} quotes \"{}\", {place}{nearest}", cut(quote))))
+    Ok(format!("{path} quotes \"{}\", {place}{nearest}", cut(quote)))
 }
 
 /// The names by which files refer to the job's documents as sources.

@@ -1,6 +1,7 @@
 //! The refusals of `job_complete`.
 
 use crate::bench::Bench;
+use plumbline_engine::Product;
 use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -55,7 +56,11 @@ async fn a_quote_that_every_text_lacks_is_wrong_and_one_that_is_found_is_not() {
     let found = Bench::new().extracted("input/a.pdf", "chunks/a.md", text).document("input/x.md", b"x");
     let done = quoting(found).turn(&[("job_complete", json!({}))]).await.remove(0);
     let counts: Value = serde_json::from_str(&done.content).expect(&done.content);
-    assert_eq!(counts, json!({"quotes_checked": 1, "documents": 2, "documents_extracted": 1}));
+    assert_eq!(counts["quotes_checked"], 1, "{counts}");
+    assert_eq!((&counts["documents"], &counts["documents_extracted"]), (&json!(2), &json!(1)));
+    let [Product::AddCitation(citation)] = &done.products[..] else { panic!("{:?}", done.products) };
+    assert_eq!((citation.source.as_str(), citation.page), ("input/a.pdf", Some(1)));
+    assert_eq!(counts["rests_on"], json!({"output/a.md": [citation.id]}));
 }
 
 /// A file whose quotes must be found must contain some; the refusal says how to write them.
@@ -207,4 +212,119 @@ async fn an_undelivered_file_is_not_checked() {
     let both = json!({"undelivered": [item("output/a.md"), "output/b.json: no document answers it"]});
     let done = bench.turn(&[("job_complete", both)]).await.remove(0);
     assert!(!done.is_error, "{}", done.content);
+}
+
+/// A job with two documents, one of which has pages, that delivers this file.
+fn placed(path: &str, content: &str) -> Bench {
+    let plan =
+        "[page 1]\n\nThe plan is exercised twice a year.\n\n[page 2]\n\nEach exercise is recorded by its owner.\n";
+    let policy = "Logs are kept for a year.\n\nThe plan of the office is secret.\n";
+    let mut bench = Bench::new().extracted("input/security-plan.pdf", "chunks/plan.md", plan).extracted(
+        "input/policy.md",
+        "chunks/policy.md",
+        policy,
+    );
+    bench.inspection = Some(Inspection { files: Vec::new(), quoting: vec![path.into()] });
+    bench.place(path, content);
+    bench
+}
+
+async fn outcome(path: &str, content: &str) -> Result<(), String> {
+    let bench = placed(path, content);
+    let done = bench.turn(&[("job_complete", json!({}))]).await.remove(0);
+    if done.is_error { Err(done.content) } else { Ok(()) }
+}
+
+/// The place beside a quote is checked as the quote is: in keys, in a source behind it, in a line with a dash.
+#[tokio::test]
+async fn a_wrong_place_beside_a_quote_is_refused_with_the_right_one() {
+    let words = "The plan is exercised twice a year";
+    let of = |rest: Value| {
+        let mut fields = json!({"quote": words});
+        fields.as_object_mut().expect("an object").extend(rest.as_object().cloned().unwrap_or_default());
+        ("output/a.json", json!({"answers": [fields]}).to_string())
+    };
+    let text = |text: String| ("output/a.md", text);
+    let cases = [
+        (
+            of(json!({"document": "annual-report-2019.pdf"})),
+            "is no document of the job; the words are in input/security-plan.pdf, page 1",
+        ),
+        (
+            of(json!({"source": "annual-report-2019.pdf, page 1"})),
+            "is no document of the job; the words are in input/security-plan.pdf, page 1",
+        ),
+        (
+            of(json!({"document": "policy.md"})),
+            "gives input/policy.md for \"The plan is exercised twice a year\", but the words are in input/security-plan.pdf, page 1",
+        ),
+        (
+            of(json!({"document": "security-plan.pdf", "page": 77})),
+            "gives page 77 for \"The plan is exercised twice a year\", but the words are on page 1 of input/security-plan.pdf",
+        ),
+        (of(json!({"pages": "2-3"})), "gives page 2, 3 for"),
+        (of(json!({"page": "p. 2"})), "but the words are on page 1 of input/security-plan.pdf"),
+        (
+            ("output/a.json", json!({"source": "policy.md", "quotes": [{"quote": words}]}).to_string()),
+            "but the words are in input/security-plan.pdf",
+        ),
+        (
+            ("output/a.jsonl", format!("{}\n", json!({"verbatim": words, "file": "policy.md"}))),
+            "but the words are in input/security-plan.pdf",
+        ),
+        (text(format!("> {words}.\n> — policy.md, page 12\n")), "gives input/policy.md for"),
+        (text(format!("> {words}.\n\n— annual-report-2019.pdf, page 3\n")), "is no document of the job"),
+        (text(format!("> {words}. (annual-report-2019.pdf)\n")), "is no document of the job"),
+        (text(format!("It says \"{words}\" (security-plan.pdf, page 2).\n")), "but the words are on page 1"),
+        (
+            text("> Logs are kept for a year.\n> — policy.md, page 12\n".into()),
+            "gives page 12 for \"Logs are kept for a year.\", but input/policy.md has no pages",
+        ),
+    ];
+    for ((path, content), expected) in cases {
+        let refused = outcome(path, &content).await.expect_err(&content);
+        assert!(refused.contains(expected), "{content}\n{refused}");
+    }
+}
+
+/// The right place is accepted in each of its spellings, and so are words that name no place.
+#[tokio::test]
+async fn a_right_place_beside_a_quote_is_accepted() {
+    let words = "The plan is exercised twice a year";
+    for place in [
+        json!({"document": "input/security-plan.pdf", "page": 1}),
+        json!({"document": "Security Plan", "pages": [1, 2]}),
+        json!({"source": "security-plan.pdf, p. 1"}),
+        json!({"source": "the second annex"}),
+        json!({"document": "chunks/plan.md"}),
+        json!({"document": null, "page": null}),
+        json!({"document_type": "report", "page_count": 9}),
+        json!({"source": "https://example.com/plan.html"}),
+    ] {
+        let mut fields = json!({"quote": words});
+        fields.as_object_mut().expect("an object").extend(place.as_object().cloned().unwrap_or_default());
+        assert_eq!(outcome("output/a.json", &json!([fields]).to_string()).await, Ok(()), "{place}");
+    }
+    let title = json!({"document": "Answers of 2026", "answers": [{"quotes": [{"quote": words}]}]});
+    outcome("output/a.json", &title.to_string()).await.expect("the outer `document` is the file's own title");
+    let page_one = json!({"quote": "Logs are kept for a year.", "document": "policy.md", "page": 1});
+    outcome("output/a.json", &page_one.to_string()).await.expect("a document without pages is one page");
+    for text in [
+        format!("> {words}.\n> — security-plan.pdf, page 1\n"),
+        format!("> {words}.\n\n— Security plan, section 7\n"),
+        format!("> {words}.\n\n- The next item of a list, page 9\n"),
+        format!("It says \"{words}\" (twice, that is) and no more.\n"),
+    ] {
+        outcome("output/a.md", &text).await.expect(&text);
+    }
+}
+
+/// A quote key makes one word a quote; in running text it is a term.
+#[tokio::test]
+async fn short_quotes_under_keys_are_looked_up() {
+    for (word, found) in [("secret", true), ("twice", true), ("secre", false), ("ten years", false)] {
+        let content = json!([{"quote": word}, {"quote": "Logs are kept for a year."}]).to_string();
+        assert_eq!(outcome("output/a.json", &content).await.is_ok(), found, "{word}");
+    }
+    outcome("output/a.md", "A \"ten years\" rule.\n\n> Logs are kept for a year.\n").await.expect("a term");
 }

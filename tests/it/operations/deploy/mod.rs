@@ -13,4 +13,4 @@ mod restore;
 mod role_table;
 mod roles;
 mod statements;
-mod user;
+pub(crate) mod user;

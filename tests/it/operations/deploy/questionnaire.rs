@@ -124,10 +124,35 @@ async fn outcome(logins: &Logins, job: Uuid) {
     let counts: Value = serde_json::from_str(&counts).expect("counts");
     assert!(counts["quotes_checked"].as_i64() >= Some(12), "{counts}");
     assert_eq!(counts["documents"], 4, "a document of `no_sources` is not counted: {counts}");
+    what_it_rests_on(logins, job).await;
     let commands = "SELECT string_agg(command, ' ' ORDER BY at) FROM job_commands WHERE job_id = $1";
     assert_eq!(ask(&logins.watch, commands, job).await, "resume_job send_feedback approve_job");
     logins.validate.must_not(&["SELECT approve_job(id) FROM jobs", "UPDATE jobs SET status = 'cancelled'"]).await;
     logins.watch.must_not(&["SELECT approve_job(id) FROM jobs"]).await;
+}
+
+/// The quotes that the gate looked up are rows, marked in the report and listed by file; coverage is not mentioned.
+async fn what_it_rests_on(logins: &Logins, job: Uuid) {
+    let rests_on = "SELECT string_agg(f.path || ': ' || jsonb_array_length(f.ids), ', ' ORDER BY f.path)
+                    FROM jobs, jsonb_each(result -> 'rests_on') AS f(path, ids) WHERE id = $1";
+    let rests_on = ask(&logins.watch, rests_on, job).await;
+    assert!(rests_on.starts_with("output/answers.json: ") && rests_on.contains(", output/answers.md: "), "{rests_on}");
+    let lost = "SELECT count(*)::text FROM jobs, jsonb_each(result -> 'rests_on') AS f(path, ids),
+                jsonb_array_elements_text(ids) AS i(id)
+                WHERE jobs.id = $1 AND NOT EXISTS (SELECT FROM citations c WHERE c.job_id = $1 AND c.id = i.id AND c.verified)";
+    assert_eq!(ask(&logins.watch, lost, job).await, "0", "each is a row");
+    let report = "SELECT convert_from(workspace_file($1, 'output/report.html'), 'UTF8')";
+    let report = ask(&logins.watch, report, job).await;
+    let marks = report.matches("<mark id=\"c-cit_").count();
+    let rows = "SELECT count(*)::text FROM citations WHERE job_id = $1";
+    assert_eq!(marks.to_string(), ask(&logins.watch, rows, job).await, "each is marked");
+    assert!(report.contains("It rests on ") && report.contains("Nothing is quoted from this document"), "{report}");
+    for words in ["Not answered", "passages are answered", "Not cited:", "andidates cited"] {
+        assert!(!report.contains(words), "{words}");
+    }
+    let headline = ask(&logins.watch, "SELECT headline FROM job_summary WHERE id = $1", job).await;
+    assert!(headline.contains("quotes found in the documents") && !headline.contains("passage"), "{headline}");
+    assert_eq!(ask(&logins.watch, "SELECT coverage::text FROM job_summary WHERE id = $1", job).await, "");
 }
 
 fn answers(file: &str) -> Vec<Value> {

@@ -6,18 +6,18 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 const ROLES: &str = include_str!("../../../../deploy/roles.sql");
 
 /// SQLSTATE: insufficient privilege.
-pub(super) const REFUSED: &str = "42501";
+pub(crate) const REFUSED: &str = "42501";
 
 /// A user in one of the roles, and how it reaches the world's database.
-pub(super) struct User {
+pub(crate) struct User {
     name: String,
     url: String,
-    pub(super) pool: PgPool,
+    pub(crate) pool: PgPool,
 }
 
 impl User {
     /// A new user in `plumbline_<role>`.
-    pub(super) async fn of(world: &World, role: &str) -> Self {
+    pub(crate) async fn of(world: &World, role: &str) -> Self {
         let name = format!("test_{role}_{}", Uuid::now_v7().simple());
         let create = format!("CREATE ROLE {name} LOGIN PASSWORD 'a-password-for-tests' IN ROLE plumbline_{role}");
         world.pool.execute(AssertSqlSafe(create)).await.expect("a user can be created");
@@ -27,26 +27,26 @@ impl User {
     }
 
     /// The login.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// A command of the program as this user.
-    pub(super) fn command(&self, world: &World, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, world: &World, arguments: &[&str]) -> Command {
         let mut command = world.command(arguments);
         command.env("DATABASE_URL", &self.url);
         command
     }
 
     /// Runs a command to its end and returns its output.
-    pub(super) async fn run(&self, world: &World, arguments: &[&str]) -> String {
+    pub(crate) async fn run(&self, world: &World, arguments: &[&str]) -> String {
         let ended = world.start(self.command(world, arguments)).ended().await;
         assert_eq!(ended.code, Some(0), "{arguments:?} as {}: {}", self.name, ended.stderr);
         ended.stdout
     }
 
     /// Asserts that each statement is refused for want of rights, and for no other reason.
-    pub(super) async fn must_not(&self, statements: &[&str]) {
+    pub(crate) async fn must_not(&self, statements: &[&str]) {
         for statement in statements {
             let refused = self.pool.execute(AssertSqlSafe(*statement)).await.map(|_| ());
             let code = refused.as_ref().err().and_then(sqlx::Error::as_database_error).and_then(|error| error.code());
@@ -55,7 +55,7 @@ impl User {
     }
 
     /// Calls one of the SQL functions that take a job, as `name($1)`.
-    pub(super) async fn call(&self, function: &str, id: Uuid) -> String {
+    pub(crate) async fn call(&self, function: &str, id: Uuid) -> String {
         let statement = format!("SELECT {function}");
         sqlx::query_scalar(AssertSqlSafe(statement))
             .bind(id)
@@ -65,7 +65,7 @@ impl User {
     }
 
     /// Ends the user: roles belong to the server and would outlive the test's database.
-    pub(super) async fn leave(self, world: &World) {
+    pub(crate) async fn leave(self, world: &World) {
         self.pool.close().await;
         // A session outlives its connection by a moment, and so do its temporary tables.
         eventually("the user's sessions to end", async || {
@@ -79,12 +79,12 @@ impl User {
 }
 
 /// Applies `deploy/roles.sql`.
-pub(super) async fn apply(pool: &PgPool) {
+pub(crate) async fn apply(pool: &PgPool) {
     pool.execute(ROLES).await.expect("roles.sql can be applied");
 }
 
 /// A world in whose database there are the roles.
-pub(super) async fn world(pool: PgPool) -> World {
+pub(crate) async fn world(pool: PgPool) -> World {
     let world = World::new(pool).await;
     apply(&world.pool).await;
     world
