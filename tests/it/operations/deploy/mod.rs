@@ -13,4 +13,5 @@ mod restore;
 mod role_table;
 mod roles;
 mod statements;
+mod switchover;
 pub(crate) mod user;

@@ -74,7 +74,7 @@ async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) 
 }
 
 /// A worker on the restored database, until nothing is left to do. The worker of the dump is dead there.
-async fn finish_elsewhere(world: &World, url: &str, workspace: &Path) {
+pub(super) async fn finish_elsewhere(world: &World, url: &str, workspace: &Path) {
     let mut command = world.command(&["worker", "--until-idle"]);
     command.env("DATABASE_URL", url).env("PLUMBLINE_WORKSPACE_DIR", workspace);
     let ended = world.start(command).ended().await;
