@@ -78,7 +78,11 @@ pub(super) fn parted<'a>(quote: &'a str, documents: &[&str]) -> Option<(&'a str,
     let mut ends: Vec<(usize, usize)> = ends.filter_map(|before| Some((quote.rfind(before)?, before.len()))).collect();
     ends.sort_unstable();
     let (at, before) = ends.into_iter().find(|(at, before)| is_source(&quote[at + before..], documents))?;
-    Some((quote[..at].trim_end().trim_end_matches(super::text::is_mark).trim_end(), &quote[at + before..]))
+    Some((quote[..at].trim_end().trim_end_matches(is_mark).trim_end(), &quote[at + before..]))
+}
+
+pub(super) fn is_mark(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„' | '«' | '»')
 }
 
 /// Whether a text is the source of a quote: it names a document or another file, or begins with a place.

@@ -1,7 +1,7 @@
 //! Quotes in running text: block quotes, and text in quotation marks, each with the words beside it that may name its
 //! source.
 
-use super::{Quoted, counts, is_heading, place};
+use super::{Quoted, counts, is_heading, place, place::is_mark};
 
 /// Opening quotation marks, each with its possible closing ones.
 const MARKS: [(char, &[char]); 5] =
@@ -89,10 +89,6 @@ pub(super) fn in_marks(paragraph: &str, found: &mut Vec<Quoted>) {
         quote.place.is_beside(place::behind_quote(rest));
         found.push(quote);
     }
-}
-
-pub(super) fn is_mark(c: char) -> bool {
-    matches!(c, '"' | '“' | '”' | '„' | '«' | '»')
 }
 
 /// The text after a link's address and title, `address "title")`; none if the link is never closed.
