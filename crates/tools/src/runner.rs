@@ -144,7 +144,7 @@ impl ToolRunner {
         };
         let done = bounded(call, env, limit, after_failure(tool.spec.replay), compared).await?;
         match env.ctx.inspection {
-            Some(inspection) => Ok(inspection.remarked(done, limit).await),
+            Some(inspection) => Ok(inspection.remarked(env, done, limit).await),
             None => Ok(done),
         }
     }

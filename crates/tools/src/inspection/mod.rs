@@ -1,6 +1,7 @@
 //! Checks of a job's files before completion: whether its deliverables are valid JSON, and whether their quotes occur
 //! in its documents. The engine reports missing files.
 
+mod at_once;
 mod delivered;
 mod looked_up;
 pub(crate) mod owed;
@@ -103,10 +104,15 @@ impl Inspection {
     }
 }
 
-/// The quotes in a file, if it exists. Text that a heading repeats from a document that is not a source, such as a
-/// question, does not count.
+/// The quotes in a file, if it exists.
 async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<Quoted>>, ToolError> {
     let Some(content) = env.overlay.read(path).await? else { return Ok(None) };
+    quotes_of(env, path, content).await.map(Some)
+}
+
+/// The quotes in a file's content. Text that a heading repeats from a document that is not a source, such as a question,
+/// does not count.
+async fn quotes_of(env: &ToolEnv<'_>, path: &str, content: Vec<u8>) -> Result<Vec<Quoted>, ToolError> {
     let path = path.to_owned();
     let both = move |_: &_| {
         let text = String::from_utf8_lossy(&content);
@@ -118,7 +124,7 @@ async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<Quoted>>,
             quotes.push(quote);
         }
     }
-    Ok(Some(quotes))
+    Ok(quotes)
 }
 
 /// The documents' texts, in which quotes are looked up, and the message for a quote in none of them.

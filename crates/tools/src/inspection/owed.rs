@@ -1,13 +1,9 @@
 //! The deliverables whose content is checked, and their errors.
 
-use crate::error::Output;
 use crate::schemas::{BoundedSchema, SchemaBudget};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
-use plumbline_bounds::run_costly;
-use plumbline_engine::Product;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Maximum schema errors of a file, and maximum documents, named in a refusal; the others are counted.
 pub(super) const MAX_NAMED: usize = 5;
@@ -29,22 +25,6 @@ impl Inspection {
     /// Whether there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.quoting.is_empty() && !self.files.iter().any(OwedContent::is_looked_into)
-    }
-
-    /// The result of a call that wrote an owed file, with a remark if the file is not yet as required: the model fixes
-    /// it sooner than at the end. A check that takes longer than a call may is left to the end.
-    pub(crate) async fn remarked(&self, mut done: Output, limit: Duration) -> Output {
-        for product in &done.products {
-            let Product::WriteFile(written) = product else { continue };
-            let is_owed = |file: &&OwedContent| file.path == written.path && file.is_looked_into();
-            let Some(file) = self.files.iter().find(is_owed).cloned() else { continue };
-            let content = written.content.clone();
-            let looked = run_costly(move |_| file.wrong(&content));
-            if let Ok(Some(wrong)) = tokio::time::timeout(limit, looked).await {
-                done.content.push_str(&format!("\n\nNot yet what the job owes: {wrong}."));
-            }
-        }
-        done
     }
 }
 

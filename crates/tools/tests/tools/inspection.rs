@@ -328,3 +328,25 @@ async fn short_quotes_under_keys_are_looked_up() {
     }
     outcome("output/a.md", "A \"ten years\" rule.\n\n> Logs are kept for a year.\n").await.expect("a term");
 }
+
+/// The result of a write says at once which quotes are in no document, and which are elsewhere.
+#[tokio::test]
+async fn what_is_written_is_looked_up_at_once() {
+    let mut bench = placed("output/a.md", "");
+    let content = "> The plan is exercised twice a year.\n\n> The plan is exercised every week.\n\n> Logs are kept for a year.\n> — security-plan.pdf\n";
+    let written = bench.ok("write_file", json!({"path": "output/a.md", "content": content})).await;
+    let (_, said) = written.split_once("Not yet what the job owes: ").expect(&written);
+    assert_eq!(said.matches("output/a.md ").count(), 2, "{said}");
+    for words in [
+        "quotes \"The plan is exercised every week.\", which occurs in no document of the job (the nearest passage is \"The plan is exercised\")",
+        "but the words are in input/policy.md",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let other = bench.ok("write_file", json!({"path": "output/b.md", "content": content})).await;
+    assert!(!other.contains("Not yet"), "{other}");
+    let appended = bench
+        .ok("write_file", json!({"path": "output/a.md", "content": "\n> Each exercise is recorded.\n", "append": true}))
+        .await;
+    assert!(!appended.contains("Not yet"), "only what was added is looked up: {appended}");
+}
