@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 
 /// A key with one of these words in its name contains a quote.
 pub(super) const KEYS: [&str; 4] = ["quote", "quotation", "verbatim", "excerpt"];
-/// Words of a key whose value names a document by its file name.
-const DOCUMENT: [&str; 5] = ["document", "doc", "file", "filename", "source"];
+/// Words of a key whose value is the name of a document.
+const NAME: [&str; 4] = ["document", "doc", "file", "filename"];
+/// Words of a key whose value may name a document and a page, in words or as an object.
+const PLACE: [&str; 5] = ["source", "location", "reference", "place", "citation"];
 /// Words of a key whose value is a page.
 const PAGE: [&str; 2] = ["page", "pages"];
 /// Words without a meaning of their own in these keys: `source_page`, `file_name`, `page_number`, `quote_text`.
@@ -65,20 +67,25 @@ fn beside(fields: &Map<String, Value>, marks: &[String], above: &SaidPlace) -> S
         return SaidPlace::default();
     }
     let with = |names: &[&str], marks: &[String]| {
-        fields.iter().find(|(key, value)| !value.is_null() && is_key_of(key, names, marks))
+        let found = fields.iter().find(|(key, value)| !value.is_null() && is_key_of(key, names, marks));
+        found.map(|(_, value)| value)
     };
     let of = |names: &[&str]| with(names, marks).or_else(|| with(names, &[]));
-    let document = of(&DOCUMENT).and_then(|(key, value)| {
-        let is_name = words_of(key).iter().any(|word| word != "source" && DOCUMENT.contains(&word.as_str()));
-        let name = value.as_str().map(str::trim).filter(|name| !name.is_empty())?.to_owned();
-        Some(if is_name { SaidDocument::Name(name) } else { SaidDocument::Words(name) })
-    });
-    let pages = of(&PAGE).map(|(_, value)| pages_of(value)).unwrap_or_default();
-    match (document, pages.is_empty()) {
-        (None, true) => above.clone(),
-        (None, false) => SaidPlace { document: above.document.clone(), pages },
+    let text = |value: &Value| value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (name, place) = (of(&NAME).and_then(text), of(&PLACE));
+    let inner = place.and_then(Value::as_object).map(|inner| beside(inner, &[], &SaidPlace::default()));
+    let inner = inner.unwrap_or_default();
+    let words = place.and_then(text);
+    let mut pages = of(&PAGE).map(pages_of).unwrap_or(inner.pages);
+    if let (true, Some(_), Some(words)) = (pages.is_empty(), &name, &words) {
+        // A number alone may be a section.
+        pages = super::place::pages(&format!("in {words}"));
+    }
+    match name.map(SaidDocument::Name).or(inner.document).or(words.map(SaidDocument::Words)) {
         // A page above belongs to the document above.
-        (Some(document), _) => SaidPlace { document: Some(document), pages },
+        Some(document) => SaidPlace { document: Some(document), pages },
+        None if pages.is_empty() => above.clone(),
+        None => SaidPlace { document: above.document.clone(), pages },
     }
 }
 
@@ -112,7 +119,7 @@ fn words_of(key: &str) -> Vec<String> {
 /// `12`, `[12, 13]`, `"12"`, `"p. 12-13"`.
 fn pages_of(value: &Value) -> Vec<u32> {
     match value {
-        Value::Number(_) => value.as_u64().and_then(|page| u32::try_from(page).ok()).into_iter().collect(),
+        Value::Number(number) => number.to_string().trim_end_matches(".0").parse().into_iter().collect(),
         Value::String(text) => super::place::pages(text),
         Value::Array(items) => items.iter().flat_map(pages_of).collect(),
         _ => Vec::new(),

@@ -1,7 +1,7 @@
 //! The place that a file names beside a quote: a document and pages, in a sentence of its own or in keys.
 
 /// Delimiters before the source at the end of a quote or behind it: a dash, or a parenthesis.
-const BEFORE_SOURCE: [&str; 6] = ["— ", "– ", "-- ", "- ", "(", "["];
+const BEFORE_SOURCE: [&str; 7] = ["— ", "—", "– ", "-- ", "- ", "(", "["];
 /// Maximum characters of a source.
 const LONGEST_SOURCE: usize = 120;
 /// Beginnings of a source that does not name its document.
@@ -51,8 +51,7 @@ impl SaidPlace {
 /// The line behind a block quote if it begins with a dash.
 pub(super) fn behind_dash(line: &str) -> Option<&str> {
     let dashes = &BEFORE_SOURCE[..BEFORE_SOURCE.len() - 2];
-    let said = dashes.iter().find_map(|dash| line.strip_prefix(dash)).or_else(|| line.strip_prefix('—'))?;
-    short(said)
+    short(dashes.iter().find_map(|dash| line.strip_prefix(dash))?)
 }
 
 /// The words in parentheses or behind a dash that follow a quotation mark, up to the end of the line.
@@ -168,6 +167,7 @@ mod tests {
         assert_eq!(behind_quote(" — policy.md, page 3\n- next"), Some("policy.md, page 3"));
         assert_eq!(behind_quote(" is the rule (policy.md)"), None);
         assert_eq!(behind_dash("— policy.md, page 3"), Some("policy.md, page 3"));
+        assert_eq!(behind_dash("—policy.md, page 3"), Some("policy.md, page 3"));
         assert_eq!(behind_dash("Policy, page 3"), None);
     }
 
