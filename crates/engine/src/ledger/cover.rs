@@ -25,7 +25,7 @@ pub(super) struct Cover {
 
 impl Cover {
     pub(super) fn of(passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Row>) -> Self {
-        let (mut cover, lists) = (Self::default(), Lists::of(passages));
+        let (mut cover, lists) = (Self::default(), Lists(passages));
         for row in rows.values() {
             let own = own(row, &lists);
             cover.firsts.extend(own.first());
@@ -34,10 +34,15 @@ impl Cover {
         for passage in passages.values() {
             cover.others.extend(given(passage, rows));
         }
-        cover.covered.extend(cover.firsts.iter().chain(&cover.others));
-        let leads: Vec<Place> = cover.covered.iter().flat_map(|place| lists.leads_of(*place)).collect();
-        cover.covered.extend(leads);
+        cover.covered = with_leads(cover.firsts.iter().chain(&cover.others).copied(), &lists);
         cover
+    }
+
+    /// What a requirement adds to the candidates that are covered already, in the passages that it affects.
+    fn with(row: &Row, passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Row>) -> Self {
+        let (lists, touched) = (Lists(passages), row.touched.iter().filter_map(|(number, _)| passages.get(number)));
+        let added = own(row, &lists).into_iter().chain(touched.flat_map(|passage| given(passage, rows)));
+        Self { covered: with_leads(added, &lists), ..Self::default() }
     }
 
     pub(super) fn holds(&self, place: Place) -> bool {
@@ -56,27 +61,26 @@ fn own(row: &Row, lists: &Lists<'_>) -> Vec<Place> {
     row.touched.iter().filter(|place| !leads.contains(place)).take(MOST).copied().collect()
 }
 
-/// The lists of the documents; a list may span two passages.
-struct Lists<'a> {
-    passages: &'a BTreeMap<i32, Passage>,
-    /// For each passage, the previous one in its document.
-    before: BTreeMap<i32, i32>,
+/// Candidates and the leads of their lists.
+fn with_leads(places: impl Iterator<Item = Place>, lists: &Lists<'_>) -> BTreeSet<Place> {
+    places.flat_map(|place| std::iter::once(place).chain(lists.leads_of(place))).collect()
 }
 
+/// The lists of the documents; a list may span two passages.
+struct Lists<'a>(&'a BTreeMap<i32, Passage>);
+
 impl<'a> Lists<'a> {
-    fn of(passages: &'a BTreeMap<i32, Passage>) -> Self {
-        let mut in_order: Vec<&Passage> = passages.values().collect();
-        in_order.sort_by_key(|passage| (&passage.document, passage.ordinal));
-        let follows =
-            |pair: &&[&Passage]| pair[0].document == pair[1].document && pair[0].ordinal + 1 == pair[1].ordinal;
-        let before = in_order.windows(2).filter(follows).map(|pair| (pair[1].number, pair[0].number)).collect();
-        Self { passages, before }
+    /// The previous passage of a document.
+    fn before(&self, passage: &Passage) -> Option<i32> {
+        let is_before = |one: &&Passage| one.ordinal + 1 == passage.ordinal && one.document == passage.document;
+        self.0.values().find(is_before).map(|before| before.number)
     }
 
     /// The leads of the lists that contain a candidate.
-    fn leads_of(&self, (number, sentence): Place) -> impl Iterator<Item = Place> {
-        let candidate = self.passages.get(&number).and_then(|passage| passage.candidate(sentence));
-        let before = self.before.get(&number).copied();
+    fn leads_of(&self, (number, sentence): Place) -> impl Iterator<Item = Place> + use<'a> {
+        let passage = self.0.get(&number);
+        let candidate = passage.and_then(|passage| passage.candidate(sentence));
+        let before = candidate.filter(|one| !one.leads_before.is_empty()).and_then(|_| self.before(passage?));
         candidate.into_iter().flat_map(move |candidate| {
             let own = candidate.leads.iter().map(move |lead| (number, *lead));
             let of_before =
@@ -120,21 +124,44 @@ impl Ledger {
         let cover = Cover::of(&self.passages, &self.rows);
         let begun: BTreeSet<i32> = begins(&self.rows).collect();
         for passage in self.passages.values_mut() {
-            let before = passage.clone_of_progress();
-            let lost = mark(passage, &cover, step);
-            if lost && passage.is_held_to_records() {
-                passage.reopen(step);
-            } else if lost {
-                passage.asked_step = None;
-            }
-            if let Some(by) = outcome_if_decided(passage, begun.contains(&passage.number)) {
-                passage.answered_by = Some(by);
-            }
-            if before != passage.clone_of_progress() {
+            if follow(passage, &cover, begun.contains(&passage.number), step) {
                 self.changed.insert(passage.number);
             }
         }
     }
+
+    /// The same for a requirement that was added: it covers candidates and uncovers none, so only the passages that it
+    /// affects are looked at.
+    pub(super) fn add_to_cover(&mut self, number: i32, step: i64) {
+        let Some(row) = self.rows.get(&number).filter(|_| self.records) else { return };
+        let mut cover = Cover::with(row, &self.passages, &self.rows);
+        let affected: BTreeSet<i32> =
+            cover.covered.iter().map(|place| place.0).chain(row.begun.iter().copied()).collect();
+        for number in affected {
+            let has_requirement = begins_in(number, &self.rows);
+            let Some(passage) = self.passages.get_mut(&number) else { continue };
+            let covered = passage.candidates.iter().filter(|candidate| candidate.cited_step.is_some());
+            cover.covered.extend(covered.map(|candidate| (number, candidate.sentence)));
+            if follow(passage, &cover, has_requirement, step) {
+                self.changed.insert(number);
+            }
+        }
+    }
+}
+
+/// Brings a passage in line with the covered candidates; returns whether it has changed.
+fn follow(passage: &mut Passage, cover: &Cover, has_requirement: bool, step: i64) -> bool {
+    let before = passage.clone_of_progress();
+    let lost = mark(passage, cover, step);
+    if lost && passage.is_held_to_records() {
+        passage.reopen(step);
+    } else if lost {
+        passage.asked_step = None;
+    }
+    if let Some(by) = outcome_if_decided(passage, has_requirement) {
+        passage.answered_by = Some(by);
+    }
+    before != passage.clone_of_progress()
 }
 
 /// Marks the covered candidates; returns whether one became open.

@@ -128,8 +128,12 @@ impl Ledger {
     pub(crate) fn record(&mut self, requirement: &mut Requirement, step: i64) {
         let number = *requirement.number.get_or_insert(self.last_number + 1);
         self.last_number = self.last_number.max(number);
+        let is_new = !self.rows.contains_key(&number);
         self.put_row(StandingRequirement::of(requirement, number, step));
-        self.recompute_cover(step);
+        match is_new {
+            true => self.add_to_cover(number, step),
+            false => self.recompute_cover(step),
+        }
     }
 
     /// A requirement is corrected or withdrawn.

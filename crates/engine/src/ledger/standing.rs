@@ -39,9 +39,9 @@ pub struct PlacedQuote {
 impl StandingRequirement {
     /// A requirement as a step records it.
     pub fn of(requirement: &Requirement, number: i32, placed_step: i64) -> Self {
-        let quotes = quotes_of(&requirement.citations);
-        let Requirement { candidate_id, text, tags, .. } = requirement.clone();
-        Self { number, candidate_id, text, tags, quotes, placed_step }
+        let Requirement { candidate_id, text, tags, citations, .. } = requirement;
+        let (candidate_id, text, tags) = (candidate_id.clone(), text.clone(), tags.clone());
+        Self { number, candidate_id, text, tags, quotes: quotes_of(citations), placed_step }
     }
 
     /// Whether it has a tag.
