@@ -11,6 +11,17 @@ const MOST: usize = 1 << 16;
 /// The beginning of a sentence's SHA-256.
 type Key = [u8; 16];
 
+/// The rules that a sentence is examined by.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum By {
+    /// Those of its language.
+    Language,
+    /// Those of instructions.
+    Instruction,
+    /// The same, for a sentence with its own number.
+    NumberedInstruction,
+}
+
 /// The rule of each sentence, shared by the clones of a scan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known(Arc<Mutex<HashMap<Key, Option<&'static str>>>>);
@@ -19,11 +30,13 @@ impl Known {
     /// The rule of a sentence, examined if it is not known.
     pub(super) fn or_insert(
         &self,
+        by: By,
         sentence: &str,
         examined: impl FnOnce() -> Option<&'static str>,
     ) -> Option<&'static str> {
         let mut key = Key::default();
         key.copy_from_slice(&Sha256::digest(sentence)[..16]);
+        key[0] ^= by as u8;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         known.unwrap_or_else(|| {
             let rule = examined();
@@ -39,16 +52,18 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, MOST};
+    use super::{By, Known, MOST};
 
     #[test]
     fn a_sentence_is_examined_once_until_there_are_too_many() {
         let known = Known::default();
-        assert_eq!(known.or_insert("It must be kept.", || Some("must")), Some("must"));
-        assert_eq!(known.clone().or_insert("It must be kept.", || None), Some("must"));
+        let rule = |by: By, sentence: &str, rule: Option<&'static str>| known.clone().or_insert(by, sentence, || rule);
+        assert_eq!(rule(By::Language, "It must be kept.", Some("must")), Some("must"));
+        assert_eq!(rule(By::Language, "It must be kept.", None), Some("must"));
+        assert_eq!(rule(By::Instruction, "It must be kept.", None), None);
         for n in 1..=MOST {
-            known.or_insert(&n.to_string(), || None);
+            rule(By::Language, &n.to_string(), None);
         }
-        assert_eq!(known.or_insert("It must be kept.", || None), None);
+        assert_eq!(rule(By::Language, "It must be kept.", None), None);
     }
 }

@@ -34,7 +34,7 @@ pub use patterns::{MOST_PATTERNS, PatternError, Patterns};
 
 use blocks::{Block, Kind};
 use flat::Flat;
-use known::Known;
+use known::{By, Known};
 use language::Words;
 use leads::Leads;
 use std::ops::Range;
@@ -139,13 +139,14 @@ impl Scan {
 
     /// The rule by which a sentence is a candidate; `numbered`: it has its own number before it.
     fn reason(&self, sentence: &str, numbered: bool) -> Option<&'static str> {
-        let by_instruction = || instructions::reason(&Wording::of(sentence)?, numbered);
-        self.by_language(sentence).or_else(by_instruction)
+        let by = if numbered { By::NumberedInstruction } else { By::Instruction };
+        let examined = || instructions::reason(&Wording::of(sentence)?, numbered);
+        self.by_language(sentence).or_else(|| self.known.or_insert(by, sentence, examined))
     }
 
     /// Only by its normative language: titles and continuations of a lead without an obligation look like instructions.
     fn by_language(&self, sentence: &str) -> Option<&'static str> {
-        self.known.or_insert(sentence, || self.examined(sentence))
+        self.known.or_insert(By::Language, sentence, || self.examined(sentence))
     }
 
     fn examined(&self, sentence: &str) -> Option<&'static str> {
