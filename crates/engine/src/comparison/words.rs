@@ -24,22 +24,16 @@ const STOP_WORDS: &str = "\
 
 /// Words of some texts.
 pub(super) struct Words {
-    /// In order of occurrence.
+    /// Sorted, each once: words that begin alike are beside each other.
     list: Vec<String>,
-    known: HashSet<String>,
-    stems: HashSet<String>,
 }
 
 impl Words {
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut words = Self { list: Vec::new(), known: HashSet::new(), stems: HashSet::new() };
-        for word in texts.into_iter().flat_map(of_text) {
-            words.stems.extend(stem(&word));
-            if words.known.insert(word.clone()) {
-                words.list.push(word);
-            }
-        }
-        words
+        let mut list: Vec<String> = texts.into_iter().flat_map(of_text).collect();
+        list.sort_unstable();
+        list.dedup();
+        Self { list }
     }
 
     /// Each word once.
@@ -55,13 +49,23 @@ impl Words {
 
     /// Whether a word is one of these, or differs only in its ending, or contains one of them or is contained in one.
     pub(super) fn has(&self, word: &str) -> bool {
-        if self.known.contains(word) || stem(word).is_some_and(|stem| self.stems.contains(&stem)) {
+        if self.begins_like(word) {
             return true;
         }
         let lies_within = |one: &str, other: &str| one.chars().count() >= STEM && other.contains(one);
         self.list
             .iter()
             .any(|known| lies_within(known, word) || lies_within(word, known) || singular(known) == singular(word))
+    }
+
+    /// Whether a word is one of these, or differs only in its ending.
+    fn begins_like(&self, word: &str) -> bool {
+        let first_from =
+            |begin: &str| self.list.get(self.list.partition_point(|known| known.as_str() < begin)).map(String::as_str);
+        match stem(word) {
+            Some(stem) => first_from(stem).is_some_and(|first| first.starts_with(stem)),
+            None => first_from(word) == Some(word),
+        }
     }
 }
 
@@ -71,9 +75,9 @@ fn is_stop_word(word: &str) -> bool {
 }
 
 /// The first letters, by which longer words are compared regardless of their endings.
-fn stem(word: &str) -> Option<String> {
-    let letters: String = word.chars().take(STEM).collect();
-    (letters.chars().count() == STEM).then_some(letters)
+fn stem(word: &str) -> Option<&str> {
+    let (last, letter) = word.char_indices().nth(STEM - 1)?;
+    Some(&word[..last + letter.len_utf8()])
 }
 
 /// A short word without a plural `s`.

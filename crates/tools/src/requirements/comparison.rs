@@ -215,9 +215,13 @@ impl Texts<'_> {
 
     async fn compared(&self, requirement: &Requirement, group: &Group) -> Result<Compared, WorkspaceError> {
         let quotes = quotes_of(&requirement.citations);
-        let mut around = Surroundings::default();
-        for quote in &quotes {
-            for place in self.places(quote).await? {
+        let (mut around, mut first) = (Surroundings::default(), None);
+        for (at, quote) in quotes.iter().enumerate() {
+            let places = self.places(quote).await?;
+            if at == 0 {
+                first = places.first().map(|place| (place.passage, place.from));
+            }
+            for place in places {
                 let Some(layout) = self.layout(place.passage).await? else { continue };
                 let Surroundings { leads, headings, near } = layout.around(&place);
                 around.leads.extend(leads);
@@ -229,7 +233,6 @@ impl Texts<'_> {
         let words: Vec<String> = quotes.into_iter().map(|quote| composed(&quote.words).into_owned()).collect();
         let all = words.join(" ");
         let (overlay, ctx) = (self.overlay, self.ctx);
-        let place = self.first_place(requirement).await?;
         Ok(Compared {
             translated: candidates::is_translated(&text, &all),
             without_rules: candidates::is_foreign(&all),
@@ -238,7 +241,7 @@ impl Texts<'_> {
             leads: around.leads,
             headings: around.headings,
             near: around.near,
-            beside: group.beside(place, &requirement.candidate_id),
+            beside: group.beside(first, &requirement.candidate_id),
             has_sources: overlay.sources().iter().any(|source| ctx.is_source(&source.path)),
         })
     }
