@@ -4,25 +4,58 @@
 //! regardless of how many jobs search or count at the same time. Work whose cost a model controls has a separate queue,
 //! so that nothing else waits behind it. A caller that stops waiting, because of a timeout or a lost job, cancels the
 //! work: long work checks its [`Cancellation`]. Disk-bound work uses no CPU and has a separate limit.
+//!
+//! CPU-bound work has its own few threads. A regular expression has a cache for each thread that searches with it, which
+//! can take megabytes, and the runtime has dozens of threads, of which it would take another one each time.
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{
-    Arc, LazyLock,
+    Arc, LazyLock, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering},
+    mpsc,
 };
-use std::thread::available_parallelism;
+use std::thread::{Builder, available_parallelism};
 use tokio::{
-    sync::Semaphore,
+    sync::{Semaphore, oneshot},
     task::{JoinError, JoinHandle, spawn_blocking},
 };
 
-static PERMITS: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)));
+static QUICK: LazyLock<Threads> = LazyLock::new(|| Threads::start(processors().saturating_sub(1).max(1)));
 /// For the costly queue: half of them.
-static COSTLY: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZeroUsize::get) / 2).max(1)));
+static COSTLY: LazyLock<Threads> = LazyLock::new(|| Threads::start((processors() / 2).max(1)));
+
+fn processors() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads for CPU-bound work, with as many permits.
+struct Threads {
+    permits: Semaphore,
+    queue: mpsc::Sender<Work>,
+}
+
+impl Threads {
+    fn start(count: usize) -> Self {
+        let (queue, waiting) = mpsc::channel::<Work>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..count {
+            let waiting = Arc::clone(&waiting);
+            let next = move || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let serve = move || {
+                while let Ok(work) = next() {
+                    work();
+                }
+            };
+            Builder::new().name("plumbline-work".to_owned()).spawn(serve).expect("the system starts a thread");
+        }
+        Self { permits: Semaphore::new(count), queue }
+    }
+}
 
 /// Maximum concurrent file operations: more threads than the disk's queue depth only use memory.
 static ON_FILES: Semaphore = Semaphore::const_new(64);
@@ -49,7 +82,7 @@ impl Drop for CancelOnDrop {
 
 /// Runs work that is linear in its text, on a separate thread once a permit is free. A panic propagates to the caller.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
-    run(&PERMITS, work).await
+    run(&QUICK, work).await
 }
 
 /// Like [`run_blocking`], for work of unbounded duration.
@@ -78,21 +111,25 @@ pub fn unbounded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
 }
 
 async fn run<T: Send + 'static>(
-    permits: &'static Semaphore,
+    threads: &'static Threads,
     work: impl FnOnce(&Cancellation) -> T + Send + 'static,
 ) -> T {
     let cancellation = Cancellation::default();
     let _cancel_on_drop = CancelOnDrop(cancellation.clone());
     // The semaphore is never closed, so acquiring always succeeds; the permit is released when the work ends, not the
     // wait.
-    let permit = permits.acquire().await;
-    let done = spawn_blocking(move || {
-        let _permit = permit;
-        work(&cancellation)
-    });
-    match done.await {
+    let permit = threads.permits.acquire().await;
+    let (done, ends) = oneshot::channel();
+    let work = move || {
+        let ended = catch_unwind(AssertUnwindSafe(|| work(&cancellation)));
+        drop(permit);
+        // Its caller may wait no longer.
+        let _ = done.send(ended);
+    };
+    threads.queue.send(Box::new(work)).expect("the threads never end");
+    match ends.await.expect("work that ends says so") {
         Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
+        Err(panic) => resume_unwind(panic),
     }
 }
 
@@ -119,7 +156,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_waits_for_costly_work() {
-        let most = COSTLY.available_permits() + 3;
+        let most = COSTLY.permits.available_permits() + 3;
         let (ends, costly): (Vec<_>, Vec<_>) = (0..most)
             .map(|_| {
                 let (end, ended) = mpsc::channel::<()>();
@@ -135,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_runs_at_once_than_there_are_permits() {
-        let most = PERMITS.available_permits().max(1);
+        let most = QUICK.permits.available_permits().max(1);
         let running = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let all: Vec<_> = (0..most + 8)
             .map(|_| {
@@ -152,5 +189,22 @@ mod tests {
         for one in all {
             assert!(one.await.expect("it ends") <= processors.saturating_sub(1).max(1));
         }
+    }
+
+    #[tokio::test]
+    async fn all_work_is_done_by_the_same_few_threads() {
+        let all: Vec<_> = (0..64).map(|_| tokio::spawn(run_blocking(|_| std::thread::current().id()))).collect();
+        let mut threads = std::collections::HashSet::new();
+        for one in all {
+            threads.insert(one.await.expect("it ends"));
+        }
+        assert!(threads.len() <= processors().saturating_sub(1).max(1), "{threads:?}");
+    }
+
+    #[tokio::test]
+    async fn a_panic_reaches_the_caller_and_the_thread_goes_on() {
+        let panicked = tokio::spawn(run_blocking(|_| -> i32 { panic!("a defect") })).await;
+        assert!(panicked.is_err_and(|error| error.is_panic()));
+        assert_eq!(run_blocking(|_| 7).await, 7);
     }
 }
