@@ -21,6 +21,10 @@ use uuid::Uuid;
 /// it is written, which is several times what the job needs afterwards.
 pub(crate) const STARTS: usize = 256;
 
+/// Maximum jobs that end at once: each has its rows, its report and its deliverables in memory until they are written,
+/// which with documents is a megabyte and more.
+pub(crate) const ENDS: usize = 16;
+
 /// Built once at startup.
 pub(crate) struct App {
     pub(crate) worker_id: Uuid,
@@ -44,6 +48,8 @@ pub(crate) struct App {
     pub(crate) memory: DocumentBudget,
     /// Permits for jobs in intake.
     pub(crate) starts: Arc<Semaphore>,
+    /// Permits for jobs that end.
+    pub(crate) ends: Semaphore,
     pub(crate) options: WorkerOptions,
     pub(crate) health: Arc<Health>,
 }

@@ -19,7 +19,7 @@ pub use shutdown::Shutdown;
 
 use crate::{
     active_jobs::ActiveJobs,
-    app::{App, STARTS},
+    app::{App, ENDS, STARTS},
     clients::{graph::Graphs, model::Models, web::Services},
     clock,
     config_cache::ConfigCache,
@@ -132,6 +132,7 @@ impl Worker {
             import_root: options.workspace_dir.join("import"),
             memory: DocumentBudget::new(),
             starts: Arc::new(Semaphore::new(STARTS)),
+            ends: Semaphore::new(ENDS),
             store,
             health: Arc::new(Health::new(&options.timing, behind)),
             options,

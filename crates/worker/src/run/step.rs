@@ -184,6 +184,8 @@ impl StepLoop<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
+        // The semaphore is never closed.
+        let _turn = if self.run.reports() { self.app.ends.acquire().await.ok() } else { None };
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
         let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
         let rendering =
