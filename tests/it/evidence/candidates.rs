@@ -20,7 +20,7 @@ async fn run(world: &World, arguments: &[&str]) -> Ended {
 
 async fn lines(world: &World, arguments: &[&str]) -> Vec<Value> {
     let ended = run(world, arguments).await;
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
     ended.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON object a line")).collect()
 }
 
@@ -65,6 +65,8 @@ async fn losses_and_sentences_that_are_not_judged_are_named_on_stderr(pool: PgPo
     let file = write(&world, "fr.html", french);
     let ended = run(&world, &["candidates", &file]).await;
     assert!(ended.stdout.ends_with("1 of 2 sentences are candidates\n"), "{}", ended.stdout);
+    let as_json = run(&world, &["candidates", &file, "--json"]).await;
+    assert_eq!((as_json.stdout.lines().count(), &as_json.stderr), (2, &ended.stderr));
     let notes = [
         "plumbline: Left out as struck out: \u{ab}Old rule.\u{bb}.",
         "plumbline: 1 of 2 sentences are not judged: the scan has rules for text in English and German; read them",

@@ -12,7 +12,7 @@ async fn sentences(world: &World, options: Options) -> (Vec<Gold>, Vec<Value>) {
     let file = world.folder().join(format!("planted-{}.pdf", options.seed));
     fs::write(&file, &planted.pdf).expect("the world's folder can be written");
     let ended = world.run(&["candidates", &file.display().to_string(), "--json"]).await;
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{options:?}");
+    assert_eq!(ended.code, Some(0), "{options:?}: {}", ended.stderr);
     let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON object a line"));
     (planted.gold, lines.collect())
 }

@@ -35,9 +35,7 @@ pub(crate) async fn run(arguments: CandidatesArguments) -> Result<u8, Failure> {
         false => sentences.iter().filter_map(line).chain([summary(&sentences)]).collect(),
     };
     output::print(&lines.join("\n"))?;
-    if !arguments.json {
-        document.warnings.iter().cloned().chain(not_judged(&sentences)).for_each(|note| output::note(&note));
-    }
+    document.warnings.iter().cloned().chain(not_judged(&sentences)).for_each(|note| output::note(&note));
     Ok(0)
 }
 
