@@ -242,8 +242,12 @@ impl Passage {
 
     /// It must be decided again: a covered candidate has become open.
     pub(super) fn reopen(&mut self, step: i64) {
+        // Of one that is not answered it says that older rules answered it, until it is decided.
+        if self.state == PassageState::Answered {
+            self.carried_from = None;
+        }
         (self.answered_by, self.answered_step, self.decided_step) = (None, None, None);
-        (self.asked_step, self.carried_from, self.reason) = (None, None, None);
+        (self.asked_step, self.reason) = (None, None);
         self.state = PassageState::Unread;
         match self.read_step {
             Some(_) => self.state = PassageState::Read,

@@ -213,3 +213,17 @@ fn a_quote_begins_where_its_words_are_after_a_later_cut() {
     let row = standing::Row::of(standing, &passages);
     assert_eq!((row.first, row.begun), (Some((2, 1)), vec![2]));
 }
+
+#[test]
+fn a_passage_that_older_rules_answered_is_known_until_it_is_decided() {
+    let mut old = passage(1, TEXT, &["Invoices must be kept for ten years, in order."]);
+    // As a retry leaves it; no requirement covers its candidate.
+    (old.state, old.read_step, old.unseen) = (PassageState::Read, Some(2), Vec::new());
+    (old.carried_from, old.candidates[0].cited_step) = (Some(AnsweredPassage::Citation), Some(3));
+    let ledger = Ledger::load(vec![old], Vec::new(), 0, true, 5);
+    let mut old = ledger.get(1).expect("it is there").clone();
+    assert_eq!((old.state, old.candidates[0].cited_step), (PassageState::Read, None));
+    assert_eq!(old.carried_from, Some(AnsweredPassage::Citation), "the opening says that it is worked anew");
+    old.answer(AnsweredPassage::Closed, 6);
+    assert_eq!(old.carried_from, None);
+}

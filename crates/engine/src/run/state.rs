@@ -75,6 +75,9 @@ pub struct State {
     /// Whether the next request contains such text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_untrusted: bool,
+    /// Whether requirements are from before texts were compared with quotes: the next `job_complete` compares them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compares_anew: bool,
     /// The entry of `llm.fallback` that is used in place of the job's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<usize>,
@@ -341,6 +344,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         retry: Retry::default(),
         untrusted_step: None,
         shows_untrusted: false,
+        compares_anew: false,
         fallback: None,
         totals: Totals::default(),
         started_at,

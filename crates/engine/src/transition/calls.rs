@@ -138,6 +138,7 @@ impl Run {
             }
             Check::Deliverables { .. } => {
                 self.take_products(seen.products);
+                self.state.compares_anew = false;
                 self.run_own_tool(item);
                 if let Some(exit) = &mut self.calls.exit {
                     super::count(exit, &seen.content);

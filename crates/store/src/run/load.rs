@@ -131,6 +131,9 @@ impl Store {
             .during("load the job")?
             .ok_or(Error::LeaseLost(id))?;
         let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
+        // Requirements without numbers are from before they had tags.
+        let compares_anew = |state: State| State { compares_anew: state.compares_anew || row.unnumbered, ..state };
+        let state = state.map(compares_anew);
         let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
         // A job without a checkpoint has no step that could have written a file.
         let (files, memory, sources) = match state {

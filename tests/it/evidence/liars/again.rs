@@ -60,6 +60,36 @@ async fn next_versions(stage: &Stage, jobs: &[(String, Uuid)]) -> Vec<(String, U
     next
 }
 
+/// What older versions wrote: quotes answered passages, requirements had neither numbers nor tags.
+async fn age(pool: &PgPool) {
+    let answered = "UPDATE passages
+         SET decided_step = NULL, answered_by = CASE answered_by WHEN 'recorded' THEN 'citation' ELSE answered_by END
+         WHERE state = 'answered'";
+    for change in [answered, "UPDATE requirement_cache SET number = NULL, tags = '[]'"] {
+        sqlx::query(change).execute(pool).await.expect("the rows can be changed");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn requirements_without_tags_are_compared_in_forks_and_retries(pool: PgPool) {
+    let liars = Liars::new(&LIARS);
+    let stage = Stage::new(pool, &liars, json!({})).await;
+    let jobs = stage.insert(&liars, None).await;
+    stage.ends(&jobs).await;
+    age(&stage.world.pool).await;
+
+    let forks = forks(&stage, &jobs).await;
+    liars.go_on_behind(3);
+    stage.ends(&forks).await;
+
+    let retried = retries(&stage, &jobs).await;
+    liars.go_on_behind(3);
+    let ends = stage.ends(&retried).await;
+    let end = r#"turned round, retried: failed "not_supported""#;
+    assert!(ends.iter().any(|said| said.starts_with(end)), "{ends:#?}");
+    stage.world.finish().await;
+}
+
 #[sqlx::test(migrations = false)]
 async fn forks_retries_and_next_versions_carry_no_lie_on(pool: PgPool) {
     let liars = Liars::new(&LIARS);
