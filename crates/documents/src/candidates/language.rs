@@ -56,6 +56,12 @@ const LONGEST_SMALL_WORD: usize = 12;
 const LEAST_WORDS: usize = 5;
 /// A sentence with this many lower-case words and no known stop word is in an unknown language.
 const WORDS_WITHOUT: usize = 10;
+/// A whole text with this many lower-case words has stop words if it is in a language with rules: at least one in
+/// [`MOST_WITHOUT`].
+const WORDS_OF_A_TEXT: usize = 6;
+const MOST_WITHOUT: usize = 8;
+/// At least one in this many words of another language has a letter that English and German do not have.
+const MOST_PLAIN: usize = 4;
 /// A line with fewer letters of another script is a formula or a name.
 const LEAST_LETTERS: usize = 4;
 /// In a text in another language, one in this many stop words may also be one of this language.
@@ -73,6 +79,10 @@ pub(super) struct Words {
     letters: usize,
     /// Letters of scripts other than Latin.
     foreign: usize,
+    /// Words in lower case with a Latin letter that neither English nor German has.
+    accented: usize,
+    /// Words whose letters are of several scripts.
+    mixed: usize,
     /// Replacement characters for text that could not be decoded.
     replaced: usize,
     /// Characters that have a meaning only in one font.
@@ -101,7 +111,10 @@ impl Words {
 
     fn take(&mut self, word: &str) {
         self.words += 1;
-        self.lower += usize::from(word.len() > 1 && word.chars().all(char::is_lowercase));
+        let lower = word.len() > 1 && word.chars().all(char::is_lowercase);
+        self.lower += usize::from(lower);
+        self.accented += usize::from(lower && word.chars().any(is_accented));
+        self.mixed += usize::from(is_mixed(word));
         let small = word.len() <= LONGEST_SMALL_WORD;
         let languages = small.then(|| LANGUAGES.get(word.to_lowercase().as_str()).copied()).flatten().unwrap_or(0);
         for (language, hits) in self.hits.iter_mut().enumerate() {
@@ -114,6 +127,7 @@ impl Words {
         self.hits.iter_mut().zip(other.hits).for_each(|(own, more)| *own += more);
         self.words += other.words;
         self.lower += other.lower;
+        self.accented += other.accented;
         self.letters += other.letters;
         self.foreign += other.foreign;
     }
@@ -130,12 +144,27 @@ impl Words {
 
     /// Whether there are no rules for it: it is in another language or script.
     pub(super) fn is_foreign(&self) -> bool {
-        let (own, others) = self.hits.split_at(WITH_RULES);
-        let own = own.iter().max().copied().unwrap_or_default();
-        let other = others.iter().max().copied().unwrap_or_default();
+        let own = self.own();
+        let other = self.hits[WITH_RULES..].iter().max().copied().unwrap_or_default();
         let by_script = self.foreign >= LEAST_LETTERS && self.foreign * 2 > self.letters;
         let by_words = self.words >= LEAST_WORDS && other >= 2 && other > own;
-        by_script || by_words || (self.lower >= WORDS_WITHOUT && own == 0)
+        let by_letters = self.accented >= 2 && self.accented > own && self.accented * MOST_PLAIN >= self.words;
+        by_script || by_words || by_letters || (self.lower >= WORDS_WITHOUT && own == 0)
+    }
+
+    /// The same for a whole text: it also has too few stop words of the languages with rules.
+    pub(super) fn is_foreign_text(&self) -> bool {
+        self.is_foreign() || (self.lower >= WORDS_OF_A_TEXT && self.own() * MOST_WITHOUT <= self.lower)
+    }
+
+    /// Whether letters of one script pass for those of another, so that no rule knows the words.
+    pub(super) fn is_disguised(&self) -> bool {
+        self.mixed > 0
+    }
+
+    /// The stop words of the language with rules that has the most.
+    fn own(&self) -> usize {
+        self.hits[..WITH_RULES].iter().max().copied().unwrap_or_default()
     }
 
     /// Whether it is in a different language than another text. A text without stop words matches every language.
@@ -169,6 +198,22 @@ impl Words {
     }
 }
 
+/// Whether a lower-case Latin letter belongs to neither English nor German.
+fn is_accented(sign: char) -> bool {
+    !sign.is_ascii() && is_latin(sign) && !"\u{e4}\u{f6}\u{fc}\u{df}\u{aa}\u{ba}\u{b5}".contains(sign)
+}
+
+/// Whether a word has letters of another alphabet between or beside Latin ones. One at its beginning or end alone is a
+/// symbol: `kΩ`, `μmol`.
+fn is_mixed(word: &str) -> bool {
+    let is_other = |sign: char| matches!(sign, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}' | '\u{530}'..='\u{58f}');
+    let is_cyrillic = |sign: char| matches!(sign, '\u{400}'..='\u{52f}');
+    let latin = word.chars().filter(|sign| is_latin(*sign)).count();
+    let last = word.chars().count().saturating_sub(1);
+    let within = word.chars().skip(1).take(last.saturating_sub(1)).any(is_other);
+    latin >= 2 && (within || word.chars().any(is_cyrillic))
+}
+
 fn is_latin(sign: char) -> bool {
     // Latin with its extensions, and signs that Unicode counts as letters: ª, º, µ.
     matches!(sign, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
@@ -197,8 +242,35 @@ mod tests {
             "請求書は十年間保存しなければならない。",
             "يجب الاحتفاظ بالفواتير لمدة عشر سنوات",
             "Arved tuleb säilitada kümme aastat ning neid ei tohi enne tähtaja möödumist hävitada ilma loata.",
+            "A szakácsnak éjfélkor be kell zárnia a konyhát.",
         ] {
             assert!(Words::of(sentence).is_foreign(), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_whole_text_without_stop_words_is_foreign() {
+        for (text, foreign) in [
+            ("Asci gece yarisi mutfagi kapatmalidir. Depoda sigara icmek yasaktir. Her teslimat tartilmalidir.", true),
+            ("nr | regel Kok sluit keuken. Roken verboden. Deur moet dicht.", true),
+            ("Coquus culinam media nocte claudere debet. In horreo fumare vetitum est.", true),
+            ("Limit system access to authorized users and devices. Separate duties of individuals.", false),
+            ("Invoices kept, receipts thrown away, copies destroyed within a year.", false),
+            ("Belege geordnet ablegen und zehn Jahre aufbewahren.", false),
+        ] {
+            assert_eq!(Words::of(text).is_foreign_text(), foreign, "{text}");
+        }
+    }
+
+    #[test]
+    fn letters_of_another_script_within_a_word_disguise_it() {
+        for (text, disguised) in [
+            ("The cook \u{43c}ust close the kitchen.", true),
+            ("The cook m\u{3c5}st close the kitchen.", true),
+            ("A dose of 5 \u{3bc}mol at 3 k\u{3a9} and \u{394}t, for \u{3b1}-particles.", false),
+            ("The firm \u{413}\u{430}\u{437} sells gas.", false),
+        ] {
+            assert_eq!(Words::of(text).is_disguised(), disguised, "{text}");
         }
     }
 

@@ -265,13 +265,14 @@ impl<'a> Walk<'a> {
         let number = u32::try_from(self.found.len() + 1).unwrap_or(u32::MAX);
         let words = Words::of(&text);
         self.words.add(&words);
-        let judged = reason.is_some() || !(verbatim || words.is_foreign() || words.is_undecoded());
+        let has_no_rules = verbatim || words.is_foreign() || words.is_undecoded() || words.is_disguised();
+        let judged = reason.is_some() || !has_no_rules;
         self.found.push(Sentence { number, page, range, text, leads, reason, judged });
     }
 
     /// Lines that are too short for detection have the language of the others.
     fn judge_as_a_whole(&mut self) {
-        if self.words.is_foreign() {
+        if self.words.is_foreign_text() {
             self.found
                 .iter_mut()
                 .filter(|sentence| sentence.reason.is_none())
