@@ -43,7 +43,7 @@ pub fn fixture(name: &str) -> Vec<u8> {
     read(&format!("../crates/documents/tests/fixtures/{name}"))
 }
 
-/// A document from the tests of whole jobs, `losses/…` or `duties/…`.
+/// A document from the tests of whole jobs, `losses/…`.
 ///
 /// # Panics
 /// When the file is not there.

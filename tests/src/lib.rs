@@ -21,6 +21,7 @@ pub mod documents;
 pub mod invariants;
 pub mod jobs;
 pub mod limited_model;
+pub mod made;
 pub mod mirror;
 pub mod model;
 pub mod pgbouncer;

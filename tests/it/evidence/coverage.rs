@@ -57,7 +57,7 @@ async fn states(pool: &PgPool, id: Uuid) -> Vec<(String, Option<i64>)> {
 }
 
 /// Planning of one phase, and its five todos.
-pub(super) fn plans() -> Reply {
+fn plans() -> Reply {
     let todos: Vec<Value> = (1..=5).map(|id| json!({"id": id, "content": format!("Look at part {id}")})).collect();
     let mut calls = vec![
         ("add_note", json!({"text": "All of it is extracted."})),
@@ -78,7 +78,7 @@ fn invents() -> Reply {
     Reply::calls(&calls)
 }
 
-pub(super) fn completes(undelivered: Value) -> Reply {
+fn completes(undelivered: Value) -> Reply {
     let claim = json!({"summary": "All done.", "deliverables": ["output/report.md"], "undelivered": undelivered, "confidence": 0.95});
     Reply::calls(&[("job_complete", claim)])
 }

@@ -12,7 +12,7 @@ pub mod honest;
 mod layout;
 mod lists;
 mod obligations;
-mod pdf;
+pub(crate) mod pdf;
 mod prose;
 pub mod trial;
 

@@ -1,35 +1,35 @@
 //! A PDF file of text lines in the two fonts that every reader has.
 
 /// Width and height of a page in points, A4.
-pub(super) const WIDTH: u32 = 595;
-pub(super) const HEIGHT: u32 = 842;
+pub(crate) const WIDTH: u32 = 595;
+pub(crate) const HEIGHT: u32 = 842;
 
 /// A line of text on a page.
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Points from the left and from the bottom.
-    pub(super) x: u32,
-    pub(super) y: u32,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
     /// Font size in points.
-    pub(super) size: u32,
-    pub(super) bold: bool,
-    pub(super) text: String,
+    pub(crate) size: u32,
+    pub(crate) bold: bool,
+    pub(crate) text: String,
 }
 
 /// A thin line between two points.
-pub(super) struct Rule {
-    pub(super) from: (u32, u32),
-    pub(super) to: (u32, u32),
+pub(crate) struct Rule {
+    pub(crate) from: (u32, u32),
+    pub(crate) to: (u32, u32),
 }
 
 /// The contents of a page.
 #[derive(Default)]
-pub(super) struct Page {
-    pub(super) lines: Vec<Line>,
-    pub(super) rules: Vec<Rule>,
+pub(crate) struct Page {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 /// The file.
-pub(super) fn write(pages: &[Page]) -> Vec<u8> {
+pub(crate) fn write(pages: &[Page]) -> Vec<u8> {
     let face = |name: &str| format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>");
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 5 + 2 * at)).collect();
     let mut objects = vec![
@@ -73,7 +73,8 @@ fn literal(text: &str) -> String {
     out
 }
 
-fn assemble(objects: &[String]) -> Vec<u8> {
+/// The file with these objects, the first of which is the catalogue.
+pub(crate) fn assemble(objects: &[String]) -> Vec<u8> {
     let mut out = String::from("%PDF-1.4\n");
     let mut places = Vec::with_capacity(objects.len());
     for (at, object) in objects.iter().enumerate() {
