@@ -131,7 +131,7 @@ impl Store {
             .during("load the job")?
             .ok_or(Error::LeaseLost(id))?;
         let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
-        // Requirements without numbers are from before they had tags.
+        // Requirements without numbers are from before they had tags; numbering them notes this in the checkpoint.
         let compares_anew = |state: State| State { compares_anew: state.compares_anew || row.unnumbered, ..state };
         let state = state.map(compares_anew);
         let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
@@ -141,7 +141,7 @@ impl Store {
             None => Default::default(),
         };
         let last_number = match row.unnumbered {
-            true => self.number_requirements(id).await?,
+            true => self.number_requirements(lease).await?,
             false => row.last_number,
         };
         let first_totals = Totals {
