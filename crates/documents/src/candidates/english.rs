@@ -55,6 +55,15 @@ const NAMES: &[(&str, &str)] = &[
         "offering",
         r"(?:accepts|accommodates|allows|applies|assigns|authenticates|calculates|captures|collects|computes|conforms|converts|creates|deletes|detects|determines|develops|enables|encrypts|ensures|establishes|generates|handles|identifies|includes|keeps|maintains|manages|notifies|performs|prevents|produces|protects|provides|receives|rejects|removes|responds|restores|retrieves|sends|submits|supports|synchroni[sz]es|transmits|validates|verifies|warns|(?:checks|controls|displays|logs|monitors|permits|prompts|records|reports|stores|tracks|updates) (?:the|an?|all|each|every|any|its|whether|if))",
     ),
+    // A verb, or a word that begins a clause with one: the words are no sign or label.
+    (
+        "finite",
+        r"(?:is|are|was|were|be|been|being|am|has|have|had|do|does|did|can|could|may|might|will|would|if|whether|when|as|than|which|who|that|how|why|what|available|found|known|yet|noted|reported)",
+    ),
+    (
+        "where",
+        r"(?:in|on|at|for|before|during|within|inside|beyond|from|by|while|upon|near|without|outside|unless|until|except)",
+    ),
     (
         "approval",
         r"(?:approval|authori[sz]ation|consent|permission|notification|registration|inspection|review|audit|verification|a permit|a licen[cs]e|licensing|an? obligation|obligations|the obligation)",
@@ -131,10 +140,33 @@ const BINDING: &[Binding] = &[
             r"\b(?:no|neither|nobody|none|no one|nothing)\b[^.;]*\b(?:may|can be|(?:is|are) (?:permitted|allowed|authori[sz]ed|entitled))\b",
             r"\b(?:under no circumstances|in no (?:case|event|circumstances)|at no time|on no account|not under any circumstances)\b",
             r"\b(?:prohibits?|forbids?|disallows?|outlaws?) \w|\b(?:does|do) not <adv>(?:permit|allow|authori[sz]e|entitle|exempt|relieve|release|tolerate)\b",
-            r"^no \w[\w ]* (?:without|unless|until|before|in|on|after)\b|^no (?:smoking|entry|parking|eating|food|access)\b|^prohibited\b",
+            r"^no \w[\w ]* (?:without|unless|until|before|in|on|after)\b|^no (?:smoking|entry|parking|eating|food|access)\b|^prohibited\b|\b<be> <adv>(?:off[ -]limits|out of bounds)\b",
             r"\b<actor> <adv>(?:does|do|will) not (?:<adv>)(?:<does>|use|process|transfer|engage|assign|sell|share|sublet|permit|allow|make|enter|alter|modify|copy|remove|exceed|accept|cause|impose|charge|rely|combine|profile|pass|employ|delegate|subcontract)\b",
         ],
         unless: &[],
+    },
+    // Signs and labels without a verb.
+    Binding {
+        reason: "prohibition",
+        says: &[
+            r"^no (?:\w+ ){0,2}(?:admittance|admission|exit|trespassing|loitering|littering|drinking|alcohol|drinks|weapons|photos|photography|filming|recordings?|cameras|phones|open flames?|naked (?:flames?|lights?)|pets|dogs|animals|visitors|vehicles|unauthori[sz]ed \w+|disclosure|sharing|copying|resale|redistribution|reuse|exceptions?|deviations?|storage|discharge|dumping)\b",
+            r"^[^.;:,]{3,80}? <adv>(?:prohibited|forbidden|not (?:permitted|allowed))(?: <where> [^.;]*)?[.!]*$",
+        ],
+        unless: &[r"\b<finite>\b|~"],
+    },
+    Binding {
+        reason: "only",
+        says: &[
+            r"\b(?:personnel|staff|members|employees|residents|holders|users|customers|visitors|adults|use|appointment|invitation|permit|badge|vehicles) only[.!]*$",
+        ],
+        unless: &[r"\b<finite>\b|~"],
+    },
+    Binding {
+        reason: "required",
+        says: &[
+            r"^[^.;:,]{3,80}? <adv>(?:mandatory|compulsory|obligatory)(?: <where> [^.;]*)?[.!]*$|^[^.;:,]{3,80}? <adv>required(?: <where> [^.;]*[.!]*|[.!]+)$",
+        ],
+        unless: &[r"\b<finite>\b|~", r"\bnot <adv>(?:mandatory|compulsory|obligatory|required)\b"],
     },
     Binding {
         reason: "only",
@@ -155,6 +187,7 @@ const BINDING: &[Binding] = &[
             r"\b(?:is|are) <adv>(?:necessary|essential|vital|crucial)(?: (?:to|that|for|before|prior|in order|on|at|by)\b|\W*$)|\b(?:approval|consent|permit|licen[cs]e|permission|authori[sz]ation|signature|notification|certificate)s? (?:is|are) needed\b|\bit is (?:an? )?(?:requirement|condition|obligation|precondition)\b",
             r"^(?:mandatory|compulsory|required)(?:[ :]|$)|\b(?:is|are|as) an? (?:\w+ )?(?:mandatory|legal|strict|contractual|statutory|binding) (?:requirement|obligation|duty|condition|precondition)\b",
             r"\b<be> subject to (?:prior |the prior |the |mandatory |regular |annual |periodic |written )*<approval>\b|\b<be> (?:conditional|contingent) (?:up)?on\b",
+            r"\b<be> <adv>(?:(?:an?|the) )?(?:\w+ )?(?:pre-?condition|prerequisite|condition|requirement)s? (?:of|for|to|that|under|before)\b|\b<be> <adv>(?:not optional|non-?optional|non-negotiable|not negotiable)\b",
         ],
         unless: &[],
     },

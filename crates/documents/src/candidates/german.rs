@@ -35,7 +35,22 @@ const NAMES: &[(&str, &str)] = &[
     ),
     (
         "bound",
-        r"(?:verpflichtet|erforderlich|notwendig|nötig|vorgeschrieben|zwingend|obligatorisch|vorgesehen|geboten|unerlässlich|unabdingbar|verbindlich)",
+        r"(?:verpflichtet|erforderlich|notwendig|nötig|vorgeschrieben|zwingend|obligatorisch|vorgesehen|geboten|unerlässlich|unabdingbar|verbindlich|verpflichtend|unumgänglich|unverzichtbar)",
+    ),
+    // Nouns that bind as a predicate: `ist Pflicht`. With an article they are spoken about: `ist eine Bedingung`.
+    ("noun", r"(?:pflicht|vorschrift|bedingung|pflichtfeld(?:er)?|pflichtangaben?|[\wäöüß]*voraussetzung(?:en)?)"),
+    (
+        "article",
+        r"(?:die|der|den|dem|des|ein|eine[rsnm]?|diese[rsnm]?|jede[rsnm]?|welche[rsnm]?|keine?[rsnm]?|ihre[rsnm]?|seine[rsnm]?|unsere[rsnm]?|als|wichtige|wesentliche|gute|beste|zentrale|entscheidende)",
+    ),
+    // A finite verb, or a word that begins a clause with one: the words before the end are no sign or label.
+    (
+        "finite",
+        r"(?:ist|sind|sei|war|waren|wird|werden|wurden?|hat|haben|hatten?|kann|können|konnten?|darf|dürfen|durften?|soll|sollen|muss|müssen|mussten?|gibt|gilt|gelten|galten?|geht|kommt|steht|tritt|bleibt|bleiben|macht|regelt|betrifft|dient|entfällt|endet|beginnt|fehlt|umfasst|besteht|bestand|wann|warum|wie|wer|ob|wenn|falls|soweit|sofern|nicht|umstritten|beschlossen|gefordert|geplant|festgestellt|gefunden|bekannt|vorhanden|angegeben|aufgehoben|verfügbar)",
+    ),
+    (
+        "where",
+        r"(?:in|im|am|an|auf|ab|vor|bei|beim|für|während|innerhalb|außerhalb|zwischen|unter|ohne|mit|gegenüber|nach|von|vom)",
     ),
 ];
 
@@ -54,7 +69,7 @@ const HARMLESS: &[&str] = &[
     // Negated obligations.
     r"\b(?:muss|müssen|müsse|müssten|braucht|brauchen|hat|haben)\b[^,;.:]*? nicht (?:mehr |zwingend |unbedingt |notwendigerweise |gesondert |eigens |erneut |zusätzlich )*(?:(?:in|im|von|vom|an|am|auf|bei|zu|als|durch|mit|dem|der|den|das|die|jedem|jeder|fall|nochmals|schriftlich) ){0,4}(?:[\wäöüß-]+ ){0,2}(?:werden|sein|haben|[\wäöüß]{3,}(?:en|eln|ern))(?:[.,;!)]|$)",
     r"\b(?:nicht|keine?[rsnm]?|nie|weder) (?:[\wäöüß]+ ){0,2}?(?:<bound>|verboten|untersagt|unzulässig|ausgeschlossen|haftbar|verantwortlich)\b(?:, [^;.]*?<zu>)?",
-    r"\b(?:bedarf|bedürfen)\b[^,;.]*?\b(?:keine[rsnm]?|nicht)\b|\b(?:besteht|bestehen|gibt es|trifft|treffen|hat|haben)\b[^,;.]*?\bkeine? (?:[\wäöüß]+ )?(?:[\wäöüß]*pflicht|verpflichtung|notwendigkeit|zwang|anspruch)(?:en)?\b|\bohne (?:dazu )?(?:verpflichtet|gezwungen) zu sein\b",
+    r"\b(?:bedarf|bedürfen)\b[^,;.]*?\b(?:keine[rsnm]?|nicht)\b|\b(?:besteht|bestehen|herrscht|herrschen|gilt|gelten|gibt es|trifft|treffen|hat|haben)\b[^,;.]*?\bkeine? (?:[\wäöüß]+ )?(?:[\wäöüß]*pflicht|[\wäöüß]*verbot|verpflichtung|notwendigkeit|zwang|anspruch)(?:en)?\b|\bohne (?:dazu )?(?:verpflichtet|gezwungen) zu sein\b",
     r"\b(?:entfällt|entfallen) (?:die|diese|eine) [\wäöüß]*(?:pflicht|verpflichtung)\b|\bbrauch(?:t|en)\b[^,;.]*? nicht\b",
     // "where required" is not an obligation.
     r"\b(?:soweit|sofern|wenn|falls|wo|wie|insoweit|ob|als)(?: [\wäöüß]+){0,4}? (?:<bound>|untersagt|verboten)(?: (?:ist|sind|wird|werden|erscheint))?\b",
@@ -84,7 +99,7 @@ const BINDING: &[Binding] = &[
             r"\b(?:nicht|kein(?:e[rsnm]?)?|nichts|keinerlei|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|keinesfalls|niemand)\b[^;.:]*?\b(?:darf|dürfen|dürfe)\b",
             r"\b(?:kann|können)\b[^;.:]*?\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:werden|erfolgen|wenn|nach|mit)\b|\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:kann|können)\b",
             r"\b(?:verboten|untersagt|unzulässig|unstatthaft|nicht (?:[\wäöüß]+ )?(?:zulässig|gestattet|erlaubt|statthaft|zugelassen))\b|\b(?:nur|ausschließlich)\b[^;.]*?\b(?:zulässig|gestattet|erlaubt|statthaft|zugelassen)\b|\bverbietet\b",
-            r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind) (?:strikt )?ausgeschlossen\b|\bhat zu unterbleiben\b",
+            r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind|bleibt|bleiben) (?:(?:strikt|grundsätzlich|generell|stets|ausnahmslos|vollständig|hiermit|in jedem fall|in allen fällen) )?ausgeschlossen\b|\b(?:ist|sind|bleibt|bleiben)\b[^;.]*?\btabu\b|\bhat zu unterbleiben\b",
             r"\b(?:ist|sind)\b[^;.]*?\bnicht (?:[\wäöüß]+ ){0,2}?(?:berechtigt|befugt),? [^;.]*?<zu>\b",
             // What the law or a contract denies.
             r"\b(?:kann|können)\b[^;.:]*?\bnicht\b[^;.:]*?\b(?:verlang(?:t|en)|geltend (?:ge)?mach(?:t|en)|verzicht(?:et|en)|berufen|widersprechen|abgetreten|abtreten|gekündigt|kündigen|aufgerechnet|aufrechnen)\b",
@@ -95,7 +110,8 @@ const BINDING: &[Binding] = &[
         reason: "verpflichtet",
         says: &[
             r"\b(?:ist|sind|wird|werden|sei|seien|bleibt|bleiben|hat sich|haben sich|sich)\b[^;.]*?\bverpflichtet\b|\bverpflichtet(?: ist| sind| wird|,)|\bverpflichte[tn]? (?:sich|den|die|das|zur|zum|zu|alle)\b|\bverpflichten sich\b|\b(?:gehalten|gezwungen|angehalten|aufgefordert)(?: ist| sind)?, [^.;]*?<zu>",
-            r"\b(?:obliegt|obliegen|schuldet|schulden)\b|\b(?:besteht|bestehen|gilt|trifft|treffen|unterlieg(?:t|en)|hat|haben|begründet|umfasst)\b[^;.]*?\b(?:[\wäöüß]*pflicht|verpflichtung|obliegenheit|verbot)(?:en)?\b",
+            r"\b(?:obliegt|obliegen|schuldet|schulden)\b|\b(?:besteht|bestehen|herrscht|herrschen|gilt|trifft|treffen|unterlieg(?:t|en)|hat|haben|begründet|umfasst)\b[^;.]*?\b(?:[\wäöüß]*pflicht|verpflichtung|obliegenheit|[\wäöüß]*verbot)(?:en|e)?\b",
+            r"\bunterlieg(?:t|en) (?:[\wäöüß]+ ){0,4}?(?:genehmigung|zustimmung|freigabe|erlaubnis|geheimhaltung|verschwiegenheit|vertraulichkeit)\b|\b(?:liegt|liegen)\b[^;.]*?\b(?:in der|im) (?:[\wäöüß]+ )?(?:verantwortung|zuständigkeit|verantwortungsbereich|zuständigkeitsbereich)\b|^(?:verantwortlich|zuständig|haftbar)\b[^;.]*?\b(?:ist|sind)\b",
             r"\b(?:ist|sind|bleibt|bleiben|wird|werden)\b[^;.]*?\b(?:[\wäöüß]*pflichtig|verantwortlich|zuständig|haftbar|rechenschaftspflichtig)\b|\b(?:ist|gehört) (?:es )?(?:die )?(?:aufgabe|pflicht|sache) (?:de[rs]|von)\b|\bes ist (?:die )?(?:aufgabe|pflicht)\b|\bgehört zu den (?:pflichten|aufgaben)\b|\b(?:trägt|tragen)\b[^;.]*?\b(?:verantwortung|sorge|kosten|beweislast)\b|\bhaftet (?:für|der|dem|gegenüber|auch|nicht nur)\b",
         ],
         unless: &[],
@@ -108,6 +124,40 @@ const BINDING: &[Binding] = &[
             r"\b(?:bedarf|bedürfen)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
         ],
         unless: &[],
+    },
+    // Nominal style: `Das Tragen eines Helms ist Pflicht.`
+    Binding {
+        reason: "erforderlich",
+        says: &[
+            r"\b(?:ist|sind|sei|bleibt|bleiben)\b[^;.]*?\b<noun>\b|^(?:[\wäöüß]+e[rs]? )?(?:[\wäöüß]*voraussetzung|bedingung)(?:en)?\b[^;.]*?\b(?:ist|sind)\b",
+        ],
+        unless: &[
+            r"\b(?:ist|sind|sei|bleibt|bleiben)\b[^;.]*?\b(?:<article> (?:(?:gut|wichtig|wesentlich|zentral|entscheidend|best|ideal|günstig|solid|einfach|rein)e[rsn]? )?|(?:nicht|nie|weder) (?:[\wäöüß]+ )*)<noun>\b|^<article> <noun>",
+        ],
+    },
+    // Signs and labels without a verb.
+    Binding {
+        reason: "erforderlich",
+        says: &[
+            r"^(?:<bound>|pflicht|verboten|untersagt): ?[\wäöüß]|^(?:[\wäöüß/-]+ ){1,10}(?:zwingend |unbedingt )?(?:erforderlich|notwendig|nötig|vorgeschrieben|obligatorisch|verpflichtend|pflicht|vorschrift)(?: <where> [^,;.]+)?[.!]$",
+        ],
+        unless: &[r"\b<finite>\b|~|\b<article> (?:pflicht|vorschrift)\b"],
+    },
+    Binding {
+        reason: "darf nicht",
+        says: &[
+            r"^(?:[\wäöüß]+es )?[\wäöüß-]*verbot(?: <where> [^;]+)?[.!:]?$|^(?:[\wäöüß]+es )?verbot (?:de[rs]|jede[rsn]|jegliche[rsn]?) [^;]+[.!]$",
+            r"^keine?(?:rlei)? (?:[\wäöüß]+e[rsn]? )?(?:zutritt|zugang|zugriff|einlass|einfahrt|durchfahrt|durchgang|rauchen|feuer|flammen?|licht|alkohol|drogen|waffen|tiere|hunde|essen|speisen|getränke|fotos|aufnahmen|handys|mobiltelefone|weitergabe|nutzung|verwendung|speicherung|übermittlung|veröffentlichung|verarbeitung|vervielfältigung|ausnahmen?|abweichungen?|mitnahme|lagerung|entnahme|barzahlung|einleitung|ablagerung|arbeiten|anweisung|werbung)\b",
+            r"^(?:[\wäöüß]+e[rsn]? )?(?:zutritt|zugang|zugriff|einlass|einfahrt|durchfahrt|durchgang|betreten|benutzung|nutzung|verwendung|bedienung|betrieb|abgabe|ausgabe|verkauf|weitergabe|lieferung|reparatur(?:en)?|wartung|arbeiten|änderungen|besuch|aufenthalt|lagerung|transport|zahlung) (?:[\wäöüß-]+ ){0,4}?(?:nur|ausschließlich) (?:<where>|an|durch|gegen|über|zu|bis|als|zwecks)\b",
+        ],
+        unless: &[r"\b<finite>\b|~"],
+    },
+    Binding {
+        reason: "verpflichtet",
+        says: &[
+            r"^(?:[\wäöüß]+e )?[\wäöüß-]{3,}pflicht(?: <where> [^;]+)?[.!]$|^(?:[\wäöüß]+e )?[\wäöüß-]{3,}pflicht (?:in|im|am|auf|ab|während|innerhalb) [^;]+$|^[\wäöüß-]*(?:helm|masken|gurt|ausweis|leinen|brillen|schuh|handschuh|westen|schweige)pflicht$",
+        ],
+        unless: &[r"\b<finite>\b|~"],
     },
     Binding {
         reason: "hat zu",

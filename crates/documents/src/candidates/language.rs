@@ -73,6 +73,8 @@ const MOST_UNKNOWN: usize = 5;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Words {
     hits: [usize; SMALL_WORDS.len()],
+    /// The word `in`, which English and German share: it is a stop word of English alone, because it tells nothing.
+    shared: usize,
     words: usize,
     /// Words in lower case, which are not names.
     lower: usize,
@@ -115,6 +117,7 @@ impl Words {
         self.lower += usize::from(lower);
         self.accented += usize::from(lower && word.chars().any(is_accented));
         self.mixed += usize::from(is_mixed(word));
+        self.shared += usize::from(word.eq_ignore_ascii_case("in"));
         let small = word.len() <= LONGEST_SMALL_WORD;
         let languages = small.then(|| LANGUAGES.get(word.to_lowercase().as_str()).copied()).flatten().unwrap_or(0);
         for (language, hits) in self.hits.iter_mut().enumerate() {
@@ -139,7 +142,7 @@ impl Words {
 
     /// Whether the rules for German apply.
     pub(super) fn may_be_german(&self) -> bool {
-        self.hits[1] > 0 || self.hits[0] == 0
+        self.hits[1] > 0 || self.hits[0] == self.shared
     }
 
     /// Whether there are no rules for it: it is in another language or script.

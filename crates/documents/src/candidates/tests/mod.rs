@@ -1,5 +1,6 @@
 mod inline;
 mod lists;
+mod nominal;
 mod sentences;
 mod tables;
 
