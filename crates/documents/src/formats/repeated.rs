@@ -1,9 +1,9 @@
-//! Whether a line that repeats on many pages may state an obligation.
+//! Whether a line that repeats on many pages, or is about its document, may state an obligation.
 
 use crate::candidates::Scan;
 
 /// Substrings of normative words; without one, only a whole sentence can state an obligation.
-const DUTY: [&str; 24] = [
+const DUTY: [&str; 28] = [
     "shall",
     "must",
     "should",
@@ -28,15 +28,27 @@ const DUTY: [&str; 24] = [
     "sind ",
     "pflicht",
     "verbot",
+    "only",
+    "nur ",
+    "mandatory",
+    "condition",
 ];
 
 /// By the scan, whose rules need more memory than most documents: lines that are neither whole sentences nor contain a
 /// normative word are skipped.
 pub(crate) fn obliges(line: &str) -> bool {
     let line = line.trim();
-    let lower = line.to_lowercase();
-    let may_oblige = line.ends_with(['.', ';', '!']) || DUTY.iter().any(|word| lower.contains(word));
-    may_oblige && Scan::default().judge(line).is_some()
+    (line.ends_with(['.', ';', '!']) || has_a_word_of_duty(line)) && Scan::default().judge(line).is_some()
+}
+
+/// The same for labels, of which one that looks like an instruction, `Open the menu`, states none.
+pub(crate) fn label_obliges(label: &str) -> bool {
+    has_a_word_of_duty(label) && Scan::default().judge(label).is_some_and(|reason| reason != "instruction")
+}
+
+fn has_a_word_of_duty(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    DUTY.iter().any(|word| lower.contains(word))
 }
 
 #[cfg(test)]

@@ -28,6 +28,14 @@ async fn what_a_web_page_does_not_show_is_named() {
         (format!("<select><option>IT<option>{DUTY}</select>"), "not chosen"),
         (format!("<datalist><option value='{DUTY}'></datalist>"), "not chosen"),
         (format!("<map><area alt='{DUTY}'></map>"), "a description"),
+        (format!("<a href=x aria-label='{DUTY}'>Next</a>"), "a label for screen readers"),
+        (format!("<div aria-description=\"{DUTY}\">Next</div>"), "a label for screen readers"),
+        (format!("<meta name=description content='{DUTY}'>"), "a description for search engines"),
+        (format!("<meta property='og:description' content='{DUTY}'>"), "a description for search engines"),
+        (
+            format!("<script type='application/ld+json'>{{\"a\": [{{\"text\": \"<p>{DUTY}</p>\"}}]}}</script>"),
+            "data for search engines",
+        ),
     ] {
         for (kind, bytes) in [(Kind::Html, page(&body)), (Kind::Epub, epub(&[&format!("<p>Scope.</p>{body}")], &[]))] {
             let (text, warnings) = told(kind, &bytes).await;
@@ -40,6 +48,51 @@ async fn what_a_web_page_does_not_show_is_named() {
         ["<nav><a href=x>Home</a> <a href=y>All rules</a></nav>", "<img alt=''>", "<!-- end -->", "<script>1</script>"]
     {
         assert_eq!(told(Kind::Html, &page(body)).await.1, [""; 0], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_web_page_says_about_itself_is_named_only_if_it_binds() {
+    let again = "<p>The operator shall keep it.</p><meta name=description content='The operator shall keep it.'>";
+    for (body, expected) in [
+        ("<!-- Optimized with the best plugin for pages -->", None),
+        ("<!-- Begin of the main content area -->", None),
+        ("<p title='Go to the home page of Example'>Text.</p>", None),
+        ("<a aria-label='Open the main menu of this site'>Menu</a>", None),
+        ("<input placeholder='Search all rules and forms'>", None),
+        ("<meta name=description content='All about the rules of the house'>", None),
+        ("<meta name=generator content='It must be the best of all'>", None),
+        (again, None),
+        ("<p title='The operator shall keep it.'>The operator\nshall keep it.</p>", None),
+        (
+            "<script type='application/ld+json'>{\"@type\": \"WebSite\", \"name\": \"Rules of the big house\"}</script>",
+            None,
+        ),
+        ("<script type='application/ld+json'>{</script>", None),
+        ("<!-- Le responsable doit signer le registre -->", Some("a comment: \u{ab}Le responsable doit")),
+    ] {
+        let (_, warnings) = told(Kind::Html, &page(body)).await;
+        assert_eq!(warnings.len(), usize::from(expected.is_some()), "{body}: {warnings:?}");
+        assert!(expected.is_none_or(|said| warnings[0].contains(said)), "{body}: {warnings:?}");
+    }
+    // It is all that this page has.
+    let alone = "<html><head><meta name=description content='All about the rules of the house'></head></html>";
+    let error = parser().extract(Kind::Html, alone.as_bytes(), None).await.map(drop).expect_err("a page without text");
+    assert!(error.to_string().contains("All about the rules of the house"), "{error}");
+}
+
+#[tokio::test]
+async fn a_title_that_binds_is_text_unless_the_page_repeats_it() {
+    let page = |title: &str, body: &str| format!("<html><head><title>{title}</title></head><body>{body}</body></html>");
+    for (title, body, expected) in [
+        (DUTY, "<p>Scope.</p>", format!("# {DUTY} Scope.")),
+        (DUTY, "<h2>Duties</h2><p>Scope.</p>", format!("# {DUTY} ## Duties Scope.")),
+        (DUTY, "<h1>The operator <b>shall</b> keep it.</h1>", format!("# {DUTY}")),
+        ("Rules of the house | Example", "<p>Scope.</p>", "Scope.".to_owned()),
+        ("Rauchen ist im Haus verboten", "<p>Scope.</p>", "# Rauchen ist im Haus verboten Scope.".to_owned()),
+    ] {
+        let told = told(Kind::Html, page(title, body).as_bytes()).await;
+        assert_eq!(told, (expected, Vec::new()), "{title} {body}");
     }
 }
 

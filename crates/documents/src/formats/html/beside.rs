@@ -1,5 +1,5 @@
-//! Content of a page outside its text: navigation, text for browsers without scripts, templates, pictures, comments. It
-//! is not part of the text; meaningful content is reported.
+//! Content of a page outside its text: navigation, text for browsers without scripts, templates, pictures. It is not part
+//! of the text; meaningful content is reported.
 
 use super::nodes::{attribute, elements, node_name, words};
 use crate::formats::warnings::first_words;
@@ -53,23 +53,6 @@ pub(super) fn not_chosen<'a>(options: impl Iterator<Item = &'a Rc<Node>>) -> Vec
     };
     let texts = options.map(text).filter(|text| is_prose(text));
     texts.map(|text| format!("Left out as not chosen: {}.", first_words(&text))).collect()
-}
-
-/// Tooltips and placeholders.
-pub(super) fn of_attributes(node: &Rc<Node>) -> Option<String> {
-    let text =
-        ["title", "placeholder"].into_iter().filter_map(|name| attribute(node, name)).find(|text| is_prose(text))?;
-    let own = words(node).split_whitespace().collect::<Vec<_>>().join(" ");
-    (!own.contains(text.trim())).then(|| format!("Left out as a hint: {}.", first_words(&text)))
-}
-
-/// A meaningful comment, without its markup.
-pub(super) fn comment(text: &str) -> Option<String> {
-    // Conditional comments, which one old browser shows, begin with a condition.
-    let shown = text.strip_prefix("[if ").and_then(|text| text.split_once("]>")).map(|(_, shown)| shown);
-    let text = without_tags(shown.or_else(|| text.strip_prefix("[CDATA[")).unwrap_or(text));
-    let text = text.trim().trim_end_matches("]]");
-    is_prose(text).then(|| format!("Left out as a comment: {}.", first_words(text)))
 }
 
 /// The content of a template.
@@ -128,7 +111,7 @@ fn navigation(node: &Rc<Node>) -> Vec<String> {
     found.into_iter().map(|text| format!("Left out as navigation: {}.", first_words(&text))).collect()
 }
 
-fn without_tags(text: &str) -> String {
+pub(super) fn without_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_tag = false;
     for sign in text.chars() {

@@ -4,6 +4,7 @@ mod beside;
 mod nodes;
 mod page_tree;
 mod tables;
+mod unshown;
 mod xhtml;
 
 use super::{attributes, nesting};
@@ -33,8 +34,12 @@ pub(crate) type TextAndWarnings = (String, Vec<String>);
 /// The page as Markdown, without scripts, styles and navigation.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (html, warning) = checked(bytes)?;
-    let told = convert(&html)?;
-    Ok(finish(told, title(&html), warning))
+    let (mut text, warnings) = convert(&html)?;
+    let title = title(&html);
+    if let Some(title) = unshown::title_that_binds(title.as_deref(), &text) {
+        text = format!("# {title}\n\n{text}");
+    }
+    Ok(finish((text, warnings), title, warning))
 }
 
 /// The same for a page of a book, which has no title of its own.
@@ -95,11 +100,12 @@ fn convert(html: &str) -> Result<TextAndWarnings, Failure> {
         })
         .build();
     let tree = converter.html_to_tree(html).map_err(Failure::damaged)?;
-    let warnings = page_tree::settle(&tree);
+    let page_tree::Outside { mut warnings, unshown } = page_tree::settle(&tree);
     let markdown = converter.tree_to_markdown(&tree);
     // A tree takes many times the text's memory, so it is dropped before the text is copied.
     drop(tree);
     let text = unescape(&markdown);
+    warnings.extend(unshown::sentences(unshown, &text));
     match text.trim().is_empty() {
         true => Err(Failure::no_text(warnings)),
         false => Ok((text.trim_matches('\n').to_owned(), warnings)),

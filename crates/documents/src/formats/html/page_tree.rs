@@ -4,6 +4,7 @@
 use super::beside;
 use super::nodes::{attribute, elements, is_any, node_name, words};
 use super::tables::{self, CELLS};
+use super::unshown::{self, Unshown};
 use crate::formats::blocks::LINE;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
@@ -27,12 +28,21 @@ const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷',
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
 
+/// What a page has outside its text.
+#[derive(Default)]
+pub(super) struct Outside {
+    /// Sentences about content that was removed.
+    pub(super) warnings: Vec<String>,
+    /// Text that is not shown.
+    pub(super) unshown: Vec<Unshown>,
+}
+
 /// Preprocesses a page's tree and reports the removed content.
-pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    walk(page, false, &mut warnings);
-    beside::count_pictures(&mut warnings);
-    warnings
+pub(super) fn settle(page: &Rc<Node>) -> Outside {
+    let mut outside = Outside::default();
+    walk(page, false, &mut outside);
+    beside::count_pictures(&mut outside.warnings);
+    outside
 }
 
 /// How an element is replaced.
@@ -48,14 +58,16 @@ enum Fate {
     Shown(Option<Rc<Node>>),
     /// Removed, with sentences about it.
     Out(Vec<String>),
+    /// Removed: it is not shown.
+    Unshown(Vec<Unshown>),
 }
 
-fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
+fn walk(parent: &Rc<Node>, names: bool, outside: &mut Outside) {
     let children = parent.children.take();
     // Most elements are kept in place.
     if children.iter().all(|child| matches!(fate(child, names), Fate::Kept)) {
         for child in &children {
-            keep(child, names, warnings);
+            keep(child, names, outside);
         }
         *parent.children.borrow_mut() = children;
         return;
@@ -63,40 +75,41 @@ fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     let mut settled = Vec::with_capacity(children.len());
     for child in children {
         let fate = fate(&child, names);
-        if !matches!(fate, Fate::Out(_) | Fate::Kept) {
-            warnings.extend(beside::of_attributes(&child));
+        if !matches!(fate, Fate::Out(_) | Fate::Unshown(_) | Fate::Kept) {
+            outside.unshown.extend(unshown::attributes(&child));
         }
         match fate {
             Fate::Kept => {
-                keep(&child, names, warnings);
+                keep(&child, names, outside);
                 settled.push(child);
             }
             Fate::Text(text) => settled.extend((!text.is_empty()).then(|| text_node(&text))),
             Fate::Part(text, said) => {
                 settled.push(text_node(&text));
-                warnings.extend(said);
+                outside.warnings.extend(said);
             }
             Fate::Opened => {
-                walk(&child, names, warnings);
+                walk(&child, names, outside);
                 settled.append(&mut child.children.borrow_mut());
             }
             Fate::Shown(content) => {
                 if let Some(content) = content {
-                    walk(&content, names, warnings);
+                    walk(&content, names, outside);
                     settled.append(&mut content.children.borrow_mut());
                 }
             }
-            Fate::Out(said) => warnings.extend(said),
+            Fate::Out(said) => outside.warnings.extend(said),
+            Fate::Unshown(texts) => outside.unshown.extend(texts),
         }
     }
     settled.iter().for_each(|child| child.parent.set(Some(Rc::downgrade(parent))));
     *parent.children.borrow_mut() = settled;
 }
 
-fn keep(node: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
+fn keep(node: &Rc<Node>, names: bool, outside: &mut Outside) {
     if matches!(node.data, NodeData::Element { .. } | NodeData::Document) {
-        warnings.extend(beside::of_attributes(node));
-        walk(node, names || is_any(node, &NAMED_BY_BUTTON), warnings);
+        outside.unshown.extend(unshown::attributes(node));
+        walk(node, names || is_any(node, &NAMED_BY_BUTTON), outside);
         if is_any(node, &CELLS) {
             set_lines_apart(node);
         }
@@ -131,15 +144,13 @@ fn is_in_cell(node: &Rc<Node>) -> bool {
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
     let name = match &node.data {
         NodeData::Element { name, .. } => name,
-        NodeData::Comment { contents } => return Fate::Out(beside::comment(contents).into_iter().collect()),
+        NodeData::Comment { contents } => return Fate::Unshown(unshown::comment(contents).into_iter().collect()),
         _ => return Fate::Kept,
     };
     match &*name.local {
         "html" | "body" | "head" | "style" | "title" => Fate::Kept,
         "template" if attribute(node, "shadowrootmode").is_some() => Fate::Shown(beside::template(node)),
-        "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => {
-            Fate::Out(beside::said(node))
-        }
+        "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => not_text(node),
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
         "br" if is_in_cell(node) => Fate::Text(LINE.to_owned()),
         "math" => Fate::Text(format!(" {} ", formula(node))),
@@ -157,6 +168,16 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         tag if EMBEDDED.contains(&tag) => Fate::Out(embedded(node)),
         _ => Fate::Kept,
     }
+}
+
+/// An element that is not text.
+fn not_text(node: &Rc<Node>) -> Fate {
+    let unshown = match node_name(node) {
+        "script" => unshown::data(node),
+        "meta" => unshown::description(node).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    if unshown.is_empty() { Fate::Out(beside::said(node)) } else { Fate::Unshown(unshown) }
 }
 
 fn out(why: &str, node: &Rc<Node>) -> Vec<String> {
