@@ -57,7 +57,8 @@ const LEAST_WORDS: usize = 5;
 /// A sentence with this many lower-case words and no known stop word is in an unknown language.
 const WORDS_WITHOUT: usize = 10;
 /// A whole text with this many lower-case words has stop words if it is in a language with rules: at least one in
-/// [`MOST_WITHOUT`].
+/// [`MOST_WITHOUT`]. With 5, 7, 9, 12 words, 21, 14, 14, 12 of 1,364 short English and German tables, lists and sentences
+/// are not judged, most of them names of files, and 4, 8, 10, 12 of 38 short texts in other languages are.
 const WORDS_OF_A_TEXT: usize = 7;
 const MOST_WITHOUT: usize = 8;
 /// At least one in this many words of another language has a letter that English and German do not have.
