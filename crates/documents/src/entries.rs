@@ -93,6 +93,23 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_begin_anew_below_an_entry_are_a_list_of_their_own_without_indents() {
+        let file = "The process must be:\n\n1. documented;\n2. binding for:\n1. staff; and\n2. keys;\n3. reviewed; and\n4. approved.\n";
+        let with = |text: &str| format!("Some(1) The process must be: / {text}");
+        let below = |text: &str| with(&format!("Some(3) binding for: / {text}"));
+        let expected = [
+            "The process must be:".to_owned(),
+            with("documented;"),
+            with("binding for:"),
+            below("staff; and"),
+            below("keys;"),
+            with("reviewed; and"),
+            with("approved."),
+        ];
+        assert_eq!(with_leads(None, file).into_iter().map(|(_, words)| words).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn a_list_continues_from_the_previous_passage() {
         let before = "<!-- source: input/a.md -->\n\nIt is so. The operator shall:\n\n(a) keep a log;\n";
         let file = "<!-- source: input/a.md -->\n\n(b) report each breach;\n\n(c) name an auditor.\n";

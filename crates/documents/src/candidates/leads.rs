@@ -21,8 +21,14 @@ struct Lead {
     sentence: u32,
     /// Its words, which an entry may complete to an obligation: `The owner has:`, `to keep a log`.
     words: String,
+    /// Whether it ends with a colon.
+    announces: bool,
     /// Its latest entry.
     latest: Option<Entry>,
+    /// Whether the latest entry announces one more, the last: `keep a log; and`.
+    one_more: bool,
+    /// Whether that one has come.
+    is_complete: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +43,8 @@ impl Lead {
     fn begins_with(&self, indent: usize, mark: Mark) -> Option<Reading> {
         let below = |reading: &Reading| {
             self.own.is_none_or(|own| {
-                let deeper = indent > own.indent || reading.style != own.reading.style;
+                let restarts = self.announces && reading.restarts(own.reading);
+                let deeper = indent > own.indent || reading.style != own.reading.style || restarts;
                 indent >= own.indent && deeper && !reading.ends_section(own.reading)
             })
         };
@@ -137,7 +144,9 @@ impl Leads {
 
     fn attach_entry(&mut self, at: usize, entry: Entry) {
         self.open.truncate(at + 1);
-        self.open[at].latest = Some(entry);
+        let lead = &mut self.open[at];
+        lead.latest = Some(entry);
+        lead.is_complete = std::mem::take(&mut lead.one_more);
     }
 
     /// The lead whose list an entry continues; a matching next number takes precedence over the same kind of mark.
@@ -147,7 +156,9 @@ impl Leads {
         let alike = |latest: Entry| {
             mark.readings().find(|reading| reading.style == latest.reading.style && indent == latest.indent)
         };
-        let by_number = lists().find_map(|(at, latest)| Some((at, next(latest)?)));
+        // The numbers of a list without indents may continue its own or an outer one: its own unless it is complete.
+        let unfinished = lists().filter(|(at, _)| !self.open[*at].is_complete);
+        let by_number = unfinished.chain(lists()).find_map(|(at, latest)| Some((at, next(latest)?)));
         by_number.or_else(|| lists().find_map(|(at, latest)| Some((at, alike(latest)?))))
     }
 
@@ -211,15 +222,27 @@ impl Leads {
         let count = bare.split_whitespace().count();
         let names_duties = demands_list(bare) || (count <= MOST_OF_A_TITLE && names_duties(bare));
         let is_normative = is_candidate || names_duties || (count <= MOST_OF_A_BARE_LEAD && was_candidate);
-        let lead = Lead { own, is_normative, sentence, words: bare.to_owned(), latest: None };
+        let lead = Lead {
+            own,
+            is_normative,
+            sentence,
+            words: bare.to_owned(),
+            announces: text.ends_with(':'),
+            latest: None,
+            one_more: false,
+            is_complete: false,
+        };
         let is_lead = text.ends_with(':') || text.ends_with(['—', '–']) || (!is_heading && is_left_open(text));
         let above_table = names_duties || (is_candidate && announces_table(bare));
         let is_still = self.above_table && is_caption(text);
         self.table_lead = if above_table { Some(sentence) } else { self.table_lead.filter(|_| is_still) };
         self.above_table = above_table || is_still;
         if self.is_entry {
-            self.unfinished =
-                text.ends_with([';', ',']) || [" and", " or", " und", " oder"].iter().any(|end| text.ends_with(end));
+            let joins = [" and", " or", " and/or", " und", " oder"].iter().any(|end| text.ends_with(end));
+            self.unfinished = text.ends_with([';', ',']) || joins;
+            if let Some(list) = self.open.last_mut() {
+                list.one_more = joins;
+            }
         }
         if is_lead || (is_heading && names_duties) {
             self.open.push(lead);

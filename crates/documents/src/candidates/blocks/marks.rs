@@ -91,6 +91,12 @@ impl Reading {
         matches!((self.style.numbered, other.style.numbered), (Numbered::Section(own), Numbered::Section(of)) if own <= of)
     }
 
+    /// Whether it begins the numbers of another mark's list anew, as the list below that entry does in a text without
+    /// indents.
+    pub(in crate::candidates) fn restarts(self, above: Self) -> bool {
+        self.style == above.style && self.place == 1 && above.place > 0
+    }
+
     /// Whether it directly follows another mark of its list.
     pub(in crate::candidates) fn follows(self, last: Self) -> bool {
         self.style == last.style && self.place == last.place + 1 && last.place > 0
