@@ -265,6 +265,9 @@ const NAMES: [&str; 88] = [
 /// Words between the numbers of an enumeration.
 const JOINERS: [&str; 7] = ["and", "or", "to", "und", "oder", "bis", "&"];
 
+/// Words between two items of a list.
+const ITEM_JOINERS: [&str; 5] = ["and", "or", "and/or", "und", "oder"];
+
 /// Nouns that are counted by a number at the beginning of a sentence.
 const UNITS: [&str; 26] = [
     "tag", "tage", "tagen", "jahr", "jahre", "jahren", "monat", "monate", "monaten", "woche", "wochen", "stunde",
@@ -298,6 +301,10 @@ fn all(text: &str) -> Vec<Number> {
 struct Before {
     /// Whether a sentence, a cell or an item begins here.
     begins: bool,
+    /// Whether the previous word joins an item to the one before: `keep a log; or 2. report it`.
+    joins: bool,
+    /// Whether the previous word ends an item.
+    ends_item: bool,
     /// Whether a line of a table begins here.
     begins_row: bool,
     /// Whether the previous word names a text, or is a number that does.
@@ -349,7 +356,8 @@ impl Before {
         if is_bracketed && core.len() <= 3 {
             return true;
         }
-        if !self.begins {
+        let is_joined = self.joins && token.ends_with(['.', ')']);
+        if !self.begins && !is_joined {
             return false;
         }
         let first = next.trim_start_matches(|sign: char| !sign.is_alphanumeric());
@@ -383,6 +391,8 @@ impl Before {
             (self.names, self.names_several) = (false, false);
         }
         self.begins_row &= token == "|";
+        self.joins = self.ends_item && ITEM_JOINERS.contains(&core.as_str());
+        self.ends_item = token.ends_with([';', ',']);
         self.begins =
             token.ends_with(['.', ':', ';', '!', '?', '|']) || token.chars().all(|sign| !sign.is_alphanumeric());
     }

@@ -137,6 +137,8 @@ fn marks_and_names_are_no_numbers() {
         ("Der Fonds muss Belege nach §§ 5 und 6 aufbewahren.", "Der Fonds muss Belege aufbewahren.", ""),
         ("The system must follow ISO 27001 and AC-5.", "The system must follow the standards.", ""),
         ("The manager must (1) keep and (2) sign it.", "The manager must keep and sign it.", ""),
+        ("The fund must keep logs; or a ledger.", "The fund must keep logs; or 2. a ledger.", ""),
+        ("The fund must keep logs; and report it.", "The fund must keep logs; and 2 days later report it.", "o"),
         ("The fund must report in 3 days.", "3. The fund must report in ten days.", "n"),
         ("The fund must report in 10 days.", "| 3 | The fund must report, days | 10 |", ""),
         ("Records must be kept.", "| 3 | Records must be kept | yes |", ""),
