@@ -3,7 +3,9 @@
 use crate::documents::text_parts::part_path;
 use crate::error::ToolError;
 use crate::requirements::validation_queue::{HeldRequirement, ValidationQueue};
+use plumbline_documents::candidates::Scan;
 use plumbline_documents::quotes::{Match, SourceText};
+use plumbline_documents::surroundings::Layout;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,11 +38,31 @@ pub(crate) struct Quotes {
 pub(crate) struct CitedTexts<'a> {
     validation_queue: &'a dyn ValidationQueue,
     texts: HashMap<(Uuid, String), Vec<Arc<SourceText>>>,
+    passages: HashMap<(Uuid, u32), Option<Arc<Layout>>>,
+}
+
+/// The sentences beside a quote.
+struct Beside {
+    before: String,
+    after: String,
+    is_entry: bool,
+}
+
+impl Beside {
+    fn of(layout: &Layout, (from, to): (u32, u32), words: &str) -> Option<Self> {
+        layout.quote((from, to)).filter(|quote| quote.text == words)?;
+        let sentence = |number: u32| layout.get(i32::try_from(number).ok()?).map(|sentence| &sentence.entry);
+        let text = |number: u32| sentence(number).map(|entry| entry.text.clone()).unwrap_or_default();
+        let (before, after) = (text(from.saturating_sub(1)), text(to.saturating_add(1)));
+        let has_leads = sentence(from).is_some_and(|entry| !entry.leads.is_empty());
+        let is_entry = has_leads || is_entry(words, &before);
+        Some(Self { before, after, is_entry })
+    }
 }
 
 impl<'a> CitedTexts<'a> {
     pub(crate) fn new(validation_queue: &'a dyn ValidationQueue) -> Self {
-        Self { validation_queue, texts: HashMap::new() }
+        Self { validation_queue, texts: HashMap::new(), passages: HashMap::new() }
     }
 
     /// The quotes of a row.
@@ -64,7 +86,11 @@ impl<'a> CitedTexts<'a> {
         let text = |key: &str| citation.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let page = citation.get("page").and_then(Value::as_u64);
         let mut quote = Quote { source: text("source"), page, words: text("quote"), ..Quote::default() };
-        if !quote.words.is_empty()
+        if let Some(beside) = self.beside(job_id, citation, &quote.words).await? {
+            if is_under_lead || beside.is_entry {
+                (quote.before, quote.after) = (end_of(&beside.before), beginning_of(&beside.after));
+            }
+        } else if !quote.words.is_empty()
             && let Some((before, after)) =
                 self.around(job_id, &quote.source, &quote.words, citation.get("page")).await?
             && (is_under_lead || is_entry(&quote.words, &before))
@@ -72,6 +98,36 @@ impl<'a> CitedTexts<'a> {
             (quote.before, quote.after) = (end_of(&before), beginning_of(&after));
         }
         Ok(quote)
+    }
+
+    /// The sentences beside a quote that is cited by its place: its words alone may occur at several. None if it is not,
+    /// or if the passage does not have these words there.
+    async fn beside(
+        &mut self,
+        job_id: Uuid,
+        citation: &Map<String, Value>,
+        words: &str,
+    ) -> Result<Option<Beside>, ToolError> {
+        let number = |key: &str| u32::try_from(citation.get(key)?.as_u64()?).ok();
+        let (Some(passage), Some(from), Some(to)) = (number("passage"), number("from"), number("to")) else {
+            return Ok(None);
+        };
+        let layout = self.passage(job_id, passage).await?;
+        Ok(layout.as_deref().and_then(|layout| Beside::of(layout, (from, to), words)))
+    }
+
+    async fn passage(&mut self, job_id: Uuid, number: u32) -> Result<Option<Arc<Layout>>, ToolError> {
+        if let Some(known) = self.passages.get(&(job_id, number)) {
+            return Ok(known.clone());
+        }
+        let file = self.validation_queue.read(job_id, &format!("chunks/chunk_{number:03}.md")).await?;
+        let laid = |bytes: Vec<u8>| Layout::of(None, &String::from_utf8_lossy(&bytes), None, &Scan::default());
+        let layout = match file {
+            Some(bytes) => Some(Arc::new(crate::run_blocking(move |_| laid(bytes)).await)),
+            None => None,
+        };
+        self.passages.insert((job_id, number), layout.clone());
+        Ok(layout)
     }
 
     /// The text before and after a quote; none if it cannot be looked up.
@@ -139,7 +195,19 @@ fn beginning_of(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_entry;
+    use super::*;
+
+    #[test]
+    fn the_sentences_beside_words_that_occur_twice_are_those_of_the_place() {
+        let file = "<!-- source: input/a.md -->\n\nThe process must cover:\n\n1. staff;\n2. keys.\n\nIt must be approved for:\n\n\
+                    1. staff;\n2. keys.\n";
+        let layout = Layout::of(None, file, None, &Scan::default());
+        let beside = |place, words| Beside::of(&layout, place, words).map(|beside| (beside.before, beside.after));
+        let said = |before: &str, after: &str| Some((before.to_owned(), after.to_owned()));
+        assert_eq!(beside((2, 2), "staff;"), said("The process must cover:", "keys."));
+        assert_eq!(beside((5, 5), "staff;"), said("It must be approved for:", "keys."));
+        assert_eq!(beside((4, 4), "staff;"), None);
+    }
 
     #[test]
     fn an_entry_is_recognized_by_its_beginning_and_the_text_before_it() {
