@@ -77,6 +77,11 @@ impl Names {
         })
     }
 
+    /// Whether the graph has none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Whether a text contains one of the names, as whole words in any case.
     pub fn occur_in(&self, text: &str) -> bool {
         self.occurring_in(text).next().is_some()

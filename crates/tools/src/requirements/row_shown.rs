@@ -54,7 +54,7 @@ impl RowShown {
                 }
             }
             let relevance = relevance::report(row, Some(mentions.known));
-            if relevance["decision"] != "relevant" {
+            if relevance["decision"] != "relevant" && !graph.is_empty() {
                 add("relevance", relevance["decision"].clone());
             }
         } else {

@@ -64,6 +64,11 @@ impl<'a> GraphNames<'a> {
         (names(&self.objects), names(&self.messages))
     }
 
+    /// Whether the graph has no objects and no messages: then every requirement would be irrelevant to it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.messages.is_empty()
+    }
+
     /// The mentions of a row.
     pub(crate) async fn of(&self, row: &HeldRequirement) -> Result<Mentions, ToolError> {
         let objects = self.matches(End::Object, &row.mentioned_objects).await?;
