@@ -30,6 +30,10 @@ pub struct CallProgress {
     /// The todo whose closing was refused: a later closing in the same answer was meant for the next todo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_closing: Option<i32>,
+    /// How many todos the system has closed beside those of the answer, because the state answered them: as many
+    /// closings of the answer were meant for them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub closed_beside: u32,
     /// Why the phase is to be planned again: a call that repeats itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
@@ -46,6 +50,10 @@ pub struct CallProgress {
     /// answer's calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<ToolCall>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The end of a phase that is followed by calls of the same answer.

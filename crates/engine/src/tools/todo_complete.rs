@@ -100,7 +100,12 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     }
     run.check_needs(&current)?;
     let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
-    let next = is_last.then(|| following_phase(run, current.position)).transpose()?;
+    let next = is_last.then(|| following_phase(run, current.position)).transpose();
+    if next.is_err() && run.progress_of_calls().closed_beside > 0 {
+        run.progress_of_calls().closed_beside -= 1;
+        return Ok(format!("This todo was closed with the one before it. Todo {} is current.", current.position));
+    }
+    let next = next?;
     let unevidenced = run.lacks_evidence();
     let open_passages = ask_for_passages(run, &current)?;
     if unevidenced {
@@ -117,6 +122,7 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     }
     note_progress(run, &current.content, notes.as_deref());
     let answered = run.close_answered();
+    run.progress_of_calls().closed_beside += u32::try_from(answered.len()).unwrap_or(u32::MAX);
     let remaining = run.todos.iter().filter(|todo| todo.status.is_open()).count();
     let mut text = format!("Task {} '{}' marked complete. {}", current.position, current.content, left(remaining));
     text.push_str(&results_of_todo(run, &work));
@@ -199,6 +205,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     let first_unread = open.iter().find(|passage| passage.state == PassageState::Unread).map(|passage| passage.number);
     let record = if run.ledger.records() { "record" } else { "cite" };
     let (left, listed, answer) = (open.len(), worst_of(open), answer_at_hand(run));
+    let are = if left == 1 { "is" } else { "are" };
     let asked = *run.state.work.asked_passages.get_or_insert(answer);
     if asked < answer {
         return Ok(left);
@@ -209,7 +216,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     let shown =
         shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
     Err(format!(
-        "todo {} stays open: of the passages that it names {left} are not answered:\n{listed}\nRead what is unread, {record} what \
+        "todo {} stays open: of the passages that it names {left} {are} not answered:\n{listed}\nRead what is unread, {record} what \
          obliges somebody, close the rest with a reason (close_passages), then close the todo. If that cannot be done, close it \
          in your next answer with a note that says why.{}",
         current.position,

@@ -337,8 +337,7 @@ fn a_todo_that_names_passages_is_refused_once_while_they_are_open() {
     let mut dialogue = working_on(&one_a_passage());
     let refused = dialogue.close();
     assert!(
-        refused
-            .contains("of the passages that it names 1 are not answered:\n- passage 1 (chunks/chunk_001.md, page 1)"),
+        refused.contains("of the passages that it names 1 is not answered:\n- passage 1 (chunks/chunk_001.md, page 1)"),
         "{refused}"
     );
     dialogue.crash();

@@ -90,6 +90,27 @@ fn what_the_state_answers_is_closed_with_a_note() {
 }
 
 #[test]
+fn a_closing_meant_for_a_todo_that_was_closed_with_another_closes_no_further_one() {
+    let mut dialogue = Dialogue::begun(answering());
+    let one = json!({"content": "# Plan\n\n## Phase 1: One\n- [ ] a\n"});
+    // A model that closes each of the four todos that it was shown.
+    let results =
+        dialogue.calls(&[look(), done(), ("write_plan", one), done(), done(), ("todo_write", todos("One")), done()]);
+    assert!(results[3].contains("Task 3 is closed as well"), "{results:?}");
+    assert_eq!(results[4], "This todo was closed with the one before it. Todo 4 is current.");
+    assert_eq!(dialogue.phase().0, 2, "{results:?}");
+}
+
+#[test]
+fn only_as_many_closings_are_taken_for_that_as_todos_were_closed_with_another() {
+    let mut dialogue = Dialogue::begun(answering());
+    let one = json!({"content": "# Plan\n\n## Phase 1: One\n- [ ] a\n"});
+    let results = dialogue.calls(&[look(), done(), ("write_plan", one), done(), done(), done()]);
+    assert!(results[5].starts_with("Error: todo 4 stays open: this phase ends when"), "{results:?}");
+    assert!(dialogue.close().starts_with("Error: todo 4 stays open"), "not of an earlier answer");
+}
+
+#[test]
 fn what_is_written_is_not_asked_for_at_the_end() {
     let mut dialogue = Dialogue::begun(answering());
     let one = json!({"content": "# Plan\n\n## Phase 1: One\n- [ ] a\n"});
