@@ -131,7 +131,7 @@ impl Ledger {
         // What answers a passage that is decided already may change with the accounts.
         self.recompute_cover(step);
         if !not_open.is_empty() {
-            said.push(format!("nothing changes for {}, which are not open", as_list(&not_open)));
+            said.push(format!("nothing changes for {}: not open", as_list(&not_open)));
         }
         said
     }

@@ -352,7 +352,7 @@ impl Settings {
     /// The deferred tools, one line each with the beginning of their description; empty if there are none.
     fn tools_on_demand(&self, kind: PhaseKind) -> String {
         let line = |tool: &ToolSpec| {
-            let ends = [". ", ", ", "; "].into_iter().filter_map(|mark| tool.description.find(mark)).min();
+            let ends = [". ", ", ", "; ", " ("].into_iter().filter_map(|mark| tool.description.find(mark)).min();
             let does = ends.map_or(tool.description.trim_end_matches('.'), |end| &tool.description[..end]);
             format!("\n- {}: {does}.", tool.name)
         };

@@ -45,7 +45,7 @@ async fn what_is_left_out_is_set_from_the_sentences() {
                 "high",
                 &json!({"page": 1})
             ),
-            (Some(2), "The operator shall: keep a log of: each access;", "each access;", "high", &json!({"page": 1})),
+            (Some(2), "The operator shall: keep a log of: each access;", "each access", "high", &json!({"page": 1})),
             (
                 Some(3),
                 "The operator shall: report each breach, and sign the report.",
@@ -64,6 +64,18 @@ async fn what_is_left_out_is_set_from_the_sentences() {
         [(&json!(6), &json!("report each breach, and sign the report.")), (&json!(3), &json!("The operator shall:"))]
     );
     assert_eq!(bench.rows.recorded[3].requirement.confidence, 0.9);
+}
+
+#[tokio::test]
+async fn two_duties_of_one_sentence_have_names_of_their_own() {
+    let mut bench = bench().await;
+    let items = json!([
+        {"s": "6", "text": "The operator shall report each breach."},
+        {"s": "6", "text": "The operator shall sign the report."},
+    ]);
+    bench.ok("record_passage", json!({"passage": 1, "items": items})).await;
+    let names: Vec<&str> = rows(&bench).iter().map(|row| row.2).collect();
+    assert_eq!(names, ["The operator shall report each breach.", "The operator shall sign the report."]);
 }
 
 /// However many items a call has, it reads its passage, its document's text, and what is recorded, each once.

@@ -232,7 +232,7 @@ impl Batch<'_> {
                 .name
                 .map(|name| name_from(&name))
                 .filter(|name| !name.is_empty())
-                .or(Some(name_from(&words.own))),
+                .or_else(|| Some(default_name(item.text.as_deref(), &words.own))),
             r#type: item.r#type,
             priority: item.priority.or_else(|| Some(by_modal_word(&joined).to_owned())),
             gobd_relevant: item.gobd.unwrap_or_else(|| defaults.bears_on_book_keeping(&joined)),
@@ -264,6 +264,14 @@ impl Batch<'_> {
         self.again.insert(id);
         Ok(remark.to_owned())
     }
+}
+
+/// The beginning of a text that is given; otherwise that of the sentences, without what joins them to the next entry.
+fn default_name(text: Option<&str>, own: &str) -> String {
+    let own = own.trim_end();
+    let joiners = ["; and/or", "; and", "; or", "; und", "; oder", ", and", ", or", ", und", ", oder", ";", ","];
+    let ended = joiners.iter().find_map(|joiner| own.strip_suffix(joiner)).filter(|ended| !ended.is_empty());
+    name_from(text.unwrap_or(ended.unwrap_or(own)))
 }
 
 fn place_of(citations: &[Citation]) -> Option<String> {

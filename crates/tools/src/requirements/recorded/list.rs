@@ -80,7 +80,7 @@ impl Declared for ListRequirements {
         let mut lines = vec![head];
         lines.extend(shown.iter().map(line));
         if begin + shown.len() < found {
-            let last = shown.last().map(|known| known.requirement.candidate_id.as_str()).unwrap_or_default();
+            let last = shown.last().map(|known| short_id(&known.requirement)).unwrap_or_default();
             let rest = found - begin - shown.len();
             lines.push(format!("{rest} more; go on with {{\"after\": \"{last}\"}}"));
         }
@@ -102,6 +102,10 @@ fn shown_id(requirement: &Requirement) -> String {
         Some(number) => format!("r{number} {}", requirement.candidate_id),
         None => requirement.candidate_id.clone(),
     }
+}
+
+fn short_id(requirement: &Requirement) -> String {
+    requirement.number.map_or_else(|| requirement.candidate_id.clone(), |number| format!("r{number}"))
 }
 
 fn behind(recorded: &[RecordedRequirement], id: &str) -> Result<usize, ToolError> {
