@@ -343,6 +343,24 @@ async fn what_a_graph_answers_says_whether_waiting_helps() {
 }
 
 #[tokio::test]
+async fn relevance_is_told_of_a_graph_that_has_objects_or_messages() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(&engine).await;
+    let client = server.client();
+    let merge = Statement::new("MERGE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
+    for expected in [Value::Null, json!("not relevant")] {
+        let mut held = row(1, "Backups must be tested.");
+        (held.gobd_relevant, held.gdpr_relevant, held.r#type) = (false, false, None);
+        (held.mentioned_objects, held.mentioned_messages) = (json!([]), json!([]));
+        let rows = rows(vec![held]);
+        let claimed = ok(&rows, Graph::On(&client), "next_requirement", json!({})).await;
+        let claimed: Value = serde_json::from_str(&claimed).unwrap();
+        assert_eq!(claimed["requirements"][0]["relevance"], expected, "{claimed}");
+        client.run(&merge, Access::Write).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_requirement_goes_into_the_graph_with_its_relations() {
     let Some(engine) = Engine::start().await else { return };
     let server = Server::over(&engine).await;
