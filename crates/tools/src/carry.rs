@@ -4,7 +4,8 @@
 //! of its requirements is recorded again, with its quotes at their current positions. For all others the file says
 //! whether their text still occurs.
 
-use crate::documents::citation_check::{Claim, Verified, stands, verify};
+use crate::documents::citation_check::{Claim, Verified, verify};
+use crate::documents::word_search::stands;
 use crate::error::{BatchError, ToolError};
 use crate::requirements::add_requirement::evidence;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};

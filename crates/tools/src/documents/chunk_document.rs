@@ -1,6 +1,6 @@
 //! `chunk_document`: splits a text along its headings and paragraphs into chunks that are processed one by one.
 
-use crate::documents::citation_check::{not_extracted, resolve};
+use crate::documents::document_names::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;
 use crate::documents::unread_pages;
 use crate::error::{Output, ToolError, ToolResult};

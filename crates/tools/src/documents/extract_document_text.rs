@@ -1,7 +1,7 @@
 //! `extract_document_text`: extracts a document's text into the workspace, where it is read, chunked and quoted. The
 //! text is stored and the model gets its path, never the whole text (lesson 65).
 
-use crate::documents::citation_check::unknown_document;
+use crate::documents::document_names::unknown_document;
 use crate::documents::text_parts::{Writer, is_part_of, part_path};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};

@@ -3,10 +3,13 @@
 pub(crate) mod chunk_document;
 pub(crate) mod citation_check;
 pub(crate) mod cite;
+pub(crate) mod document_names;
 pub(crate) mod extract_document_text;
+pub(crate) mod found_quote;
 mod prepare;
 pub(crate) mod quote_cache;
 pub(crate) mod text_parts;
 mod unread_pages;
+pub(crate) mod word_search;
 
 pub use text_parts::part_path;

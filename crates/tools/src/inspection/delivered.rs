@@ -2,7 +2,7 @@
 //! requirements.
 
 use super::{names_of_documents, quotes::forms, quotes_in};
-use crate::documents::citation_check::places_of;
+use crate::documents::found_quote::places_of;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
 use crate::workspace::path;

@@ -2,7 +2,7 @@
 
 use super::quotes::{Form, Quoted, SaidDocument, file_name_in, forms, is_named, is_source, pages};
 use super::{cut, names_of_documents};
-use crate::documents::citation_check::{self, Sight};
+use crate::documents::found_quote::{Sight, placed_sight, sight};
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
@@ -54,9 +54,9 @@ pub(super) async fn look_up(env: &ToolEnv<'_>, path: &str, quoted: &Quoted) -> R
         sources.sort_by_key(|source| !claimed.may_be_in(source));
         for source in sources.into_iter().filter(|source| source.text_path.is_some()) {
             for page in claimed.asked() {
-                let Some(sight) = citation_check::sight(env, source, form.text, page).await? else { continue };
+                let Some(sight) = sight(env, source, form.text, page).await? else { continue };
                 if claimed.may_be_in(source) && is_on_page(&sight, page) {
-                    return Ok(LookedUp::Found(citation_check::placed_sight(env, sight).await?));
+                    return Ok(LookedUp::Found(placed_sight(env, sight).await?));
                 }
                 elsewhere.get_or_insert_with(|| wrong_place(path, form.text, &claimed, source, &sight));
             }

@@ -9,7 +9,7 @@ mod quotes;
 
 use super::error::{Output, ToolError, ToolResult};
 use super::requirements::{comparison, recorded::named};
-use crate::documents::citation_check;
+use crate::documents::word_search;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
 use looked_up::{LookedUp, look_up};
@@ -125,7 +125,7 @@ async fn quotes_of(env: &ToolEnv<'_>, path: &str, content: Vec<u8>) -> Result<Ve
     };
     let (mut quotes, headings) = run_blocking(both).await;
     for quote in headings {
-        if citation_check::in_no_source(env, &quote.text).await?.is_none() {
+        if word_search::in_no_source(env, &quote.text).await?.is_none() {
             quotes.push(quote);
         }
     }
@@ -190,11 +190,11 @@ async fn unknown_yet(env: &ToolEnv<'_>, citations: Vec<Citation>) -> Result<Vec<
 
 /// The message for a quote that is in no document.
 async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<String, ToolError> {
-    if let Some(document) = citation_check::in_no_source(env, quote).await? {
+    if let Some(document) = word_search::in_no_source(env, quote).await? {
         return Ok(format!("{path} quotes \"{}\", which stands only in {document}, which is no source", cut(quote)));
     }
     let place = texts.unfound;
-    let nearest = match citation_check::not_in_any(env, quote).await?.flatten() {
+    let nearest = match word_search::not_in_any(env, quote).await?.flatten() {
         _ if place == COULD_NOT_BE_LOOKED_UP => String::new(),
         Some(passage) => format!(" (the nearest passage is \"{}\")", cut(&passage.text)),
         None => " (nothing in the documents is like it)".to_owned(),

@@ -4,7 +4,7 @@
 //! again idempotent; the row follows with the step. A worker that dies in between leaves a row that is still claimed,
 //! and the call is repeated.
 
-use crate::documents::citation_check::citation_id;
+use crate::documents::found_quote::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
 use crate::requirements::checks::claimed_rows::Checked;

@@ -1,7 +1,7 @@
 //! Builds the row from validated arguments and verified citations.
 
 use super::{AddRequirement, Location, MAX_NAME_CHARS, MIN_TEXT_CHARS, key};
-use crate::documents::citation_check::resolve;
+use crate::documents::document_names::resolve;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};

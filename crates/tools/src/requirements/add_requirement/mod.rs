@@ -5,7 +5,8 @@ pub(crate) mod key;
 pub(crate) mod same_words;
 mod without_quote;
 
-use crate::documents::citation_check::{Pointer, Verified, Words, apart, verify_pointer, verify_words};
+use crate::documents::citation_check::{Pointer, Verified, Words, verify_pointer, verify_words};
+use crate::documents::found_quote::apart;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, Tool, ToolEnv};
 pub(crate) use build::{build, distinct, evidence, name_from};

@@ -2,7 +2,8 @@
 
 use super::numbers::Sentences;
 use super::priority::by_modal_word;
-use crate::documents::citation_check::{Pointer, apart, quoted};
+use crate::documents::citation_check::{Pointer, quoted};
+use crate::documents::found_quote::apart;
 use crate::error::ToolError;
 use crate::requirements::add_requirement::same_words::{Same, further_quotes, same_words};
 use crate::requirements::add_requirement::{AddRequirement, build, evidence, key, name_from};

@@ -1,7 +1,8 @@
 //! `list_requirements`: lists this job's records, one line each.
 
 use super::page;
-use crate::documents::citation_check::{prepared, resolve};
+use crate::documents::document_names::resolve;
+use crate::documents::word_search::prepared;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::ids;
 use crate::tool::{Declared, ToolEnv};

@@ -2,7 +2,7 @@
 
 use super::pending;
 use crate::arguments::decode;
-use crate::documents::citation_check::resolve;
+use crate::documents::document_names::resolve;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::add_requirement::{
     AddRequirement, Evidence, MIN_TEXT_CHARS, citation, distinct, evidence, key, same_words::is_same_quote,
