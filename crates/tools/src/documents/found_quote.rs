@@ -55,10 +55,11 @@ pub(crate) async fn placed_sight(env: &ToolEnv<'_>, sight: Sight) -> Result<Opti
     }
 }
 
-/// The sentences that a quote touches at each occurrence in the documents; empty if it occurs in none.
-pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
+/// The sentences that a quote touches at each occurrence in the documents but one; empty if it occurs in none.
+pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str, but: Option<&str>) -> Result<Vec<Touched>, ToolError> {
     let mut places = Vec::new();
-    let sources = env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path));
+    let is_asked = |source: &&Source| env.ctx.is_source(&source.path) && but != Some(source.path.as_str());
+    let sources = env.overlay.sources().iter().filter(is_asked);
     for source in sources.filter(|source| source.text_path.is_some()) {
         if let Match::Found(found) | Match::OnOtherPage(found) = look_up(env, source, Sought::anywhere(quote)).await? {
             let Citation { place, continues, again, .. } = placed(env, citation(source, found)).await?;

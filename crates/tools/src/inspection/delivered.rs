@@ -1,7 +1,7 @@
 //! Which sentences of the documents are touched by quotes in the delivered files, for a job that records no
 //! requirements.
 
-use super::{names_of_documents, quotes::forms, quotes_in};
+use super::{Found, names_of_documents, quotes::forms, quotes_in};
 use crate::documents::found_quote::places_of;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
@@ -13,13 +13,24 @@ use std::collections::BTreeSet;
 /// Folders that contain the documents themselves.
 const DOCUMENTS: [&str; 2] = ["input/", "chunks/"];
 
-/// The sentences, one range per passage, each once.
-pub(super) async fn touched(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<Vec<Touched>, ToolError> {
+/// The sentences, one range per passage, each once. `found` has the citations of files that were looked into: their
+/// quotes are looked up in the other documents alone.
+pub(super) async fn touched(
+    env: &ToolEnv<'_>,
+    call: &Map<String, Value>,
+    mut found: Found,
+) -> Result<Vec<Touched>, ToolError> {
     let mut touched: Vec<Touched> = Vec::new();
     for path in delivered(env, call) {
+        if let Some(citations) = found.remove(&path) {
+            for citation in citations {
+                touched.extend(places_of(env, &citation.quote, Some(&citation.source)).await?);
+                touched.extend(citation.place.into_iter().chain(citation.continues).chain(citation.again));
+            }
+            continue;
+        }
         for quote in quotes_in(env, &path).await?.unwrap_or_default() {
-            let places = places_of_forms(env, &quote.text).await?;
-            touched.extend(places);
+            touched.extend(places_of_forms(env, &quote.text).await?);
         }
     }
     touched.sort_unstable_by_key(|place| (place.passage, place.from, place.to));
@@ -39,7 +50,7 @@ fn delivered(env: &ToolEnv<'_>, call: &Map<String, Value>) -> BTreeSet<String> {
 
 async fn places_of_forms(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
     for form in forms(quote, &names_of_documents(env)) {
-        let places = places_of(env, form.text).await?;
+        let places = places_of(env, form.text, None).await?;
         if !places.is_empty() {
             return Ok(places);
         }

@@ -19,7 +19,7 @@ use plumbline_bounds::{run_blocking, run_costly};
 use plumbline_engine::{Citation, Inspected, InspectionCounts, Product, Source, tools::gives_up};
 use quotes::{Quoted, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// What to check besides the files' required contents.
 #[derive(Clone, Copy)]
@@ -36,15 +36,15 @@ pub(crate) struct Wanted {
 /// required.
 pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: Wanted) -> ToolResult {
     let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
-    let mut counted = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
+    let (mut counted, found) = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
         Some(inspection) => inspection.inspect(env, &call).await?,
-        None => Output::text(String::new()),
+        None => (Output::text(String::new()), Found::new()),
     };
     if wanted.requirements {
         named::check(env, &call).await?;
     }
     if wanted.sentences {
-        counted.products.push(Product::DeliverQuotes(delivered::touched(env, &call).await?));
+        counted.products.push(Product::DeliverQuotes(delivered::touched(env, &call, found).await?));
     }
     if wanted.compares {
         counted.products.extend(comparison::of_all(env.overlay, env.ctx).await?);
@@ -52,13 +52,16 @@ pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: W
     Ok(counted)
 }
 
+/// The citations of the quotes of each file that was looked into, in the file's order.
+type Found = BTreeMap<String, Vec<Citation>>;
+
 impl Inspection {
-    /// Checks everything: returns the counts, or an error for the model if something is not as required. Files that the
-    /// call declares as not delivered are exempt.
-    async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> ToolResult {
+    /// Checks everything: returns the counts and what was found, or an error for the model if something is not as
+    /// required. Files that the call declares as not delivered are exempt.
+    async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<(Output, Found), ToolError> {
         let mut wrong = self.wrong_contents(env, call).await?;
         let texts = Texts::of(env);
-        let (mut misplaced, mut unfound, mut citations) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut misplaced, mut unfound, mut found) = (Vec::new(), Vec::new(), Found::new());
         let mut inspected = Inspected { counts: texts.counts, ..Inspected::default() };
         for path in self.quoting.iter().filter(|path| !gives_up(call, path)) {
             let Some(quotes) = quotes_in(env, path).await? else { continue };
@@ -66,18 +69,14 @@ impl Inspection {
             if quotes.is_empty() {
                 wrong.push(format!("{path} holds no quote that could be looked up: {}", how_to_quote(path)));
             }
-            let mut rests_on = Vec::new();
+            let citations = found.entry(path.clone()).or_default();
             for quote in quotes {
                 match look_up(env, path, &quote).await? {
-                    LookedUp::Found(citation) => rests_on.extend(citation),
+                    LookedUp::Found(citation) => citations.extend(citation),
                     LookedUp::Elsewhere(wrong) => misplaced.push(wrong),
                     LookedUp::Nowhere => unfound.push(self::unfound(env, path, &quote.text, &texts).await?),
                 }
             }
-            if !rests_on.is_empty() {
-                inspected.rests_on.insert(path.clone(), ids(&rests_on));
-            }
-            citations.extend(rests_on);
         }
         let remedy = match &texts.remedy {
             Some(remedy) if !unfound.is_empty() => remedy,
@@ -86,8 +85,9 @@ impl Inspection {
         wrong.extend(misplaced);
         wrong.extend(unfound);
         if wrong.is_empty() {
-            let products = unknown_yet(env, citations).await?;
-            return Ok(Output { products, ..Output::text(inspected.to_json()) });
+            inspected.rests_on = rests_on(&found);
+            let products = unknown_yet(env, &self.quoting, &found).await?;
+            return Ok((Output { products, ..Output::text(inspected.to_json()) }, found));
         }
         let more = and_more(wrong.len().saturating_sub(MAX_NAMED));
         wrong.truncate(MAX_NAMED);
@@ -169,20 +169,27 @@ impl Texts {
 /// There was no text to look it up in.
 const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
 
-/// The ids of citations, each once.
-fn ids(citations: &[Citation]) -> Vec<String> {
+/// The citations of a list, each once.
+fn each_once<'a>(citations: impl IntoIterator<Item = &'a Citation>) -> Vec<&'a Citation> {
     let mut seen = HashSet::new();
-    citations.iter().map(|citation| citation.id.clone()).filter(|id| seen.insert(id.clone())).collect()
+    citations.into_iter().filter(|citation| seen.insert(citation.id.as_str())).collect()
 }
 
-/// The citations that the job does not have yet, each once.
-async fn unknown_yet(env: &ToolEnv<'_>, citations: Vec<Citation>) -> Result<Vec<Product>, ToolError> {
-    env.overlay.look_up(ids(&citations), Vec::new()).await?;
-    let mut seen = HashSet::new();
+/// The ids of the citations of each file that has some.
+fn rests_on(found: &Found) -> BTreeMap<String, Vec<String>> {
+    let ids = |citations| each_once(citations).into_iter().map(|citation: &Citation| citation.id.clone()).collect();
+    let with_some = found.iter().filter(|(_, citations)| !citations.is_empty());
+    with_some.map(|(path, citations)| (path.clone(), ids(citations))).collect()
+}
+
+/// The citations that the job does not have yet.
+async fn unknown_yet(env: &ToolEnv<'_>, files: &[String], found: &Found) -> Result<Vec<Product>, ToolError> {
+    let citations = each_once(files.iter().filter_map(|path| found.get(path)).flatten());
+    env.overlay.look_up(citations.iter().map(|citation| citation.id.clone()).collect(), Vec::new()).await?;
     let mut products = Vec::new();
     for citation in citations {
-        if seen.insert(citation.id.clone()) && env.overlay.citation(&citation.id).await?.is_none() {
-            products.push(Product::AddCitation(citation));
+        if env.overlay.citation(&citation.id).await?.is_none() {
+            products.push(Product::AddCitation(citation.clone()));
         }
     }
     Ok(products)
