@@ -47,7 +47,7 @@ pub const READING: &str = "1";
 
 pub use child::{Limits, Parser, ParserPermit, run_child};
 pub use error::{DocumentError, Ending};
-pub use formats::{Kind, has_pages, kind_of};
+pub use formats::{Kind, has_pages, kind_of, table_rows};
 pub use page_marks::{TextFile, from_text_file, page_mark, push_page, to_text_file};
 
 use serde::{Deserialize, Serialize};

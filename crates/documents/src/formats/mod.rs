@@ -20,3 +20,4 @@ pub(crate) mod warnings;
 mod xml;
 
 pub use kind::{Kind, has_pages, kind_of};
+pub use text::table_rows;

@@ -277,6 +277,22 @@ async fn a_wrong_place_beside_a_quote_is_refused_with_the_right_one() {
         (text(format!("> {words}. (annual-report-2019.pdf)\n")), "is no document of the job"),
         (text(format!("It says \"{words}\" (security-plan.pdf, page 2).\n")), "but the words are on page 1"),
         (
+            text(format!(
+                "| No | Quote | Document | Page |\n|---|---|---|---|\n| 1 | \"{words}\" | security-plan.pdf | 2 |\n"
+            )),
+            "gives page 2 for \"The plan is exercised twice a year\", but the words are on page 1 of input/security-plan.pdf",
+        ),
+        (
+            text(format!("Nr | Zitat | Quelle\n--- | --- | ---\n1 | \u{201e}{words}\u{201c} | policy.md, Seite 1\n")),
+            "gives input/policy.md for",
+        ),
+        (
+            ("output/a.csv", format!("id,quote,document,page\n1,\"{words}\",annual-report-2019.pdf,1\n")),
+            "is no document of the job; the words are in input/security-plan.pdf, page 1",
+        ),
+        (("output/a.csv", format!("Nr;Zitat;Seite\n1;{words};2\n")), "gives page 2 for"),
+        (("output/a.tsv", "quote\tpage\nThe plan is exercised weekly\t1\n".into()), "which occurs in no document"),
+        (
             text("> Logs are kept for a year.\n> — policy.md, page 12\n".into()),
             "gives page 12 for \"Logs are kept for a year.\", but input/policy.md has no pages",
         ),
@@ -314,9 +330,14 @@ async fn a_right_place_beside_a_quote_is_accepted() {
         format!("> {words}.\n\n— Security plan, section 7\n"),
         format!("> {words}.\n\n- The next item of a list, page 9\n"),
         format!("It says \"{words}\" (twice, that is) and no more.\n"),
+        format!("| Quote | Document | Page |\n|---|---|---|\n| \"{words}\" | Security plan | p. 1 |\n"),
+        format!("| Quote | Page | Owner |\n|---|---|---|\n| \"{words}\" | | Legal, page 9 |\n"),
+        format!("| Source | Quote |\n|---|---|\n| the second annex | \"{words}\" |\n"),
     ] {
         outcome("output/a.md", &text).await.expect(&text);
     }
+    let csv = format!("id,answer,quote,file,page\n1,\"yes, and more, in a cell\",\"{words}\",security-plan.pdf,1\n");
+    outcome("output/a.csv", &csv).await.expect("a cell with commas is no quote");
 }
 
 /// A quote key makes one word a quote; in running text it is a term.

@@ -7,6 +7,7 @@ mod separated;
 
 pub(crate) use encoding::{decode, decode_as, unmarked_utf16};
 pub(crate) use separated::extract as extract_table;
+pub use separated::rows as table_rows;
 
 use crate::Page;
 use crate::child::Parsed;

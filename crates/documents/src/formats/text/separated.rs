@@ -20,19 +20,20 @@ const NONE: char = '\0';
 /// The table as Markdown.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (text, warning) = decode(bytes);
-    let text = clean(&text).replace('\u{c}', "\n");
-    let separator = separator(&text).unwrap_or(NONE);
-    let rows: Vec<Vec<String>> =
-        Records::new(&text, separator).map(trimmed).filter(|row| says_something(row)).collect();
+    let mut rows = rows(&clean(&text).replace('\u{c}', "\n"));
     if rows.is_empty() {
         return Err(Failure::no_text(Vec::new()));
     }
+    rows.iter_mut().flatten().for_each(|cell| *cell = cell.replace('\n', LINE));
     let page = Page { number: 1, text: to_markdown(&[Block::Table(rows)]) };
     Ok((vec![page], Trailer { warnings: warning.into_iter().collect(), ..Trailer::default() }))
 }
 
-fn trimmed(row: Vec<String>) -> Vec<String> {
-    row.into_iter().map(|cell| cell.trim().replace('\n', LINE)).collect()
+/// The rows of CSV or TSV that are not empty, with the text of each cell.
+pub fn rows(text: &str) -> Vec<Vec<String>> {
+    let records = Records::new(text, separator(text).unwrap_or(NONE));
+    let trimmed = records.map(|row| row.into_iter().map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
+    trimmed.filter(|row| says_something(row)).collect()
 }
 
 fn says_something(row: &[String]) -> bool {

@@ -52,7 +52,7 @@ fn quoted(value: &Value, place: &SaidPlace, found: &mut Vec<Quoted>) {
 
 /// The words of a key of a quote that distinguish it from others in its object, such as `a` in `quote_a`; none for the
 /// key of anything else.
-fn marks_of(key: &str) -> Option<Vec<String>> {
+pub(super) fn marks_of(key: &str) -> Option<Vec<String>> {
     let is_quote = KEYS.iter().any(|name| key.to_lowercase().contains(name));
     is_quote.then(|| {
         let words = words_of(key).into_iter();
@@ -62,7 +62,7 @@ fn marks_of(key: &str) -> Option<Vec<String>> {
 
 /// What the object of a quote says about its place: keys with the same marks, else keys without any, else the object
 /// above.
-fn beside(fields: &Map<String, Value>, marks: &[String], above: &SaidPlace) -> SaidPlace {
+pub(super) fn beside(fields: &Map<String, Value>, marks: &[String], above: &SaidPlace) -> SaidPlace {
     if fields.len() > MOST_FIELDS {
         return SaidPlace::default();
     }

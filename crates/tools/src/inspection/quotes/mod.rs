@@ -2,6 +2,8 @@
 
 mod json;
 mod place;
+mod quotation_marks;
+mod table;
 mod text;
 
 use plumbline_documents::quotes::SHORTEST;
@@ -32,7 +34,7 @@ impl Quoted {
     }
 }
 
-/// The quotes in a file: in JSON the texts of quote keys; otherwise block quotes and text in quotation marks, except in
+/// The quotes in a file: in JSON the texts of quote keys, in CSV the cells of such columns; otherwise block quotes and text in quotation marks, except in
 /// link titles and headings.
 pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
     let mut found = Vec::new();
@@ -40,6 +42,7 @@ pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
     match ending(path) {
         "json" => serde_json::from_str(text).iter().for_each(|value| json::quotes_of(value, &mut found)),
         "jsonl" => lines().for_each(|value| json::quotes_of(&value, &mut found)),
+        "csv" | "tsv" => table::of_csv(text, &mut found),
         _ => text::quotes_of(text, &mut found),
     }
     found.retain(Quoted::counts);
@@ -51,11 +54,11 @@ pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
 pub(crate) fn in_headings(path: &str, text: &str) -> Vec<Quoted> {
     let mut found = Vec::new();
     let mut in_code = false;
-    if !matches!(ending(path), "json" | "jsonl") {
+    if !matches!(ending(path), "json" | "jsonl" | "csv" | "tsv") {
         for line in text.lines().map(str::trim) {
             in_code ^= line.starts_with("```");
             if !in_code && is_heading(line) {
-                text::in_marks(line, &mut found);
+                quotation_marks::in_marks(line, &mut found);
             }
         }
     }
@@ -102,11 +105,12 @@ fn bare(quote: &str) -> &str {
 
 /// How to write a quote in a file so that it counts, for use after a colon.
 pub(crate) fn how_to_quote(path: &str) -> String {
+    let keys = json::KEYS.map(|key| format!("`{key}`")).join(", ");
     match ending(path) {
-        "json" | "jsonl" => {
-            let keys = json::KEYS.map(|key| format!("`{key}`")).join(", ");
-            format!("in JSON the text of a key counts whose name has one of {keys} in it")
-        }
+        "json" | "jsonl" => format!("in JSON the text of a key counts whose name has one of {keys} in it"),
+        "csv" | "tsv" => format!(
+            "in CSV the cells of a column count whose name has one of {keys} in it, and words in quotation marks in others"
+        ),
         _ => format!("{LEAST_WORDS} words or more count that stand in quotation marks or in a block quote (`> …`)"),
     }
 }
