@@ -73,13 +73,14 @@ pub use run::{
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
-    Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, Autonomy, CallOutcome, Change,
-    Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
-    Feedback, FileWrite, FinishReason, HistoryAtBoundary, Illegal, Inspected, InspectionCounts, Intake, JobError,
-    JobExit, Judgement, Limits, ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind,
-    OutsideCall, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose,
-    Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange,
-    Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter,
-    ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN, apply_requirement_changes, candidate_id_of,
-    canonical, inexact_number, known_keys, nearest, nearest_by, path, visible,
+    Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, Asked, AskedCall, Autonomy, CallOutcome,
+    Change, Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
+    Feedback, FileWrite, FinishReason, HeldRequirement, HistoryAtBoundary, Illegal, Inspected, InspectionCounts,
+    Intake, JobError, JobExit, Judgement, KnownRequirement, Limits, ModelRequest, ModelSettings, OnToolFailure,
+    OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare,
+    Prepared, Prices, Product, Prompts, Purpose, Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage,
+    RequestRecord, Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion,
+    SystemPromptPrefixes, Tally, TodoListPosition, TokenCounter, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict,
+    WITHDRAWN, apply_requirement_changes, candidate_id_of, canonical, inexact_number, known_keys, nearest, nearest_by,
+    path, place_of, visible,
 };

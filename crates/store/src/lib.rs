@@ -44,9 +44,7 @@ pub use queue::{
     ClaimedJob, JobNotice, Knowing, Lease, Listener, NewDocument, NewJob, NewWorker, ReleaseReason, Rescued,
     UnknownType,
 };
-pub use requirements::{
-    Asked, CoverageLine, HeldRequirement, PassageLine, RequirementRow, SimilarRequirement, ValidationTally,
-};
+pub use requirements::{CoverageLine, PassageLine, RequirementRow};
 pub use run::{
     InlineDocument, JobInput, JobSettings, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings,
 };

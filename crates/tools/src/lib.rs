@@ -57,8 +57,7 @@ use plumbline_bounds::{Cancellation, run_blocking};
 use plumbline_documents::candidates::Scan;
 pub use registry::{catalog, reaches_out};
 pub use requirements::{
-    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, accept_by_rule,
-    content_key, given_in, judged_in, place_of, row_of_name,
+    Graph, RecordDefaults, ValidationQueue, accept_by_rule, content_key, given_in, judged_in, row_of_name,
 };
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;

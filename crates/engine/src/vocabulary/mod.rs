@@ -12,6 +12,7 @@ mod recorded;
 mod settings;
 mod shared_files;
 mod untrusted;
+mod validation;
 
 pub(crate) use approval::Approvals;
 pub use approval::{
@@ -39,3 +40,4 @@ pub use settings::{
 };
 pub use shared_files::{SharedFile, SharedFiles};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
+pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};

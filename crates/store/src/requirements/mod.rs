@@ -2,9 +2,8 @@
 
 pub(crate) mod coverage;
 pub(crate) mod lookup;
-mod row;
+pub(crate) mod row;
 mod validation;
 
 pub use coverage::{CoverageLine, PassageLine};
-pub use row::{HeldRequirement, RequirementRow};
-pub use validation::{Asked, SimilarRequirement, ValidationTally};
+pub use row::RequirementRow;

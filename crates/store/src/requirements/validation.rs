@@ -4,63 +4,10 @@
 //! rows. The rows belong to the job, not to its worker; a trigger releases them when the job ends. A judgement is part
 //! of a step.
 
-use crate::{Error, HeldRequirement, Lease, Store, UserJson, bind::text, error::During};
+use super::row::KnownRow;
+use crate::{Error, Lease, Store, UserJson, bind::text, error::During};
+use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
 use uuid::Uuid;
-
-/// A recorded requirement that shares words with a text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SimilarRequirement {
-    /// Its row.
-    pub id: Uuid,
-    /// The job that recorded it.
-    pub job_id: Uuid,
-    /// Its number in that job.
-    pub number: Option<i32>,
-    /// Its candidate id.
-    pub candidate_id: Option<String>,
-    /// Its name.
-    pub name: Option<String>,
-    /// Its text.
-    pub text: String,
-    /// Its status.
-    pub status: String,
-    /// Its node, once integrated.
-    pub graph_node_id: Option<String>,
-    /// The first of its citations.
-    pub first_quote: Option<UserJson>,
-}
-
-/// The query of a search for similar requirements.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// Search the integrated ones and those of this job.
-    pub job_id: Uuid,
-    /// The text to compare with.
-    pub text: &'a str,
-    /// A row of the job: of the job's other rows, only those that precede it.
-    pub before: Option<Uuid>,
-    /// Include any requirement that shares a word, regardless of length.
-    pub widely: bool,
-}
-
-/// A validator job's judgements so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ValidationTally {
-    /// Rows in the graph.
-    pub integrated: i64,
-    /// Rows that passed and wait for a graph.
-    pub accepted: i64,
-    /// Of these, those that were accepted by rule.
-    pub by_rule: i64,
-    /// Rows rejected.
-    pub rejected: i64,
-    /// Rows that could not be judged.
-    pub failed: i64,
-    /// Rows that this job could still claim.
-    pub waiting: i64,
-    /// Reasons of rejected and failed rows with their counts, the most frequent first within each.
-    pub reasons: Vec<(String, i64)>,
-}
 
 impl Store {
     /// Up to `count` requirements for a validator job: the ones it holds first, then the oldest pending ones of the job
@@ -129,12 +76,13 @@ impl Store {
         &self,
         asked: &[Asked<'_>],
         limit: i64,
-    ) -> Result<Vec<Vec<SimilarRequirement>>, Error> {
+    ) -> Result<Vec<Vec<KnownRequirement>>, Error> {
         let jobs: Vec<Uuid> = asked.iter().map(|asked| asked.job_id).collect();
         let texts: Vec<String> = asked.iter().map(|asked| text(asked.text).into_owned()).collect();
         let before: Vec<Option<Uuid>> = asked.iter().map(|asked| asked.before).collect();
         let widely: Vec<bool> = asked.iter().map(|asked| asked.widely).collect();
-        let rows = sqlx::query_file!(
+        let rows = sqlx::query_file_as!(
+            KnownRow,
             "queries/requirements/similar_requirements.sql",
             &jobs,
             &texts,
@@ -145,22 +93,11 @@ impl Store {
         .fetch_all(&self.pool)
         .await
         .during("look for similar requirements")?;
-        let mut similar: Vec<Vec<SimilarRequirement>> = vec![Vec::new(); asked.len()];
+        let mut similar: Vec<Vec<KnownRequirement>> = vec![Vec::new(); asked.len()];
         for row in rows {
-            let Some(found) = usize::try_from(row.n - 1).ok().and_then(|place| similar.get_mut(place)) else {
-                continue;
-            };
-            found.push(SimilarRequirement {
-                id: row.id,
-                job_id: row.job_id,
-                number: row.number,
-                candidate_id: row.candidate_id,
-                name: row.name,
-                text: row.text,
-                status: row.status,
-                graph_node_id: row.graph_node_id,
-                first_quote: row.first_quote,
-            });
+            if let Some(found) = similar.get_mut(row.place()) {
+                found.push(row.into());
+            }
         }
         Ok(similar)
     }
@@ -181,22 +118,24 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn validation_tally(&self, job_id: Uuid, recheck: bool) -> Result<ValidationTally, Error> {
+    pub async fn validation_tally(&self, job_id: Uuid, recheck: bool) -> Result<Tally, Error> {
         let rows = sqlx::query_file!("queries/requirements/validation_tally.sql", job_id, recheck)
             .fetch_all(&self.pool)
             .await
             .during("count the judged requirements")?;
-        let mut tally = ValidationTally::default();
+        let mut tally = Tally::default();
+        let count = |n: i64| u64::try_from(n).unwrap_or_default();
         for row in rows {
-            tally.by_rule += row.by_rule;
+            let n = count(row.n);
+            tally.by_rule += count(row.by_rule);
             match row.status.as_str() {
-                "integrated" => tally.integrated += row.n,
-                "rejected" => tally.rejected += row.n,
-                "failed" => tally.failed += row.n,
-                "waiting" => tally.waiting += row.n,
-                _ => tally.accepted += row.n,
+                "integrated" => tally.integrated += n,
+                "rejected" => tally.rejected += n,
+                "failed" => tally.failed += n,
+                "waiting" => tally.waiting += n,
+                _ => tally.accepted += n,
             }
-            tally.reasons.extend(row.reason.map(|reason| (reason, row.n)));
+            tally.reasons.extend(row.reason.map(|reason| (reason, n)));
         }
         Ok(tally)
     }

@@ -6,8 +6,9 @@
 //!
 //! Like the full-text index, none of this is part of a step: lost parts are rebuilt.
 
-use crate::{Error, FoundSegment, SimilarRequirement, Store, UserJson, error::During};
+use crate::{Error, FoundSegment, Store, UserJson, error::During, requirements::row::KnownRow};
 use futures_util::TryStreamExt as _;
+use plumbline_engine::KnownRequirement;
 use uuid::Uuid;
 
 /// A segment without an embedding.
@@ -36,7 +37,7 @@ pub struct UnembeddedRequirement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearRequirement {
     /// The requirement.
-    pub requirement: SimilarRequirement,
+    pub requirement: KnownRequirement,
     /// Cosine similarity: the dot product of the normalized embeddings; 1 for the same meaning, 0 for unrelated ones.
     pub likeness: f64,
 }
@@ -199,22 +200,12 @@ impl Store {
         };
         let jobs: Vec<Uuid> = near.iter().map(|(_, (job, _))| *job).collect();
         let ids: Vec<Uuid> = near.iter().map(|(_, (_, id))| *id).collect();
-        let rows = sqlx::query_file!("queries/search/requirements_by_keys.sql", &jobs, &ids, before, job_id);
+        let rows =
+            sqlx::query_file_as!(KnownRow, "queries/search/requirements_by_keys.sql", &jobs, &ids, before, job_id);
         let rows = rows.fetch_all(&self.pool).await.during("read requirements")?;
         let found = rows.into_iter().filter_map(|row| {
-            let place = usize::try_from(row.place).ok()?.checked_sub(1)?;
-            let requirement = SimilarRequirement {
-                id: row.id,
-                job_id: row.job_id,
-                number: row.number,
-                candidate_id: row.candidate_id,
-                name: row.name,
-                text: row.text,
-                status: row.status,
-                graph_node_id: row.graph_node_id,
-                first_quote: row.first_quote,
-            };
-            Some(NearRequirement { requirement, likeness: near.get(place)?.0 })
+            let likeness = near.get(row.place())?.0;
+            Some(NearRequirement { requirement: row.into(), likeness })
         });
         Ok(found.collect())
     }

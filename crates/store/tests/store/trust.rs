@@ -1,7 +1,8 @@
 //! Effects of one login's rows and sessions on others: bounds, keys, lanes and locks.
 
 use crate::support::{LEASE_SECS, column, execute, pending, running, sentence, store, value, worker};
-use plumbline_store::{Asked, Error, NewDocument, NewJob};
+use plumbline_engine::Asked;
+use plumbline_store::{Error, NewDocument, NewJob};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use std::slice;
 use uuid::Uuid;

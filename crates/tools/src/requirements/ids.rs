@@ -1,6 +1,6 @@
 //! The ids by which a model names a requirement: the job's own number, `r12`, or the `req_` id.
 
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use plumbline_engine::Requirement;
 use std::collections::BTreeMap;
 

@@ -13,9 +13,9 @@ use crate::requirements::checks::{fulfilment, graph_error, node, of_call::held, 
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::script::Script;
-use crate::requirements::validation_queue::HeldRequirement;
 use crate::tool::{Declared, ToolEnv};
 use chrono::{SecondsFormat, Utc};
+use plumbline_engine::HeldRequirement;
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, Verdict};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -25,4 +25,4 @@ pub use add_requirement::key::of as content_key;
 pub use by_rule::accept_by_rule;
 pub use judged::{given_in, judged_in, row_of_name};
 pub use record_defaults::RecordDefaults;
-pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, place_of};
+pub use validation_queue::{Graph, ValidationQueue};

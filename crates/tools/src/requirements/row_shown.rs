@@ -7,7 +7,7 @@ use crate::requirements::checks::duplicates::Likeness;
 use crate::requirements::checks::evidence::{Quote, Quotes};
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::relevance;
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

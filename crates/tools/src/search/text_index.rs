@@ -1,8 +1,8 @@
 //! The interface of the index of the workspace's texts, for `search_files`, and of requirements by meaning, for
 //! `query_similar_requirements`. The worker implements it over the store.
 
-use crate::requirements::validation_queue::KnownRequirement;
 use crate::workspace::{BoxFuture, WorkspaceError};
+use plumbline_engine::KnownRequirement;
 use uuid::Uuid;
 
 /// Ranked search over a job's committed texts.

@@ -2,9 +2,10 @@
 
 use crate::kit::{Engine, Moment, Server};
 use crate::validation_queue::{Rows, known, ok, refused, row, turn};
+use plumbline_engine::HeldRequirement;
 use plumbline_engine::{Product, Verdict};
+use plumbline_tools::Graph;
 use plumbline_tools::graph::{Access, Statement};
-use plumbline_tools::{Graph, HeldRequirement};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -3,8 +3,9 @@
 use crate::kit::{Engine, Server};
 use crate::validation_queue::{Rows, away, known, ok, refused, row, try_turn, turn};
 use plumbline_engine::Verdict;
+use plumbline_engine::{HeldRequirement, KnownRequirement, place_of};
 use plumbline_tools::graph::{Access, GraphClient, GraphConfig, Statement};
-use plumbline_tools::{BatchError, Graph, HeldRequirement, KnownRequirement, ToolContext, place_of};
+use plumbline_tools::{BatchError, Graph, ToolContext};
 use serde_json::{Value, json};
 
 const INVOICES: &str = "Invoices must be kept for ten years.";

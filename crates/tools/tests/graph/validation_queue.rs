@@ -1,12 +1,12 @@
 //! A validation queue in memory, and helpers that run the validator's tools against it.
 
 use plumbline_documents::Parser;
+use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
 use plumbline_engine::{
     FileIndex, FileMeta, Given, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
 };
 use plumbline_tools::{
-    Asked, BatchError, BoxFuture, Graph, HeldRequirement, KnownRequirement, Tally, ToolContext, ToolRunner,
-    ValidationQueue, Workspace, WorkspaceError,
+    BatchError, BoxFuture, Graph, ToolContext, ToolRunner, ValidationQueue, Workspace, WorkspaceError,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Mutex};
@@ -171,7 +171,7 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
         r#type: Some("compliance".into()),
         priority: Some("high".into()),
         source_document: Some("input/policy.pdf".into()),
-        source_location: Some(json!({"page": 4, "section": "3.1"})),
+        source_location: json!({"page": 4, "section": "3.1"}),
         gobd_relevant: true,
         gdpr_relevant: false,
         citations: json!([{"source": "input/policy.pdf", "page": 4, "quote": text, "verified": true}]),

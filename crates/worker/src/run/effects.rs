@@ -124,7 +124,7 @@ impl StepLoop<'_> {
         }
         let rechecks = self.config.resolved.config.connections.neo4j.is_some();
         let tally = retry_transient(|| self.app.store.validation_tally(self.claimed.id, rechecks)).await?;
-        Ok(u64::try_from(tally.waiting).ok())
+        Ok(Some(tally.waiting))
     }
 
     /// The documents supplied with the row.

@@ -1,7 +1,6 @@
 //! The index of a job's texts: updated by a search, so that a step that writes a file has no extra cost. It is not part
 //! of the job's state: the next search rebuilds missing parts. Requirements get their embeddings in the same way.
 
-use crate::run::store_validation::known;
 use plumbline_llm::Embedder;
 use plumbline_store::backoff::LostTime;
 use plumbline_store::{Error, FoundSegment, NewSegment, Store, Unindexed};
@@ -186,7 +185,7 @@ impl JobTexts<'_> {
             .lost_time
             .retry_transient(|| self.store.nearest_requirements(job, model, &wanted, limit, None))
             .await?;
-        let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
+        let requirements = near.into_iter().map(|near| (near.requirement, near.likeness)).collect();
         Ok(Ok(SemanticMatches { requirements, remark }))
     }
 }

@@ -3,7 +3,8 @@
 use super::Findings;
 use crate::error::ToolError;
 use crate::requirements::ids::{HeldNames, number};
-use crate::requirements::validation_queue::{Asked, HeldRequirement, ValidationQueue};
+use crate::requirements::validation_queue::ValidationQueue;
+use plumbline_engine::{Asked, HeldRequirement};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Whether a requirement already exists.
 
 use crate::requirements::similarity::{similar, similarity};
-use crate::requirements::validation_queue::KnownRequirement;
 use plumbline_bounds::Cancellation;
+use plumbline_engine::KnownRequirement;
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 

@@ -2,10 +2,11 @@
 
 use crate::documents::text_parts::part_path;
 use crate::error::ToolError;
-use crate::requirements::validation_queue::{HeldRequirement, ValidationQueue};
+use crate::requirements::validation_queue::ValidationQueue;
 use plumbline_documents::candidates::Scan;
 use plumbline_documents::quotes::{Match, SourceText};
 use plumbline_documents::surroundings::Layout;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;

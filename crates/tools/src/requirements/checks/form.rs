@@ -1,6 +1,6 @@
 //! Whether a row is well formed and has evidence. Other producers may write rows, so everything is checked.
 
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::Value;
 
 const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
@@ -82,7 +82,7 @@ pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
     if is_tagged("translated") {
         remarks.push("its text is in another language than its quotes and was not compared (translated)".to_string());
     }
-    let place = row.source_location.as_ref().and_then(Value::as_object);
+    let place = row.source_location.as_object();
     if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
         remarks.push("it does not say where in its document it stands".to_string());
     }

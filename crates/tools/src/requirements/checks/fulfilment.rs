@@ -2,8 +2,8 @@
 //! and for book-keeping which of the four criteria it concerns.
 
 use crate::graph::Link;
-use crate::requirements::validation_queue::HeldRequirement;
 use plumbline_bounds::pattern;
+use plumbline_engine::HeldRequirement;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;

@@ -27,9 +27,9 @@ pub(crate) mod result;
 
 use crate::error::{Remedy, ToolError};
 use crate::graph::GraphError;
-use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement, place_of};
 use duplicates::Likeness;
 use plumbline_engine::Verdict;
+use plumbline_engine::{HeldRequirement, KnownRequirement, place_of};
 use serde_json::{Value, json};
 
 /// The results of a row's checks, before relations are added.

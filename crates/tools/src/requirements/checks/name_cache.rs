@@ -4,7 +4,7 @@ use super::graph_error;
 use super::relevance::Known;
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Names};
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Maps a row to its node's properties.
 
 use crate::graph::RequirementNode;
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Map, Value, json};
 
 /// The name recorded as the node's creator and checker.
@@ -41,7 +41,7 @@ pub(crate) fn of(
 fn source(row: &HeldRequirement) -> Option<String> {
     let mut source = row.source_document.clone()?;
     for part in ["page", "section", "article", "paragraph"] {
-        match row.source_location.as_ref().and_then(|place| place.get(part)) {
+        match row.source_location.get(part) {
             Some(Value::String(text)) => source.push_str(&format!(", {part} {text}")),
             Some(Value::Number(number)) => source.push_str(&format!(", {part} {number}")),
             _ => {}

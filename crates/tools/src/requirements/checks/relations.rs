@@ -9,8 +9,8 @@
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RELATIONS, RelationKind, relation};
 use crate::requirements::checks::{fulfilment, graph_error};
-use crate::requirements::validation_queue::HeldRequirement;
 use crate::tool::ToolEnv;
+use plumbline_engine::HeldRequirement;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

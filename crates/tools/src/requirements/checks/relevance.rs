@@ -4,7 +4,7 @@
 //! The scale is that of the validator that built these graphs (lessons, section 9.1): law counts most, then the share
 //! of mentioned names that the graph has, then whether the text mentions the graph's nodes at all.
 
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Value, json};
 
 /// Minimum share of known names for a requirement to concern the graph.

@@ -4,7 +4,7 @@
 use super::relevance::{self, Known};
 use super::{Findings, fulfilment, relations};
 use crate::graph::Link;
-use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_engine::HeldRequirement;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

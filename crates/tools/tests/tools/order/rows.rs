@@ -1,10 +1,8 @@
 //! The tools' view of a job: the committed rows and the run's lists, as provided by the worker.
 
+use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
 use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source, known_keys};
-use plumbline_tools::{
-    Asked, BoxFuture, HeldRequirement, KnownKeys, KnownRequirement, PassagePlace, Tally, ValidationQueue, Workspace,
-    WorkspaceError,
-};
+use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, ValidationQueue, Workspace, WorkspaceError};
 use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeSet, future::ready};
 use uuid::Uuid;
