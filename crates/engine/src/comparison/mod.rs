@@ -10,11 +10,14 @@
 //! | which words of a text say something, and when are two the same | `words` |
 //! | which numbers does a text have, by value | `numbers` |
 //! | does it negate, permit, oblige | `modals` |
+//! | does it bind with the force of its quotes | `force` |
 
+mod force;
 mod modals;
 mod numbers;
 mod words;
 
+pub use force::other_force;
 use numbers::{Numbers, numbers};
 use std::borrow::Cow;
 use std::fmt;

@@ -153,7 +153,7 @@ const OBLIGATIONS: [&str; 38] = [
 
 /// The words of a text in lower case, with commas; `don't` becomes `do`, `not`. A table cell with a single word, `No`,
 /// answers its column's head.
-fn tokens(text: &str) -> Vec<String> {
+pub(super) fn tokens(text: &str) -> Vec<String> {
     let cells =
         text.split(super::CELLS).filter(|cell| cell.split_whitespace().count() > 1 || !text.contains(super::CELLS));
     let mut tokens = Vec::new();

@@ -239,4 +239,11 @@ async fn rules_accept_what_the_checks_say_nothing_of() {
     let products = plumbline_tools::accept_by_rule(&alike, Uuid::from_u128(7)).await.unwrap();
     let released: Vec<u128> = alike.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
     assert_eq!((released, products.len()), (vec![1], 5), "one that is like another is for the model");
+
+    let mut turned = five();
+    turned.held[1].text = "Backups should be tested.".into();
+    turned.held[2].text = "Doors must avoid to be closed at night.".into();
+    plumbline_tools::accept_by_rule(&turned, Uuid::from_u128(7)).await.unwrap();
+    let released: Vec<u128> = turned.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
+    assert_eq!(released, [2, 3], "a text of another force than its quotes is for the model");
 }

@@ -1,8 +1,8 @@
 //! The validator's side: claiming, judging, releasing.
 
 use crate::support::{self, LEASE_SECS, column, commit, execute, running, store, value, worker};
-use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
 use plumbline_engine::Asked;
+use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
 use plumbline_store::{ClaimedJob, NewJob, Store};
 use serde_json::json;
 use sqlx::PgPool;
