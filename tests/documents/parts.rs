@@ -1,4 +1,4 @@
-//! A long text is staged in parts before the step that refers to them; a crash in between leaves nothing behind.
+//! The parts of a long text are written by one step; a crash before its end leaves nothing behind.
 
 use crate::script::Script;
 use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
@@ -47,14 +47,14 @@ async fn texts(pool: &PgPool, job: Uuid) -> Vec<(String, String)> {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_crash_between_the_parts_and_their_step_changes_nothing(pool: PgPool) {
+async fn a_crash_before_the_parts_are_committed_changes_nothing(pool: PgPool) {
     let world = World::new(pool.clone()).await;
     world.import("manual.txt", manual());
     let calm = run(&world, None).await;
     let expected = texts(&pool, calm).await;
     assert!(expected.iter().any(|(path, _)| path == "chunks/manual.part3.md"), "{expected:?}");
-    // The second of three parts of the text, and the second of three lots of chunks.
-    for armed in ["stage_blobs/tactical=crash@2", "stage_blobs/tactical=crash@5", "written/tactical=crash@2"] {
+    // The step with the parts of the text, and the one with their chunks.
+    for armed in ["after_tools/tactical=crash", "written/tactical=crash", "written/tactical=crash@2"] {
         let job = run(&world, Some(armed)).await;
         assert_eq!(texts(&pool, job).await, expected, "{armed}");
     }

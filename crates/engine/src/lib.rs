@@ -77,7 +77,7 @@ pub use vocabulary::{
     Change, Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
     Feedback, FileWrite, FinishReason, HeldRequirement, HistoryAtBoundary, Illegal, Inspected, InspectionCounts,
     Intake, JobError, JobExit, Judgement, KnownRequirement, Limits, ModelRequest, ModelSettings, OnToolFailure,
-    OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare,
+    OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile, PhaseSettings, Prepare,
     Prepared, Prices, Product, Prompts, Purpose, Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage,
     RequestRecord, Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion,
     SystemPromptPrefixes, Tally, TodoListPosition, TokenCounter, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict,

@@ -7,7 +7,6 @@ use plumbline_engine::{
 };
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
-use sha2::{Digest as _, Sha256};
 use std::{collections::HashMap, future::ready, sync::Arc};
 
 /// One job's rows after a step, and the claim that wrote it.
@@ -92,15 +91,6 @@ impl Workspace for MemoryJob {
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(ready(Ok(self.job.file(path).map(<[u8]>::to_vec))))
-    }
-
-    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        self.job.stage_blobs(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
-        Box::pin(ready(Ok(())))
-    }
-
-    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(ready(Ok(self.job.read_staged_blob(sha256))))
     }
 
     fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {

@@ -111,7 +111,6 @@ async fn text(facts: &Facts<'_>, rows: &dyn Workspace, path: &str) -> Result<Opt
     let written = facts.products().filter(|product| product.path() == Some(path)).last();
     let bytes = match written {
         Some(Product::WriteFile(file)) => Some(file.content.clone()),
-        Some(Product::PlaceFile(file)) => rows.read_staged_blob(&file.sha256).await?,
         Some(Product::DeleteFile { .. }) => None,
         _ if rows.index().contains_key(path) => rows.read(path).await?,
         _ => None,

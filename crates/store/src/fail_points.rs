@@ -38,8 +38,6 @@ pub enum Point {
     BeforeTools,
     /// A document is about to be parsed, in a separate process.
     BeforeExtraction,
-    /// Parts of a long text are staged; no step refers to them.
-    StageBlobs,
     /// Tools have run.
     AfterTools,
     /// The engine has applied the outcome.
@@ -62,7 +60,7 @@ pub enum Point {
 
 impl Point {
     /// All points, in order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 16] = [
         Self::Claimed,
         Self::Loaded,
         Self::IntakeDone,
@@ -70,7 +68,6 @@ impl Point {
         Self::AfterModel,
         Self::BeforeTools,
         Self::BeforeExtraction,
-        Self::StageBlobs,
         Self::AfterTools,
         Self::Applied,
         Self::BeforeCommit,
@@ -92,7 +89,6 @@ impl Point {
             Self::AfterModel => "after_model",
             Self::BeforeTools => "before_tools",
             Self::BeforeExtraction => "before_extraction",
-            Self::StageBlobs => "stage_blobs",
             Self::AfterTools => "after_tools",
             Self::Applied => "applied",
             Self::BeforeCommit => "before_commit",

@@ -137,7 +137,6 @@ impl Run {
             // Extracting it again is not an effect.
             Product::AddSource(source) => source.text_path.is_some() && !self.sources.contains(source),
             Product::WriteFile(FileWrite { path, content }) => !is_placeholder(content) && self.is_first(path),
-            Product::PlaceFile(file) => file.size > 0 && self.is_first(&file.path),
             Product::AppendFile { path, text } => !is_placeholder(text.as_bytes()) && self.is_first(path),
             Product::DeleteFile { path } => {
                 if self.has_content(path) {
@@ -187,7 +186,6 @@ impl Run {
     fn is_new_version(&mut self, product: &Product) -> bool {
         let print = match product {
             Product::WriteFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.content]),
-            Product::PlaceFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.sha256]),
             Product::AppendFile { path, text } => {
                 let before = self.files.get(path).map_or(0, |facts| facts.size);
                 fingerprint::of_parts(&[path.as_bytes(), &before.to_le_bytes(), text.as_bytes()])

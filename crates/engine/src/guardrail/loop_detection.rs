@@ -180,7 +180,6 @@ pub(crate) fn is_result(product: &Product) -> bool {
     let counts = |path: &str| !is_record(path);
     match product {
         Product::WriteFile(file) => counts(&file.path),
-        Product::PlaceFile(file) => counts(&file.path),
         Product::AppendFile { path, .. } | Product::DeleteFile { path } => counts(path),
         Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) | Product::DeliverQuotes(_) => {
             false

@@ -81,12 +81,10 @@ impl Work {
             Product::JudgeRequirement(_) => self.judged += 1,
             Product::AddSource(_) => self.sources += 1,
             Product::WriteFile(file) if loop_detection::is_result(product) => self.take_file(&file.path),
-            Product::PlaceFile(file) if loop_detection::is_result(product) => self.take_file(&file.path),
             Product::AppendFile { path, .. } | Product::DeleteFile { path } if loop_detection::is_result(product) => {
                 self.take_file(path);
             }
             Product::WriteFile(_)
-            | Product::PlaceFile(_)
             | Product::AppendFile { .. }
             | Product::DeleteFile { .. }
             | Product::CutDocument(_)

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 /// The changes of a step to files: their content, or none if they are deleted.
@@ -62,8 +62,6 @@ pub struct JobRows {
     /// The steps that wrote the quotes of requirements, by their ids.
     placed: HashMap<String, i64>,
     index: FileIndex,
-    /// Staged contents by SHA-256; clones share them.
-    staged: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
 }
 
 impl JobRows {
@@ -86,7 +84,6 @@ impl JobRows {
             recorded: Vec::new(),
             placed: HashMap::new(),
             index: FileIndex::new(),
-            staged: Arc::default(),
         }
     }
 
@@ -167,20 +164,6 @@ impl JobRows {
         self.todos.get(&phase_number).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Stages contents that do not belong to a file yet.
-    pub fn stage_blobs(&self, contents: impl IntoIterator<Item = ([u8; 32], Vec<u8>)>) {
-        self.staged().extend(contents);
-    }
-
-    /// A staged content.
-    pub fn read_staged_blob(&self, sha256: &[u8; 32]) -> Option<Vec<u8>> {
-        self.staged().get(sha256).cloned()
-    }
-
-    fn staged(&self) -> MutexGuard<'_, HashMap<[u8; 32], Vec<u8>>> {
-        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The effect of changes on the files that they touch; unchanged files are omitted.
     pub fn file_changes(&self, changes: &[Change]) -> FileChanges {
         let mut after = FileChanges::new();
@@ -195,9 +178,6 @@ impl JobRows {
         match product {
             Product::WriteFile(file) => {
                 after.insert(file.path.clone(), Some(file.content.clone()));
-            }
-            Product::PlaceFile(file) => {
-                after.insert(file.path.clone(), self.read_staged_blob(&file.sha256));
             }
             Product::ShareFiles(shared) => {
                 after.extend(shared.files.iter().map(|file| (file.path.clone(), Some(file.content.to_vec()))));
@@ -363,7 +343,6 @@ impl JobRows {
                 apply_requirement_changes(&mut self.recorded, std::iter::once(product));
             }
             Product::WriteFile(_)
-            | Product::PlaceFile(_)
             | Product::ShareFiles(_)
             | Product::AppendFile { .. }
             | Product::DeleteFile { .. }

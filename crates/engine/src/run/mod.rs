@@ -380,10 +380,6 @@ impl Run {
                     *text = String::from_utf8_lossy(&file.content).into_owned();
                 }
             }
-            Product::PlaceFile(file) => {
-                self.invalidate_reads(&file.path);
-                self.files.insert(file.path.clone(), FileMeta { size: file.size, placeholder: false });
-            }
             Product::ShareFiles(shared) => {
                 self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
             }

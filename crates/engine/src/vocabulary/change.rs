@@ -79,8 +79,6 @@ pub enum Change {
 pub enum Product {
     /// A workspace file is created or replaced.
     WriteFile(FileWrite),
-    /// A workspace file is created or replaced by a staged content, which is how parts of long texts are stored.
-    PlaceFile(PlacedFile),
     /// The job has these shared files from now on.
     ShareFiles(Arc<SharedFiles>),
     /// Text is appended to a workspace file, which is created if missing.
@@ -126,7 +124,6 @@ impl Product {
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::WriteFile(file) => Some(&file.path),
-            Self::PlaceFile(file) => Some(&file.path),
             Self::AppendFile { path, .. } | Self::DeleteFile { path } => Some(path),
             Self::ShareFiles(_)
             | Self::AddSource(_)
@@ -155,17 +152,6 @@ impl FileWrite {
     pub fn text(path: impl Into<String>, content: impl Into<String>) -> Self {
         Self { path: path.into(), content: content.into().into_bytes() }
     }
-}
-
-/// A file's new content, identified by its hash: the bytes are already in the rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlacedFile {
-    /// Workspace path, normalized like that of a [`FileWrite`].
-    pub path: String,
-    /// SHA-256 of the bytes.
-    pub sha256: [u8; 32],
-    /// The number of bytes.
-    pub size: u64,
 }
 
 /// A document that was taken in or extracted.

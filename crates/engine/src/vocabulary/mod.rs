@@ -20,7 +20,7 @@ pub use approval::{
 };
 pub use canonical::{canonical, inexact_number, visible};
 pub use change::{
-    Change, Citation, FileWrite, JobError, JobExit, Judgement, PlacedFile, Product, Purpose, RequestRecord,
+    Change, Citation, FileWrite, JobError, JobExit, Judgement, Product, Purpose, RequestRecord,
     Requirement, Source, Verdict,
 };
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};

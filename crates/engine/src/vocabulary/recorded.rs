@@ -90,7 +90,6 @@ pub fn apply_requirement_changes<'a>(
                 }
             }
             Product::WriteFile(_)
-            | Product::PlaceFile(_)
             | Product::ShareFiles(_)
             | Product::AppendFile { .. }
             | Product::DeleteFile { .. }

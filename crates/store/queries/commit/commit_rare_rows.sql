@@ -2,7 +2,7 @@
 -- commit_steps.sql has written. It runs in the same transaction, behind the fence that has locked the jobs' rows.
 --
 -- $1 has one JSON document per step (commit/rare_rows.rs). The parts of one statement do not see each other: the caller
--- has merged all changes to the same row. The result names jobs whose staged files refer to a missing content.
+-- has merged all changes to the same row.
 WITH steps AS MATERIALIZED (
     SELECT s.*
     FROM unnest($1::text[]) AS d (document)
@@ -10,7 +10,7 @@ WITH steps AS MATERIALIZED (
         job_id uuid, step bigint, settings text, shared_files text, opened_phases json, closed_phases json,
         todo_lists json, todos json, cleared_results json, feedback_read json, sources json, citations json,
         requirements json, judgements json, passages json, dropped_passages json, unevidenced_todos json,
-        staged_files json, pruned_checkpoints json)
+        pruned_checkpoints json)
 ),
 -- The resolved configuration: the job keeps the first one stored, until a retry (job_settings_after_retry).
 settings AS (
@@ -155,25 +155,11 @@ judged_requirements AS (
     CROSS JOIN LATERAL json_to_recordset(s.judgements) AS j (
         id uuid, verdict text, reason text, graph_node_id text, validation_result jsonb)
     WHERE r.id = j.id AND r.validator_job_id = s.job_id AND r.status = 'validating'
-),
--- States of the steps between two kept ones, except those that began a phase (commit/checkpoint_retention.rs).
-pruned_checkpoints AS (
-    UPDATE checkpoints SET state = NULL
-    FROM steps s
-    CROSS JOIN LATERAL json_to_record(s.pruned_checkpoints) AS p (start bigint, "end" bigint)
-    WHERE checkpoints.job_id = s.job_id AND checkpoints.step > p.start AND checkpoints.step < p."end"
-      AND NOT EXISTS (
-          SELECT FROM phases WHERE phases.job_id = checkpoints.job_id AND phases.opened_step = checkpoints.step)
-),
--- New versions of files whose contents were staged before.
-staged AS MATERIALIZED (
-    SELECT s.job_id, s.step, f.path, f.size, decode(f.sha256, 'hex') AS sha256, b.job_id IS NULL AS is_missing
-    FROM steps s
-    CROSS JOIN LATERAL json_to_recordset(s.staged_files) AS f (path text, sha256 text, size bigint)
-    LEFT JOIN blobs b ON b.job_id = s.job_id AND b.sha256 = decode(f.sha256, 'hex')
-),
-attached AS (
-    INSERT INTO file_versions (job_id, path, step, sha256, size, placeholder)
-    SELECT job_id, path, step, sha256, size, false FROM staged
 )
-SELECT job_id AS "job_id!", path AS "path!" FROM staged WHERE is_missing
+-- States of the steps between two kept ones, except those that began a phase (commit/checkpoint_retention.rs).
+UPDATE checkpoints SET state = NULL
+FROM steps s
+CROSS JOIN LATERAL json_to_record(s.pruned_checkpoints) AS p (start bigint, "end" bigint)
+WHERE checkpoints.job_id = s.job_id AND checkpoints.step > p.start AND checkpoints.step < p."end"
+  AND NOT EXISTS (
+      SELECT FROM phases WHERE phases.job_id = checkpoints.job_id AND phases.opened_step = checkpoints.step)

@@ -110,8 +110,7 @@ impl Failure {
 }
 
 impl PreparedStep {
-    pub(super) fn of(commit: &Commit<'_>, mut rows: StepRows<'_>, mut files: FileVersions) -> Self {
-        rows.rare.staged_files = std::mem::take(&mut files.staged);
+    pub(super) fn of(commit: &Commit<'_>, mut rows: StepRows<'_>, files: FileVersions) -> Self {
         let rare = PreparedRareRows {
             documents: rows.rare.documents(commit.lease.job_id, commit.expected_step + 1),
             requirement_changes: rows.rare.requirement_changes.iter().copied().cloned().collect(),
@@ -212,13 +211,11 @@ async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) ->
 }
 
 async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<(), Error> {
-    let missing = sqlx::query_file!("queries/commit/commit_rare_rows.sql", documents as &[&str])
-        .fetch_optional(tx)
+    sqlx::query_file!("queries/commit/commit_rare_rows.sql", documents as &[&str])
+        .execute(tx)
         .await
         .during("write the rare rows of a step")?;
-    let Some(missing) = missing else { return Ok(()) };
-    let reason = format!("the content of {} is not there", missing.path);
-    Err(Error::Corrupt { job_id: missing.job_id, what: "contents put aside", reason })
+    Ok(())
 }
 
 /// Writes the rare rows of steps that passed the fence.

@@ -12,7 +12,7 @@
 //! Nothing else changes: a step with such a row is written like any other. Only changes that must see the rows of this
 //! statement need a separate statement after it (see [`super::batch`]).
 
-use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
+use super::{Commit, checkpoint_retention, phase_rows::PhaseRows};
 use crate::{bind::json, requirements::coverage::PassageRow};
 use plumbline_engine::{
     ApprovalChange, Citation, JobExit, Judgement, Passage, Requirement, RequirementChange, SharedFiles, Source,
@@ -55,8 +55,6 @@ pub(super) struct RareRows<'a> {
     dropped_passages: BTreeSet<i32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unevidenced_todos: Vec<TodoPlace>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) staged_files: Vec<StagedFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pruned_checkpoints: Option<Range<i64>>,
 

@@ -181,7 +181,6 @@ impl<'a> StepRows<'a> {
             Product::WriteFile(file) => {
                 self.files.push(FileChange::Write { path: &file.path, content: &file.content });
             }
-            Product::PlaceFile(file) => self.files.push(FileChange::Place(file)),
             Product::AppendFile { path, text } => self.files.push(FileChange::Append { path, text }),
             Product::DeleteFile { path } => self.files.push(FileChange::Delete { path }),
             Product::ShareFiles(shared) => self.rare.share(shared),

@@ -2,6 +2,5 @@
 
 pub(crate) mod files;
 pub(crate) mod shared_files;
-mod staged_blobs;
 
 pub use files::{ChangedFile, FileRow, facts};

@@ -12,7 +12,7 @@ use plumbline_documents::candidates::Scan;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
 use plumbline_documents::passages::Facts;
-use plumbline_engine::{CutDocument, FileWrite, Passage, Phases, PlacedFile, Product};
+use plumbline_engine::{CutDocument, FileWrite, Passage, Phases, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -83,10 +83,7 @@ impl Declared for ChunkDocument {
             let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) =
                 cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
             chunks.extend(cut);
-            contents.extend(match parts.len() {
-                1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
-                _ => env.overlay.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
-            });
+            contents.extend(rendered);
         }
         if chunks.is_empty() {
             return Err(ToolError::refused(format!("{name} has no text to cut")));
@@ -98,8 +95,8 @@ impl Declared for ChunkDocument {
             .filter_map(|passage| Some((u32::try_from(passage.number).ok()?, passage.document.as_str())));
         let (files, dropped) = manifest.merge(&name, &chunks, taken);
         let content = describe(&name, &files, &chunks);
-        let mut products: Vec<Product> =
-            files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
+        let written = files.iter().cloned().zip(contents).map(|(path, content)| FileWrite { path, content });
+        let mut products: Vec<Product> = written.map(Product::WriteFile).collect();
         products.extend(
             dropped
                 .into_iter()
@@ -139,22 +136,6 @@ fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<F
         .zip(files.iter().zip(chunks).zip(facts))
         .filter_map(|(ordinal, ((file, chunk), facts))| facts.into_passage(document, ordinal, file, chunk))
         .collect()
-}
-
-/// The content of a chunk's file: for a text in parts it is a staged blob, so that only one part is in memory at a
-/// time.
-enum Content {
-    Whole(Vec<u8>),
-    Aside(([u8; 32], u64)),
-}
-
-impl Content {
-    fn into_file(self, path: String) -> Product {
-        match self {
-            Self::Whole(content) => Product::WriteFile(FileWrite { path, content }),
-            Self::Aside((sha256, size)) => Product::PlaceFile(PlacedFile { path, sha256, size }),
-        }
-    }
 }
 
 /// A chunk without its text, which is in the content of its file.

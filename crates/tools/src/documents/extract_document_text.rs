@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 use tokio::sync::mpsc;
 
-/// Maximum pages, or pieces of long ones, that wait while the previous part of the text is staged.
+/// Maximum pages, or pieces of long ones, that wait while a part of the text is compared with its earlier version.
 const PAGES_AHEAD: usize = 8;
 /// Maximum headings shown, so that the model sees the document's structure.
 const MAX_HEADINGS: usize = 12;

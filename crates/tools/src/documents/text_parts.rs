@@ -1,5 +1,5 @@
-//! Long texts. The text of a document is a file; a long one continues in further files, its parts, so that the whole is
-//! never in memory: not in the writer, the mirror, the search or the citation check.
+//! Long texts. The text of a document is a file; a long one continues in further files, its parts, so that the mirror,
+//! the search and the citation check have one part in memory at a time. The step that writes them has all of them.
 //!
 //! The parts of `chunks/manual.md` are called `chunks/manual.part2.md` and so on. A part begins with a page or, in a
 //! document without pages, with a paragraph.
@@ -7,7 +7,7 @@
 use crate::error::ToolError;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::{Page, page_mark, push_page};
-use plumbline_engine::{FileWrite, PlacedFile, Product};
+use plumbline_engine::{FileWrite, Product};
 
 /// A part is closed when it would exceed this size.
 const PART_BYTES: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub(crate) fn parts_of(overlay: &WorkspaceOverlay<'_>, text_path: &str) -> Vec<S
     (1..).map(|number| part_path(text_path, number)).take_while(|path| overlay.size(path).is_some()).collect()
 }
 
-/// Writes a text into parts: one of them is in memory, the others are staged.
+/// Writes a text into parts.
 pub(crate) struct Writer<'a, 'b> {
     overlay: &'a WorkspaceOverlay<'b>,
     text_path: String,
@@ -54,7 +54,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     /// Adds a page or the next piece of one, and returns it in written form.
     pub(crate) async fn push(&mut self, page: &Page) -> Result<&str, ToolError> {
         if !self.part.is_empty() && self.part.len() + page.text.len() > PART_BYTES {
-            self.stage_blobs().await?;
+            self.close_part().await?;
             self.number += 1;
             self.page = None;
         }
@@ -73,11 +73,7 @@ impl<'a, 'b> Writer<'a, 'b> {
 
     /// The products that create the files.
     pub(crate) async fn finish(mut self) -> Result<Vec<Product>, ToolError> {
-        if self.number > 1 {
-            self.stage_blobs().await?;
-        } else if !self.is_known().await? {
-            self.products.push(Product::WriteFile(FileWrite::text(&self.text_path, std::mem::take(&mut self.part))));
-        }
+        self.close_part().await?;
         // Parts of an earlier, longer text.
         let further = (self.number + 1..).map(|number| part_path(&self.text_path, number));
         let left = further.take_while(|path| self.overlay.size(path).is_some());
@@ -85,25 +81,15 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(self.products)
     }
 
-    async fn stage_blobs(&mut self) -> Result<(), ToolError> {
-        if self.is_known().await? {
-            self.part.clear();
-            return Ok(());
-        }
-        let path = part_path(&self.text_path, self.number);
-        let known = self.overlay.stage_blobs(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
-        let placed = known.into_iter().map(|(sha256, size)| PlacedFile { path: path.clone(), sha256, size });
-        self.products.extend(placed.map(Product::PlaceFile));
-        Ok(())
-    }
-
     /// Extracting again gives the same text; a new version with the same bytes would only make the workspace grow.
-    async fn is_known(&self) -> Result<bool, ToolError> {
+    async fn close_part(&mut self) -> Result<(), ToolError> {
         let path = part_path(&self.text_path, self.number);
-        if self.overlay.size(&path) != Some(self.part.len() as u64) {
-            return Ok(false);
+        let part = std::mem::take(&mut self.part).into_bytes();
+        let may_be_known = self.overlay.size(&path) == Some(part.len() as u64);
+        if !may_be_known || self.overlay.read(&path).await?.is_none_or(|known| known != part) {
+            self.products.push(Product::WriteFile(FileWrite { path, content: part }));
         }
-        Ok(self.overlay.read(&path).await?.is_some_and(|known| known == self.part.as_bytes()))
+        Ok(())
     }
 }
 

@@ -81,18 +81,6 @@ pub trait Workspace: Send + Sync {
     /// A file's content; none if there is no such file.
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 
-    /// Stages blobs for files that the running calls will place, so that a call never has a whole long text in memory.
-    /// The default refuses: nothing is stored.
-    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        drop(contents);
-        Box::pin(std::future::ready(Err(WorkspaceError("nothing can be put aside here".into()))))
-    }
-
-    /// A staged blob, by its SHA-256.
-    fn read_staged_blob<'a>(&'a self, _sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
-
     /// The citations of this job with these ids. The default has none.
     fn citations_with<'a>(&'a self, _ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))

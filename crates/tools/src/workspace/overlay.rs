@@ -3,10 +3,9 @@
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
 use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{
-    Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, apply_requirement_changes,
+    Citation, Product, RecordedRequirement, RequirementChange, Source, Verdict, apply_requirement_changes,
     candidate_id_of, nearest_by,
 };
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,8 +18,6 @@ const MAX_COMPARED: usize = 5_000;
 /// The batch's change of a file.
 enum Layer {
     Whole(Vec<u8>),
-    /// A staged blob, and bytes appended to it.
-    Placed(PlacedFile, Vec<u8>),
     /// Bytes appended to the committed file, with its committed size.
     Appended {
         tail: Vec<u8>,
@@ -96,7 +93,6 @@ impl<'a> WorkspaceOverlay<'a> {
         match self.files.get(path) {
             None => self.committed(path),
             Some(Layer::Whole(content)) => Some(content.len() as u64),
-            Some(Layer::Placed(file, tail)) => Some(file.size + tail.len() as u64),
             Some(Layer::Appended { tail, committed }) => Some(committed + tail.len() as u64),
             Some(Layer::Deleted) => None,
         }
@@ -107,11 +103,6 @@ impl<'a> WorkspaceOverlay<'a> {
         match self.files.get(path) {
             None => self.rows.read(path).await,
             Some(Layer::Whole(content)) => Ok(Some(content.clone())),
-            Some(Layer::Placed(file, tail)) => {
-                let mut content = self.rows.read_staged_blob(&file.sha256).await?.unwrap_or_default();
-                content.extend_from_slice(tail);
-                Ok(Some(content))
-            }
             Some(Layer::Deleted) => Ok(None),
             Some(Layer::Appended { tail, .. }) => {
                 let mut content = self.rows.read(path).await?.unwrap_or_default();
@@ -119,13 +110,6 @@ impl<'a> WorkspaceOverlay<'a> {
                 Ok(Some(content))
             }
         }
-    }
-
-    /// Stages blobs, and returns their identities: hash and size.
-    pub(crate) async fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
-        let known = contents.iter().map(|content| (Sha256::digest(content).into(), content.len() as u64)).collect();
-        self.rows.stage_blobs(contents).await?;
-        Ok(known)
     }
 
     /// Whether this batch has written or deleted the file, so that the rows are out of date.
@@ -290,7 +274,6 @@ impl<'a> WorkspaceOverlay<'a> {
         for product in products {
             match product {
                 Product::WriteFile(file) => self.put(&file.path, Layer::Whole(file.content.clone())),
-                Product::PlaceFile(file) => self.put(&file.path, Layer::Placed(file.clone(), Vec::new())),
                 Product::ShareFiles(shared) => {
                     shared.files.iter().for_each(|file| self.put(&file.path, Layer::Whole(file.content.to_vec())));
                 }
@@ -346,9 +329,7 @@ impl<'a> WorkspaceOverlay<'a> {
 
     fn append(&mut self, path: &str, tail: &[u8]) {
         match self.files.get_mut(path) {
-            Some(Layer::Whole(content) | Layer::Appended { tail: content, .. } | Layer::Placed(_, content)) => {
-                content.extend_from_slice(tail)
-            }
+            Some(Layer::Whole(content) | Layer::Appended { tail: content, .. }) => content.extend_from_slice(tail),
             Some(Layer::Deleted) => self.put(path, Layer::Whole(tail.to_vec())),
             None => {
                 let committed = self.committed(path).unwrap_or(0);

@@ -9,10 +9,8 @@ use plumbline_tools::{
     BatchError, BoxFuture, Inspection, KnownKeys, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
 };
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
@@ -50,7 +48,6 @@ pub(crate) struct Memory {
     pub(crate) recorded: Vec<RecordedRequirement>,
     reads: AtomicUsize,
     pub(crate) broken: bool,
-    pub(crate) staged: Mutex<HashMap<[u8; 32], Vec<u8>>>,
 }
 
 impl Memory {
@@ -63,11 +60,6 @@ impl Memory {
         match product {
             Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
             Product::WriteFile(file) => self.put(&file.path, file.content),
-            Product::PlaceFile(file) => {
-                let content = self.staged.lock().unwrap()[&file.sha256].clone();
-                assert_eq!(content.len() as u64, file.size, "{}", file.path);
-                self.put(&file.path, content);
-            }
             Product::ShareFiles(_) => unreachable!("no tool shares files"),
             Product::AppendFile { path, text } => {
                 let mut content = self.files.get(&path).cloned().unwrap_or_default();
@@ -128,16 +120,6 @@ impl Workspace for Memory {
                 false => Ok(self.files.get(path).cloned()),
             }
         })
-    }
-
-    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        let known = contents.into_iter().map(|content| (Sha256::digest(&content).into(), content));
-        self.staged.lock().unwrap().extend(known);
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async move { Ok(self.staged.lock().unwrap().get(sha256).cloned()) })
     }
 
     fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {

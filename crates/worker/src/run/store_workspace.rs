@@ -4,7 +4,7 @@
 
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
 use plumbline_store::backoff::LostTime;
-use plumbline_store::{Error, Lease, Store, fail_points::part};
+use plumbline_store::{Error, Lease, Store};
 use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
 use std::time::Duration;
 
@@ -58,17 +58,6 @@ impl Workspace for StoreWorkspace<'_> {
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(self.ask(move || self.store.read_file(self.lease.job_id, path)))
-    }
-
-    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        Box::pin(async move {
-            let part = part(self.run.state());
-            self.ask(|| self.store.stage_blobs(&self.lease, &contents, part)).await
-        })
-    }
-
-    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.read_staged_blob(self.lease.job_id, sha256)))
     }
 
     fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {

@@ -37,7 +37,6 @@ fn said(message: &Message) -> String {
 fn produced(product: &Product) -> String {
     match product {
         Product::WriteFile(file) => format!("file {} written", file.path),
-        Product::PlaceFile(file) => format!("file {} placed", file.path),
         Product::ShareFiles(shared) => format!("{} shared files", shared.files.len()),
         Product::AppendFile { path, text } => format!("file {path} + {text:?}"),
         Product::DeleteFile { path } => format!("file {path} deleted"),

@@ -3,7 +3,6 @@
 use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
 use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source, known_keys};
 use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, ValidationQueue, Workspace, WorkspaceError};
-use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeSet, future::ready};
 use uuid::Uuid;
 
@@ -32,15 +31,6 @@ impl Workspace for LiveRows<'_> {
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(ready(Ok(self.rows.file(path).map(<[u8]>::to_vec))))
-    }
-
-    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        self.rows.stage_blobs(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
-        Box::pin(ready(Ok(())))
-    }
-
-    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(ready(Ok(self.rows.read_staged_blob(sha256))))
     }
 
     fn citations_with<'a>(&'a self, ids: &'a [String]) -> BoxFuture<'a, Result<Vec<Citation>, WorkspaceError>> {
