@@ -1,7 +1,7 @@
 //! Applies the changes of steps to folders.
 //!
 //! fsync dominates the time. Several files cost little more than one if all are written first and then flushed
-//! together, so pending files are processed in passes: write, start write-back, fsync, rename.
+//! together, so the files of a job are processed in passes: write, start write-back, fsync, rename.
 
 use super::{
     Applied, FileEvent, MirrorTrouble,
@@ -50,15 +50,22 @@ impl FolderWriter {
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.stale || (self.events.as_slice().is_empty() && self.temporaries.is_empty())
+    /// Writes all of it, with a fixed number of files in progress.
+    pub(crate) fn write_all(&mut self) {
+        while !self.stale && !self.events.as_slice().is_empty() {
+            self.prepare();
+            if self.temporaries.len() > 1 {
+                self.temporaries.iter().for_each(Temporary::begin_flush);
+            }
+            self.flush();
+            self.place();
+        }
     }
 
-    /// Writes at most `room` further files. A failed file does not affect the others.
-    fn prepare(&mut self, room: &mut usize) {
-        while *room > 0 && !self.stale {
-            let Some(event) = self.events.next() else { return };
-            *room -= 1;
+    /// Writes the next files. A failed file does not affect the others.
+    fn prepare(&mut self) {
+        for _ in 0..AT_ONCE {
+            let Some(event) = self.events.next().filter(|_| !self.stale) else { return };
             match event {
                 FileEvent::Written { path, content } => self.begin_file(&path, &content),
                 FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
@@ -112,7 +119,6 @@ impl FolderWriter {
             }
         }
     }
-
     /// The folder, if files were renamed, and the errors; `None` instead of the folder if it is another worker's.
     pub(crate) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
         // The last file may have been renamed or deleted after a newer worker had compared the folder and finished.
@@ -121,20 +127,6 @@ impl FolderWriter {
             self.troubles.extend(marker::reopen(&self.folder).err());
         }
         ((!self.stale).then_some(self.folder), self.written, self.troubles)
-    }
-}
-
-/// Applies all of it, with a fixed number of files in progress, for any number of folders.
-pub(crate) fn show(writers: &mut [FolderWriter]) {
-    while writers.iter().any(|writer| !writer.is_over()) {
-        let mut room = AT_ONCE;
-        writers.iter_mut().for_each(|writer| writer.prepare(&mut room));
-        let begun = || writers.iter().flat_map(|writer| &writer.temporaries);
-        if begun().nth(1).is_some() {
-            begun().for_each(Temporary::begin_flush);
-        }
-        writers.iter_mut().for_each(FolderWriter::flush);
-        writers.iter_mut().for_each(FolderWriter::place);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Compares the folder with the rows.
 
 use super::{Finds, Found, IndexEntry, MirrorTrouble, folder::Folder, real_dir::META_DIR};
-use crate::content_cache;
 use cap_std::{
     fs::{Dir, Metadata, MetadataExt as _},
     time::SystemClock,
@@ -103,9 +102,7 @@ fn is_settled(metadata: &Metadata) -> bool {
 
 fn same(dir: &Dir, entry: &IndexEntry) -> bool {
     let Ok(metadata) = dir.metadata(&entry.path) else { return false };
-    metadata.len() == entry.size
-        && (content_cache::has_hash(&metadata, &entry.sha256)
-            || dir.open(&entry.path).and_then(hash).is_ok_and(|hash| hash == entry.sha256))
+    metadata.len() == entry.size && dir.open(&entry.path).and_then(hash).is_ok_and(|hash| hash == entry.sha256)
 }
 
 fn hash(mut file: impl io::Read) -> io::Result<String> {

@@ -14,7 +14,7 @@ use std::{
     collections::HashMap,
     io::{self, Write as _},
     path::Path,
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
 };
 use uuid::Uuid;
 
@@ -39,16 +39,16 @@ pub(crate) struct Folder {
     /// Files that are being written.
     tmp: Dir,
     /// Its parent folder, if jobs share files; none for an export.
-    root: Option<Arc<Root>>,
+    root: Option<Root>,
     /// It did not exist before.
     pub(crate) is_new: bool,
 }
 
 /// The open parent folder of all jobs' folders.
-pub(crate) struct Root {
-    pub(crate) dir: Dir,
+struct Root {
+    dir: Dir,
     /// Opened on first use; none if that is impossible.
-    pub(crate) shared: OnceLock<Option<Shared>>,
+    shared: OnceLock<Option<Shared>>,
 }
 
 /// A completely written file that is not yet renamed into place.
@@ -70,7 +70,7 @@ enum Content {
 pub(crate) struct DirCache(HashMap<String, Dir>);
 
 /// Opens the parent folder of all jobs' folders, creating it if missing.
-pub(crate) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
+fn open_root(root: &Path) -> io::Result<Root> {
     let open = || Dir::open_ambient_dir(root, ambient_authority());
     let opened = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -78,20 +78,17 @@ pub(crate) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
         }
         opened => opened,
     };
-    Ok(Arc::new(Root { dir: opened?, shared: OnceLock::new() }))
+    Ok(Root { dir: opened?, shared: OnceLock::new() })
 }
 
 impl Folder {
     /// Opens `name` under `root`, both created when missing.
     pub(crate) fn open(root: &Path, name: &str) -> Result<Self, MirrorTrouble> {
-        let opened = open_root(root).and_then(|opened| Self::within(&opened, name));
+        let opened = open_root(root).and_then(|root| {
+            let (dir, is_new) = make_and_open(&root.dir, name)?;
+            Self::of(dir, Some(root), is_new)
+        });
         opened.map_err(|error| MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), &error))
-    }
-
-    /// Opens `name` under an open `root`, created when missing.
-    pub(crate) fn within(root: &Arc<Root>, name: &str) -> io::Result<Self> {
-        let (dir, is_new) = make_and_open(&root.dir, name)?;
-        Self::of(dir, Some(Arc::clone(root)), is_new)
     }
 
     /// Opens `dir` itself, created when missing.
@@ -100,7 +97,7 @@ impl Folder {
         Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None, false)
     }
 
-    fn of(dir: Dir, root: Option<Arc<Root>>, is_new: bool) -> io::Result<Self> {
+    fn of(dir: Dir, root: Option<Root>, is_new: bool) -> io::Result<Self> {
         let own = way(&dir, META_DIR)?;
         let tmp = way(&own, TMP)?;
         Ok(Self { dir, own, tmp, root, is_new })

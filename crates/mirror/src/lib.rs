@@ -11,8 +11,8 @@
 //!   .plumbline/tmp/                        files being written
 //! ```
 //!
-//! - **Atomic files.** A file is written under `.plumbline/tmp/`, fsynced, then renamed into place. Pending files, also
-//!   of several jobs, are written first and then flushed together, which costs little more than one of them.
+//! - **Atomic files.** A file is written under `.plumbline/tmp/`, fsynced, then renamed into place. The pending files of
+//!   a job are written first and then flushed together, which costs little more than one of them.
 //! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), and the folders of a
 //!   path are opened one by one and never through a link, so a planted link leads nowhere.
 //! - **Never by a worker that lost the job.** The marker contains the lease epoch of the last writer, and a writer with
@@ -25,13 +25,11 @@
 //!   external change is reverted and logged.
 
 mod apply;
-mod content_cache;
 mod diff;
 mod events;
 mod export;
 mod folder;
 mod marker;
-mod queue;
 mod real_dir;
 mod remove;
 mod repair;
@@ -49,18 +47,17 @@ pub use sync::{InputScan, MirrorFeed, MirrorLag, MirrorSync};
 
 use folder::Folder;
 use plumbline_bounds::blocking::on_files;
-use queue::{Order, Queue};
 use std::{
     collections::HashSet,
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-/// Maximum concurrent scans and repairs of folders. Each mostly waits for the disk, and more than the disk's queue
-/// depth would only use memory.
+/// Maximum folders that are written, scanned or repaired at the same time. Each mostly waits for the disk, which flushes
+/// the files of several together; more than the disk's queue depth would only use memory.
 const WRITERS: usize = 16;
 
 /// Interval between updates of folders. People do not read faster, and the changes of an interval are written together:
@@ -72,19 +69,13 @@ const EVERY: Duration = Duration::from_millis(100);
 pub struct Mirror {
     root: Arc<PathBuf>,
     writers: Arc<Semaphore>,
-    queue: Arc<Queue>,
     begun: Instant,
 }
 
 impl Mirror {
     /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created on first use.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self {
-            root: Arc::new(root.into()),
-            writers: Arc::new(Semaphore::new(WRITERS)),
-            queue: Arc::default(),
-            begun: Instant::now(),
-        }
+        Self { root: Arc::new(root.into()), writers: Arc::new(Semaphore::new(WRITERS)), begun: Instant::now() }
     }
 
     /// The folder of a job.
@@ -98,8 +89,7 @@ impl Mirror {
         Duration::from_nanos(every - self.begun.elapsed().as_nanos() as u64 % every)
     }
 
-    /// Applies the changes of committed steps, together with pending changes of other jobs. No path is in `events`
-    /// twice.
+    /// Applies the changes of committed steps. No path is in `events` twice.
     ///
     /// # Errors
     /// If some of it could not be written; the rest has been. A repair fixes it.
@@ -110,9 +100,14 @@ impl Mirror {
         step: i64,
         events: Vec<FileEvent>,
     ) -> Result<Applied, MirrorTrouble> {
-        let (answer, shown) = oneshot::channel();
-        self.queue.push(&self.root, Order { job, writer, step, events, answer });
-        shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
+        let apply = move |folder| match apply::begin(folder, writer, events)? {
+            Ok((mut files, seen)) => {
+                files.write_all();
+                apply::finish(files, &seen, writer, step)
+            }
+            Err(left) => Ok(left),
+        };
+        self.blocking(job, apply).await
     }
 
     /// New files under `input/` that are not in the job's `index`: files that people have put there. None in the folder

@@ -2,7 +2,7 @@
 
 use super::{
     FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
-    apply::{self, FolderWriter, claim},
+    apply::{FolderWriter, claim},
     folder::Folder,
     marker::{self, Fence, Marker, WriterId},
 };
@@ -160,9 +160,8 @@ struct Put {
 }
 
 fn write(folder: Folder, id: WriterId, events: Vec<FileEvent>) -> Put {
-    let mut writer = [FolderWriter::new(folder, Fence::new(id, None), events)];
-    apply::show(&mut writer);
-    let [writer] = writer;
+    let mut writer = FolderWriter::new(folder, Fence::new(id, None), events);
+    writer.write_all();
     let (folder, written, troubles) = writer.end();
     Put { written, troubles, stale: folder.is_none() }
 }

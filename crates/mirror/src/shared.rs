@@ -1,13 +1,14 @@
 //! The documentation of the tools is the same in every job's folder, some forty files: it is stored once, and each
-//! folder has hard links to it. Writing it for each job would cost more than all the job's own files.
+//! folder has hard links to it. Writing it for each job would cost more than all the job's own files, and a symbolic link
+//! would lead nowhere in a copy of the folder.
 //!
-//! A change through one hard link affects all. Therefore the copies are read-only, none is linked without checking its
-//! content (see [`crate::content_cache`]), and a repair compares every file with its row.
+//! A change through one hard link affects all. Therefore the copies are read-only, none is linked without reading it,
+//! and a repair compares every file with its row.
 
 use super::real_dir::{META_DIR, ensure_dir};
-use crate::content_cache::{self, digest};
 use cap_std::fs::{Dir, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use sha2::{Digest as _, Sha256};
+use std::io::{self, Write as _};
 use uuid::Uuid;
 
 const SHARED: &str = ".plumbline/shared";
@@ -49,7 +50,7 @@ impl Shared {
     /// so that none replaces one that is about to be linked. `None` if jobs do not share the file, or the copy could
     /// not be made.
     pub(crate) fn keep(&self, path: &str, content: &[u8]) -> Option<String> {
-        let copy = format!("{}.{}", &digest(content)[..16], name_of(path)?);
+        let copy = format!("{}.{}", hex::encode(&Sha256::digest(content)[..8]), name_of(path)?);
         (self.has(&copy, content) || self.write(&copy, content).is_ok()).then_some(copy)
     }
 
@@ -66,20 +67,7 @@ impl Shared {
     }
 
     fn has(&self, name: &str, content: &[u8]) -> bool {
-        let seen = self.0.symlink_metadata(name);
-        let Ok(metadata) = seen.as_ref() else { return false };
-        if content_cache::has(metadata, content) {
-            return true;
-        }
-        let read = || {
-            let mut file = self.0.open(name)?;
-            let (metadata, mut found) = (file.metadata()?, Vec::with_capacity(content.len() + 1));
-            file.read_to_end(&mut found)?;
-            io::Result::Ok((metadata, found))
-        };
-        let Ok((metadata, found)) = read() else { return false };
-        content_cache::remember(&metadata, &found);
-        found == content
+        self.0.read(name).is_ok_and(|found| found == content)
     }
 
     fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
