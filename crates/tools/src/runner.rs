@@ -1,7 +1,7 @@
 //! Runs the external calls of an answer: in order, each with a timeout, and none can crash the worker.
 
 use crate::documents::quote_cache::QuoteCache;
-use crate::error::{BatchError, Remedy, ToolError, ToolResult};
+use crate::error::{BatchError, Output, Remedy, ToolError, ToolResult};
 use crate::inspection;
 use crate::registry::BUILT_IN;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
@@ -72,19 +72,13 @@ impl ToolRunner {
                 again: call.again,
             };
             let untrusted = shows_untrusted(call, &env);
-            let done = match self.call(call, &env).instrument(span.clone()).await {
+            let returned = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(mut output) => {
                     overlay.apply(&output.products);
                     let compared = comparison::after_cut(&overlay, ctx, &output.products).await?;
                     overlay.apply(&compared);
                     output.products.extend(compared);
-                    let content = clean(output.content);
-                    match output.is_failed {
-                        false => {
-                            ToolReturn { gives: output.gives, ..ToolReturn::ok(&call.id, content, output.products) }
-                        }
-                        true => ToolReturn { products: output.products, ..ToolReturn::error(&call.id, content) },
-                    }
+                    done(&call.id, output)
                 }
                 Err(ToolError::Unavailable { reason, remedy }) if !call.once => {
                     let needs_operator = remedy == Remedy::Operator;
@@ -106,7 +100,7 @@ impl ToolRunner {
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
             };
-            returns.push(ToolReturn { untrusted, ..done });
+            returns.push(ToolReturn { untrusted, ..returned });
         }
         Ok(returns)
     }
@@ -148,6 +142,15 @@ impl ToolRunner {
             Some(inspection) => Ok(inspection.remarked(env, done, limit).await),
             None => Ok(done),
         }
+    }
+}
+
+/// The result of a call that was carried out.
+fn done(call_id: &str, output: Output) -> ToolReturn {
+    let content = clean(output.content);
+    match output.is_failed {
+        false => ToolReturn { gives: output.gives, ..ToolReturn::ok(call_id, content, output.products) },
+        true => ToolReturn { products: output.products, ..ToolReturn::error(call_id, content) },
     }
 }
 

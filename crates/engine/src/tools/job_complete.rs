@@ -66,49 +66,56 @@ impl OwnTool for JobComplete {
         claim.check_work(run)?;
         claim.check_coverage(run)?;
         if let Some(leave) = claim.owing(run) {
-            *consequence = Consequence::Exit(leave);
-            close_todos(run);
-            return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
+            return end(
+                run,
+                consequence,
+                leave,
+                "The job ends as failed: it owes files that were not delivered. Its files are kept.",
+            );
         }
         // The system writes its report for any job with documents; it is not the model's result.
         let delivers = claim.deliverables.iter().any(|path| path != REPORT);
         if !delivers && run.requirements() == 0 {
-            *consequence = Consequence::Exit(claim.nothing_delivered()?);
-            close_todos(run);
-            return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
+            let exit = claim.nothing_delivered()?;
+            return end(run, consequence, exit, "The job ends as failed: nothing was delivered. Its files are kept.");
         }
         let nothing = records_gate::nothing_recorded(run)?;
         if let Nothing::Failed(error) = nothing {
-            *consequence = Consequence::Exit(JobExit::Failed(claim.with_coverage(error, run)));
-            close_todos(run);
-            return Ok("The job ends as failed: no requirement was recorded. Its files are kept.".into());
+            let exit = JobExit::Failed(claim.with_coverage(error, run));
+            return end(
+                run,
+                consequence,
+                exit,
+                "The job ends as failed: no requirement was recorded. Its files are kept.",
+            );
         }
         let review = records_gate::review_reason(run, &nothing);
         if let Some(leave) = claim.not_covered(run, review.is_some()) {
-            *consequence = Consequence::Exit(leave);
-            close_todos(run);
-            return Ok(
-                "The job ends as failed: too little of its documents was worked through. Files and rows are kept."
-                    .into(),
-            );
+            let said =
+                "The job ends as failed: too little of its documents was worked through. Files and rows are kept.";
+            return end(run, consequence, leave, said);
         }
         if let Some(error) = records_gate::not_supported(run)? {
-            *consequence = Consequence::Exit(JobExit::Failed(claim.with_coverage(error, run)));
-            close_todos(run);
-            return Ok(
-                "The job ends as failed: its requirements say what their quotes do not. Files and rows are kept."
-                    .into(),
-            );
+            let exit = JobExit::Failed(claim.with_coverage(error, run));
+            let said =
+                "The job ends as failed: its requirements say what their quotes do not. Files and rows are kept.";
+            return end(run, consequence, exit, said);
         }
         let result = claim.to_json(run);
-        close_todos(run);
-        *consequence = Consequence::Exit(match (review, run.settings.autonomy) {
+        let exit = match (review, run.settings.autonomy) {
             (Some(reason), _) => JobExit::Review { result, reason },
             (None, Autonomy::Full) => JobExit::Completed { result },
             (None, Autonomy::Review) => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
-        });
-        Ok("The job is complete.".into())
+        };
+        end(run, consequence, exit, "The job is complete.")
     }
+}
+
+/// The job leaves the worker; `said` answers the call.
+fn end(run: &mut Run, consequence: &mut Consequence, exit: JobExit, said: &str) -> Answer {
+    close_todos(run);
+    *consequence = Consequence::Exit(exit);
+    Ok(said.into())
 }
 
 /// How a sentence is answered in a job that records no requirements.

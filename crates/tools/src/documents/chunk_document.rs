@@ -62,29 +62,7 @@ impl Declared for ChunkDocument {
         }
         let (name, parts) = texts_to_cut(env, &file_path).await?;
         let mut manifest = manifest(env).await?;
-        let (mut chunks, mut contents, mut facts, mut under) =
-            (Vec::new(), Vec::new(), Vec::new(), Standing::default());
-        let mut before = None;
-        for path in &parts {
-            let text = text_of(env, path).await?;
-            let (source, scan) = (name.clone(), env.ctx.scan.clone());
-            let (cut, read, after, last) = crate::run_scan(env.ctx.scan, move |cancellation| {
-                let file = from_text_file(&text);
-                // Limits how many copies of a large document are in memory.
-                drop(text);
-                let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
-                let facts = facts_of(before.as_deref(), &cut, &scan, cancellation);
-                let last = cut.last().map(|chunk| chunk.text.clone()).or(before);
-                (cut, facts, under, last)
-            })
-            .await;
-            (under, before) = (after, last);
-            facts.extend(read);
-            let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) =
-                cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
-            chunks.extend(cut);
-            contents.extend(rendered);
-        }
+        let Cut { chunks, contents, mut facts } = Cut::of(env, &name, &parts, options).await?;
         if chunks.is_empty() {
             return Err(ToolError::refused(format!("{name} has no text to cut")));
         }
@@ -113,6 +91,43 @@ impl Declared for ChunkDocument {
             products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
         }
         Ok(Output::of(content, products))
+    }
+}
+
+/// The chunks of a text without their texts, the contents of their files, and their facts for the ledger.
+#[derive(Default)]
+struct Cut {
+    chunks: Vec<Chunk>,
+    contents: Vec<Vec<u8>>,
+    facts: Vec<Facts>,
+}
+
+impl Cut {
+    /// Cuts the parts of a text one after the other.
+    async fn of(env: &ToolEnv<'_>, name: &str, parts: &[String], options: ChunkOptions) -> Result<Self, ToolError> {
+        let (mut all, mut under, mut before) = (Self::default(), Standing::default(), None);
+        for path in parts {
+            let text = text_of(env, path).await?;
+            let (source, scan) = (name.to_owned(), env.ctx.scan.clone());
+            let (cut, read, after, last) = crate::run_scan(env.ctx.scan, move |cancellation| {
+                let file = from_text_file(&text);
+                // Limits how many copies of a large document are in memory.
+                drop(text);
+                let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
+                let facts = facts_of(before.as_deref(), &cut, &scan, cancellation);
+                let last = cut.last().map(|chunk| chunk.text.clone()).or(before);
+                (cut, facts, under, last)
+            })
+            .await;
+            (under, before) = (after, last);
+            all.facts.extend(read);
+            for chunk in cut {
+                let (chunk, content) = rendered(name, chunk);
+                all.chunks.push(chunk);
+                all.contents.push(content);
+            }
+        }
+        Ok(all)
     }
 }
 
