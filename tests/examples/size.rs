@@ -1,10 +1,10 @@
-//! `make size`: how large the house is, crate by crate, read from its sources.
+//! `make size`: how large the house is, crate by crate, read from its sources, and what became of the decided removals.
 //!
 //! The sources are formatted, so a line-based analysis is sufficient: an item begins at its keyword, and a function
 //! ends at the brace with the same indent. Tests within a crate's `src` (`#[cfg(test)]` modules, files named
 //! `tests.rs`) are excluded, as are blank lines.
 
-use plumbline_system_tests::circles::circles;
+use plumbline_system_tests::{circles::circles, removals::REMOVALS};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +13,9 @@ use std::{
     process::{Command, ExitCode},
 };
 
+/// Functions with more lines are named.
+const LONG: usize = 50;
+
 /// The counts of a crate.
 #[derive(Default)]
 struct Size {
@@ -20,24 +23,40 @@ struct Size {
     files: usize,
     types: usize,
     pub_items: usize,
-    /// Lines of each function.
-    functions: Vec<usize>,
+    /// Lines of each function, and its name.
+    functions: Vec<(usize, String)>,
     /// Groups of files that need each other.
     circles: Vec<BTreeSet<String>>,
 }
 
 fn main() -> ExitCode {
-    match (sizes(Path::new("crates")), units()) {
-        (Ok(sizes), Ok(units)) => {
-            let as_json = std::env::args().any(|argument| argument == "--json");
-            println!("{}", if as_json { to_json(&sizes, units).to_string() } else { table(&sizes, units) });
+    let said = || -> Result<String, String> {
+        let (sizes, units) = (sizes(Path::new("crates"))?, units()?);
+        match std::env::args().any(|argument| argument == "--json") {
+            true => Ok(to_json(&sizes, units).to_string()),
+            false => Ok(format!("{}\n{}", table(&sizes, units), removals(Path::new("crates"))?)),
+        }
+    };
+    match said() {
+        Ok(text) => {
+            println!("{text}");
             ExitCode::SUCCESS
         }
-        (Err(error), _) | (_, Err(error)) => {
+        Err(error) => {
             eprintln!("size: {error}; run it in the repository, as `make size` does");
             ExitCode::FAILURE
         }
     }
+}
+
+/// The decided removals: how often the words of each still occur, and why it is kept.
+fn removals(crates: &Path) -> Result<String, String> {
+    let line = |removal: &plumbline_system_tests::removals::Removal| {
+        let found = removal.occurrences(crates).map_err(|error| format!("the sources cannot be read ({error})"))?;
+        let kept = removal.kept.map_or_else(String::new, |why| format!(", kept: {why}"));
+        Ok(format!("removal: {}: {found}{kept}", removal.what))
+    };
+    Ok(REMOVALS.iter().map(line).collect::<Result<Vec<_>, String>>()?.join("\n"))
 }
 
 fn sizes(folder: &Path) -> Result<BTreeMap<String, Size>, String> {
@@ -82,7 +101,8 @@ fn count_items(lines: &[&str], size: &mut Size) {
             let body = lines[at..]
                 .iter()
                 .position(|line| **line == end || (line.ends_with(" {}") && line.starts_with(indent)));
-            size.functions.extend(body.map(|lines| lines + 1));
+            let name = words.iter().skip_while(|word| **word != "fn").nth(1).unwrap_or(&"").split(['(', '<']).next();
+            size.functions.extend(body.map(|lines| (lines + 1, name.unwrap_or_default().to_owned())));
         }
     }
 }
@@ -110,7 +130,7 @@ fn table(sizes: &BTreeMap<String, Size>, units: usize) -> String {
         all.files += size.files;
         all.types += size.types;
         all.pub_items += size.pub_items;
-        all.functions.extend(&size.functions);
+        all.functions.extend(size.functions.iter().cloned());
         all.circles.extend(size.circles.iter().cloned());
     }
     lines.push(row("all", &all));
@@ -133,8 +153,8 @@ fn row(name: &str, size: &Size) -> String {
 }
 
 /// How many there are, their median, 90th percentile and maximum.
-fn spread(lengths: &[usize]) -> (usize, usize, usize, usize) {
-    let mut sorted = lengths.to_vec();
+fn spread(functions: &[(usize, String)]) -> (usize, usize, usize, usize) {
+    let mut sorted: Vec<usize> = functions.iter().map(|(lines, _)| *lines).collect();
     sorted.sort_unstable();
     let at = |percent: usize| sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied();
     (sorted.len(), at(50).unwrap_or(0), at(90).unwrap_or(0), at(100).unwrap_or(0))
@@ -143,9 +163,11 @@ fn spread(lengths: &[usize]) -> (usize, usize, usize, usize) {
 fn to_json(sizes: &BTreeMap<String, Size>, units: usize) -> Value {
     let of = |size: &Size| {
         let (count, median, p90, longest) = spread(&size.functions);
+        let long: BTreeMap<&str, usize> =
+            size.functions.iter().filter(|(lines, _)| *lines > LONG).map(|(lines, name)| (&**name, *lines)).collect();
         json!({
             "lines": size.lines, "files": size.files, "types": size.types, "pub_items": size.pub_items,
-            "functions": {"count": count, "median": median, "p90": p90, "longest": longest},
+            "functions": {"count": count, "median": median, "p90": p90, "longest": longest, "long": long},
             "circles": size.circles,
         })
     };

@@ -31,6 +31,7 @@ pub mod probe;
 pub mod program;
 pub mod proxy;
 pub mod record;
+pub mod removals;
 pub mod scripted;
 pub mod seed;
 mod skip;

@@ -5,3 +5,4 @@ mod clocks;
 mod documentation;
 mod fault_table;
 mod invariants_self_test;
+mod removals;

@@ -2,7 +2,8 @@
 //!
 //! The parser's own path from a page to its blocks reads the page twice, and a third time for the positions of its
 //! lines. Most pages have no tables: one reading gives lines, headings and blocks. A page that may have a table is left
-//! to the parser, because its knowledge of ruled tables is private.
+//! to the parser, because its knowledge of ruled tables is private. Undecodable characters, struck-out words and the
+//! lines of program code are known only here: the parser's page events do not have them.
 
 use super::cached_backend::{StringCache, View};
 use super::columns;
