@@ -18,11 +18,12 @@ pub(crate) fn parse(file: &File, format: Format) -> Result<(Value, Lines), Probl
                 let reason = reason.split(" at line ").next().unwrap_or_default();
                 Problem::new(&file.shown, Some(error.line()), format!("is not valid JSON: {reason}"))
             });
-            (value?, Lines::of_json(text))
+            (value?, yaml::lines_of_json(text))
         }
-        Format::Yaml => (parse_yaml(file, text)?, Lines::of_yaml(text)),
+        Format::Yaml => parse_yaml(file, text)?,
     };
-    if let Some((path, line)) = lines.twice() {
+    // YAML's parser refuses these itself; JSON's silently keeps the last.
+    if let Some((path, line)) = lines.twice().filter(|_| format == Format::Json) {
         return Err(Problem::new(&file.shown, Some(line), format!("`{path}` appears twice; keep one")));
     }
     match value {
@@ -31,7 +32,7 @@ pub(crate) fn parse(file: &File, format: Format) -> Result<(Value, Lines), Probl
     }
 }
 
-fn parse_yaml(file: &File, text: &str) -> Result<Value, Problem> {
+fn parse_yaml(file: &File, text: &str) -> Result<(Value, Lines), Problem> {
     yaml::parse_value(text).map_err(|error| {
         let line = usize::try_from(error.line).ok().filter(|line| *line > 0);
         Problem::new(&file.shown, line, format!("is not valid YAML: {}", error.message))

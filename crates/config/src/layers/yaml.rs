@@ -5,10 +5,11 @@
 //! core schema, and duplicate keys are errors. Alias bombs and deep nesting exceed the parser's budget instead of the
 //! machine's memory.
 
+use super::locate::{Lines, child};
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::{Map, Number, Value};
-use serde_yaml::{DuplicateKeyPolicy, Options, Spanned};
+use serde_yaml::{DuplicateKeyPolicy, MergeKeyPolicy, Options, Spanned};
 use std::fmt;
 
 /// Why a text is not the expected YAML.
@@ -36,10 +37,26 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
 ///
 /// # Errors
 /// As for [`parse`].
-pub(crate) fn parse_value(text: &str) -> Result<Value, YamlError> {
+pub(crate) fn parse_value(text: &str) -> Result<(Value, Lines), YamlError> {
     let node: Node = parse(text)?;
-    let lines: Vec<&str> = text.lines().collect();
-    Ok(node.into_value(&lines))
+    let mut lines = Lines::default();
+    node.locate("", &mut lines);
+    Ok((node.into_value(&text.lines().collect::<Vec<_>>()), lines))
+}
+
+/// The lines of the keys of a JSON text, which is also YAML; none if the parser takes it for something else.
+pub(crate) fn lines_of_json(text: &str) -> Lines {
+    let options = serde_yaml::options! {
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        merge_keys: MergeKeyPolicy::AsOrdinary,
+        with_snippet: false,
+    };
+    let mut lines = Lines::default();
+    // Outside of strings a tab is white space, and in a string JSON has none. YAML has other rules for tabs.
+    if let Ok(node) = serde_yaml::from_str_with_options::<Node>(&text.replace('\t', " "), options) {
+        node.locate("", &mut lines);
+    }
+    lines
 }
 
 fn options() -> Options {
@@ -77,10 +94,29 @@ struct Node(Spanned<Shape>);
 enum Shape {
     Scalar(Value),
     List(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    Object(Vec<(Spanned<String>, Node)>),
 }
 
 impl Node {
+    /// Adds the lines of its keys and entries, which are below `path`.
+    fn locate(&self, path: &str, lines: &mut Lines) {
+        let mut add = |path: String, line: u64, node: &Self| {
+            lines.insert(&path, usize::try_from(line).unwrap_or(usize::MAX));
+            node.locate(&path, lines);
+        };
+        match &self.0.value {
+            Shape::Scalar(_) => {}
+            Shape::List(items) => {
+                (0_usize..)
+                    .zip(items)
+                    .for_each(|(at, item)| add(child(path, &at.to_string()), item.0.defined.line(), item));
+            }
+            Shape::Object(entries) => {
+                entries.iter().for_each(|(key, node)| add(child(path, &key.value), key.defined.line(), node));
+            }
+        }
+    }
+
     fn into_value(self, lines: &[&str]) -> Value {
         match self.0.value {
             Shape::Scalar(Value::Number(number)) => match spelling(lines, &self.0.defined) {
@@ -90,7 +126,7 @@ impl Node {
             Shape::Scalar(value) => value,
             Shape::List(items) => items.into_iter().map(|item| item.into_value(lines)).collect(),
             Shape::Object(entries) => Value::Object(
-                entries.into_iter().map(|(key, node)| (key, node.into_value(lines))).collect::<Map<_, _>>(),
+                entries.into_iter().map(|(key, node)| (key.value, node.into_value(lines))).collect::<Map<_, _>>(),
             ),
         }
     }
@@ -179,7 +215,7 @@ mod tests {
     use serde_json::json;
 
     fn check(text: &str, expected: &Value) {
-        assert_eq!(parse_value(text).as_ref(), Ok(expected), "{text}");
+        assert_eq!(parse_value(text).map(|(value, _)| value).as_ref(), Ok(expected), "{text}");
     }
 
     #[test]
@@ -219,6 +255,17 @@ mod tests {
         assert!(!error.message.contains("line"), "{error}");
         assert!(!error.message.contains('\n'), "{error}");
         assert!(parse_value("a: [1, 2").is_err());
+    }
+
+    #[test]
+    fn the_lines_of_any_json_are_found() {
+        let text = "{\n\t\"a\": \"\\ud83d\\ude00 \\/ \\\\user \\b\",\n\t\"<<\": {\"a\": 1},\n\t\"b\": [\n\t\t1,\n\t\t{\"no\": null}\n\t]\n}\n";
+        assert!(serde_json::from_str::<Value>(text).is_ok());
+        let lines = lines_of_json(text);
+        for (path, line) in [("a", 2), ("<<.a", 3), ("b", 4), ("b.0", 5), ("b.1.no", 6)] {
+            assert_eq!(lines.of(path), Some(line), "{path}");
+        }
+        assert_eq!(lines_of_json("{\"a\": {\"x\": 1},\n\"a\": 2}").twice(), Some(("a", 2)));
     }
 
     #[test]
