@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use plumbline_engine::{
     Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobInfo, Limits, ModelSettings, Outcome,
     PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
-    StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn, WorkspaceMemory,
+    StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -107,26 +107,7 @@ fn started(settings: Settings) -> Run {
         step: 0,
         started_at: now,
     };
-    let snapshot = Snapshot {
-        job,
-        settings: settings.into(),
-        state: None,
-        messages: Vec::new(),
-        todos: Vec::new(),
-        staged_todos: Vec::new(),
-        files: Default::default(),
-        memory: WorkspaceMemory::default(),
-        sources: Vec::new(),
-        passages: Vec::new(),
-        standing: Vec::new(),
-        last_number: 0,
-        feedback: Vec::new(),
-        approvals: Vec::new(),
-        waited_s: 0,
-        untrusted_step: None,
-        new_claim: true,
-    };
-    let mut run = Run::load(snapshot).expect("a job without rows is well-formed");
+    let mut run = Run::load(Snapshot::unstarted(job), settings.into()).expect("a job without rows is well-formed");
     let files = vec![FileWrite::text("instructions.md", prose(4, 3000))];
     apply(&mut run, Outcome::IntakeDone(Intake { files, ..Intake::default() }), now);
     let todos: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id}")})).collect();

@@ -3,7 +3,7 @@
 use super::replayed::ReplayedStep;
 use plumbline_engine::{
     Approval, ApprovalState, Citation, Corrupt, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Run,
-    Settings, Source, known_keys,
+    Settings, Snapshot, Source, known_keys,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceError};
@@ -35,9 +35,8 @@ impl MemoryJob {
     /// checkpoint that counts them, see [`super::step`].
     pub(crate) fn load(&self, settings: Arc<Settings>, step: &RecordedStep) -> Result<Run, Corrupt> {
         // Only the first step of a claim can find a call that the previous claim has dispatched.
-        let snapshot = self.job.snapshot(settings, step.feedback.clone(), self.lease_epoch != step.lease_epoch);
-        let run = Run::load(snapshot)?;
-        Ok(if step.step == 1 { run.with_totals(step.abandoned()) } else { run })
+        let snapshot = self.job.snapshot(step.feedback.clone(), self.lease_epoch != step.lease_epoch);
+        Run::load(Snapshot { first_totals: step.abandoned(), ..snapshot }, settings)
     }
 
     /// Whether a citation of this id is recorded.

@@ -45,9 +45,7 @@ pub use queue::{
     UnknownType,
 };
 pub use requirements::{CoverageLine, PassageLine, RequirementRow};
-pub use run::{
-    InlineDocument, JobInput, JobSettings, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings,
-};
+pub use run::{InlineDocument, JobInput, JobSettings, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings};
 pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, UnembeddedRequirement, Unindexed};
 pub use user_json::UserJson;
 pub use views::{

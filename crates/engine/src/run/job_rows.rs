@@ -6,13 +6,10 @@
 use crate::ledger::beginning_at;
 use crate::{
     Approval, ApprovalChange, ApprovalState, Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Message,
-    Passage, PhaseKind, PhaseOutcome, Product, RecordedRequirement, Requirement, Settings, Snapshot, Source,
-    StandingRequirement, State, Todo, WorkspaceMemory, apply_requirement_changes,
+    Passage, PhaseKind, PhaseOutcome, Product, RecordedRequirement, Requirement, Snapshot, Source, StandingRequirement,
+    State, Todo, Totals, WorkspaceMemory, apply_requirement_changes,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The changes of a step to files: their content, or none if they are deleted.
 pub type FileChanges = BTreeMap<String, Option<Vec<u8>>>;
@@ -88,12 +85,12 @@ impl JobRows {
     }
 
     /// What a worker would load: of the messages, only those of the checkpoint's context.
-    pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, new_claim: bool) -> Snapshot {
+    pub fn snapshot(&self, feedback: Vec<Feedback>, new_claim: bool) -> Snapshot {
         let number = self.state.as_ref().map_or(0, |state| state.phase.number);
         Snapshot {
             job: self.job.clone(),
-            settings,
             state: self.state.clone(),
+            first_totals: Totals::default(),
             messages: self.messages.iter().filter(|message| self.is_in_context(message)).cloned().collect(),
             todos: self.list(number).to_vec(),
             staged_todos: self.list(number + 1).to_vec(),

@@ -79,15 +79,15 @@ pub struct Run {
 }
 
 impl Run {
-    /// Rebuilds a run from its rows.
+    /// Rebuilds a run from its rows. Jobs with the same configuration share its `settings`.
     ///
     /// # Errors
     /// [`Corrupt`] if the rows contradict each other or were written by a newer version.
-    pub fn load(snapshot: Snapshot) -> Result<Self, Corrupt> {
-        let Snapshot { job, settings, state, messages, todos, staged_todos, .. } = snapshot;
+    pub fn load(snapshot: Snapshot, settings: Arc<Settings>) -> Result<Self, Corrupt> {
+        let Snapshot { job, state, messages, todos, staged_todos, .. } = snapshot;
         let state = match state {
             Some(state) => checked(state)?,
-            None => state::initial(job.started_at),
+            None => State { totals: snapshot.first_totals, ..state::initial(job.started_at) },
         };
         let untrusted_step = state.untrusted_step.or(snapshot.untrusted_step);
         let state = State { untrusted_step, ..state };
@@ -126,14 +126,6 @@ impl Run {
         run.start_preparation();
         run.exit = run.initial_exit();
         Ok(run)
-    }
-
-    /// The same, with the usage of requests before its first step: for a job that has no checkpoint yet.
-    #[must_use]
-    pub fn with_totals(mut self, totals: crate::Totals) -> Self {
-        self.state.totals = totals;
-        self.exit = self.initial_exit();
-        self
     }
 
     /// The same, with this limit in place of a day for a failing effect; zero: no limit.

@@ -1,19 +1,19 @@
 //! The rows a run is rebuilt from.
 
-use crate::{Approval, Feedback, Message, Passage, Settings, Source, StandingRequirement, State, Todo, is_placeholder};
+use crate::{Approval, Feedback, Message, Passage, Source, StandingRequirement, State, Todo, Totals, is_placeholder};
 use chrono::{DateTime, Utc};
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Everything [`crate::Run::load`] needs. Built from the rows of one job by the store.
-#[derive(Clone, Debug)]
+/// The rows that [`crate::Run::load`] needs, read by the store.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// The job as the user wrote it.
     pub job: JobInfo,
-    /// The resolved configuration, shared by all jobs with the same configuration.
-    pub settings: Arc<Settings>,
     /// The last checkpoint; none for a job that never took a step.
     pub state: Option<State>,
+    /// The totals of requests of a job without a checkpoint: all of them were abandoned.
+    pub first_totals: Totals,
     /// The messages of the checkpoint's [`crate::ContextWindow`], ascending by `seq`. Additional ones are harmless.
     pub messages: Vec<Message>,
     /// Todos of the current phase, by position.
@@ -44,6 +44,31 @@ pub struct Snapshot {
     /// Whether this claim is not the one that wrote the checkpoint: a call that was dispatched by then and has no
     /// result is in doubt.
     pub new_claim: bool,
+}
+
+impl Snapshot {
+    /// A job without a committed step and without feedback, claimed for the first time.
+    pub fn unstarted(job: JobInfo) -> Self {
+        Self {
+            job,
+            state: None,
+            first_totals: Totals::default(),
+            messages: Vec::new(),
+            todos: Vec::new(),
+            staged_todos: Vec::new(),
+            files: FileIndex::new(),
+            memory: WorkspaceMemory::default(),
+            sources: Vec::new(),
+            passages: Vec::new(),
+            standing: Vec::new(),
+            last_number: 0,
+            feedback: Vec::new(),
+            approvals: Vec::new(),
+            waited_s: 0,
+            untrusted_step: None,
+            new_claim: true,
+        }
+    }
 }
 
 /// The user's row.

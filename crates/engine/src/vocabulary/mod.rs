@@ -20,8 +20,8 @@ pub use approval::{
 };
 pub use canonical::{canonical, inexact_number, visible};
 pub use change::{
-    Change, Citation, FileWrite, JobError, JobExit, Judgement, Product, Purpose, RequestRecord,
-    Requirement, Source, Verdict,
+    Change, Citation, FileWrite, JobError, JobExit, Judgement, Product, Purpose, RequestRecord, Requirement, Source,
+    Verdict,
 };
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
 pub use error::{Corrupt, Illegal};

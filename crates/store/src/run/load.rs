@@ -9,117 +9,40 @@ use crate::{
     workspace::files::{facts, read_files},
 };
 use plumbline_engine::{
-    Approval, Feedback, FileIndex, JobInfo, Message, Passage, Settings, Snapshot, Source, StandingRequirement, State,
-    Todo, ToolCall, Totals, WorkspaceMemory,
+    Approval, Feedback, JobInfo, Message, Snapshot, Source, State, Todo, ToolCall, Totals, WorkspaceMemory,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// A [`Snapshot`] without its settings, which the worker adds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoadedJob {
-    /// The user's input of the job.
-    pub facts: JobInfo,
-    /// The last checkpoint; none for a job without a step.
-    pub state: Option<State>,
-    /// The totals of requests of a job without a checkpoint: all of them were abandoned.
-    pub first_totals: Totals,
-    /// The messages of the checkpoint's context, ascending by `seq`.
-    pub messages: Vec<Message>,
-    /// Todos of the current phase, by position.
-    pub todos: Vec<Todo>,
-    /// Todos written ahead for the next phase, by position.
-    pub staged_todos: Vec<Todo>,
-    /// Index of the workspace.
-    pub files: FileIndex,
-    /// Contents of the memory files.
-    pub memory: WorkspaceMemory,
-    /// The job's documents.
-    pub sources: Vec<Source>,
-    /// The passages of its documents.
-    pub passages: Vec<Passage>,
-    /// Its requirements that are not withdrawn.
-    pub standing: Vec<StandingRequirement>,
-    /// The highest number ever assigned to one of its requirements.
-    pub last_number: i32,
-    /// Feedback that no step has taken in yet, oldest first.
-    pub feedback: Vec<Feedback>,
-    /// Approvals of calls without an outcome: requested and decided ones.
-    pub approvals: Vec<Approval>,
-    /// Seconds that the job has waited for people since it began.
-    pub waited_s: i64,
-    /// The step from which it contains text from untrusted sources.
-    pub untrusted_step: Option<i64>,
-}
-
-impl LoadedJob {
-    /// A job without a committed step and without feedback: the claim and the row contain everything.
+impl ClaimedJob {
+    /// The snapshot of a job without a committed step and without feedback: the claim and the row contain everything.
     /// The first commit checks whether the lease is still valid.
-    pub fn new(claimed: &ClaimedJob, input: &JobInput) -> Option<Self> {
+    pub fn unstarted(&self, input: &JobInput) -> Option<Snapshot> {
         // A request of an earlier claim may have been abandoned.
-        if claimed.step > 0 || claimed.feedback_pending || claimed.lease_epoch > 1 {
+        if self.step > 0 || self.feedback_pending || self.lease_epoch > 1 {
             return None;
         }
-        Some(Self {
-            facts: JobInfo {
-                id: claimed.id,
-                job_type: claimed.job_type.clone(),
-                prompt: input.prompt.clone(),
-                step: claimed.step,
-                started_at: claimed.started_at,
-            },
-            state: None,
-            first_totals: Totals::default(),
-            messages: Vec::new(),
-            todos: Vec::new(),
-            staged_todos: Vec::new(),
-            files: FileIndex::default(),
-            memory: WorkspaceMemory::default(),
-            sources: Vec::new(),
-            passages: Vec::new(),
-            standing: Vec::new(),
-            last_number: 0,
-            feedback: Vec::new(),
-            approvals: Vec::new(),
-            waited_s: input.waited_s,
-            untrusted_step: input.untrusted_step,
-        })
-    }
-
-    /// The complete snapshot.
-    pub fn into_snapshot(self, settings: Arc<Settings>) -> Snapshot {
-        Snapshot {
-            job: self.facts,
-            settings,
-            state: self.state,
-            messages: self.messages,
-            todos: self.todos,
-            staged_todos: self.staged_todos,
-            files: self.files,
-            memory: self.memory,
-            sources: self.sources,
-            passages: self.passages,
-            standing: self.standing,
-            last_number: self.last_number,
-            feedback: self.feedback,
-            approvals: self.approvals,
-            waited_s: self.waited_s,
-            untrusted_step: self.untrusted_step,
-            // A load always follows a claim.
-            new_claim: true,
-        }
+        let job = JobInfo {
+            id: self.id,
+            job_type: self.job_type.clone(),
+            prompt: input.prompt.clone(),
+            step: self.step,
+            started_at: self.started_at,
+        };
+        let (waited_s, untrusted_step) = (input.waited_s, input.untrusted_step);
+        Some(Snapshot { waited_s, untrusted_step, ..Snapshot::unstarted(job) })
     }
 }
 
 impl Store {
-    /// All data of a claimed job that the engine needs, except its settings.
+    /// The rows of a claimed job.
     ///
     /// # Errors
     /// [`Error::LeaseLost`], [`Error::Corrupt`] for rows that cannot be read (fail the job with
     /// [`Store::reject`]), [`Error::Database`].
-    pub async fn load(&self, lease: &Lease) -> Result<LoadedJob, Error> {
+    pub async fn load(&self, lease: &Lease) -> Result<Snapshot, Error> {
         let id = lease.job_id;
         sqlx::query_file!("queries/run/count_abandoned.sql", id, lease.epoch)
             .execute(&self.pool)
@@ -151,8 +74,8 @@ impl Store {
             cost_microusd: row.cost_microusd,
         };
         let standing = if state.is_some() { self.standing_requirements(id).await? } else { Vec::new() };
-        Ok(LoadedJob {
-            facts: JobInfo {
+        Ok(Snapshot {
+            job: JobInfo {
                 id: row.id,
                 job_type: row.job_type,
                 prompt: row.prompt,
@@ -173,6 +96,8 @@ impl Store {
             approvals: if row.has_approvals { self.approvals_of(id).await? } else { Vec::new() },
             waited_s: row.waited_s,
             untrusted_step: row.untrusted_step,
+            // A load always follows a claim.
+            new_claim: true,
             state,
         })
     }

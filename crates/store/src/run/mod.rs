@@ -7,6 +7,5 @@ mod previous;
 mod settings;
 
 pub use input::{JobInput, MOST_DOCUMENT_BYTES, Oversized};
-pub use load::LoadedJob;
 pub use previous::PreviousStatus;
 pub use settings::{InlineDocument, JobSettings, StoredSettings};

@@ -6,9 +6,9 @@ use chrono::{TimeZone, Utc};
 use plumbline_engine::{
     AnsweredPassage, Block, Candidate, Change, Citation, FileMeta, FileWrite, Message, MessageKind, Passage,
     PassageState, PhaseKind, PhaseOutcome, Product, Progress, Purpose, RequestRecord, Requirement, Role, SharedFile,
-    SharedFiles, Source, State, Todo, TodoStatus, ToolCall, Totals,
+    SharedFiles, Snapshot, Source, State, Todo, TodoStatus, ToolCall, Totals,
 };
-use plumbline_store::{Commit, Lease, LoadedJob, Store, StoredSettings};
+use plumbline_store::{Commit, Lease, Store, StoredSettings};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) const STEPS: i64 = 4;
 
 /// Commits the steps and returns the loaded job after each.
-pub(crate) async fn tell(store: &Store, lease: Lease) -> Vec<LoadedJob> {
+pub(crate) async fn tell(store: &Store, lease: Lease) -> Vec<Snapshot> {
     let mut loaded = Vec::new();
     for step in 0..STEPS {
         commit(store, lease, step).await;

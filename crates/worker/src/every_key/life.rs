@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
     Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobInfo, ModelRequest,
     Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage, RequestRecord, Run,
-    Settings, Snapshot, ToolCall, ToolReturn, WorkspaceMemory, blocks,
+    Settings, Snapshot, ToolCall, ToolReturn, blocks,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -40,7 +40,7 @@ pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
 }
 
 fn life(settings: &Settings, behaviour: Behaviour) -> String {
-    let mut run = Run::load(snapshot(settings)).expect("a job that never ran can be loaded");
+    let mut run = Run::load(snapshot(), settings.clone().into()).expect("a job that never ran can be loaded");
     let mut now = start();
     let mut seen = String::new();
     for _ in 0..STEPS {
@@ -76,7 +76,7 @@ fn start() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH
 }
 
-fn snapshot(settings: &Settings) -> Snapshot {
+fn snapshot() -> Snapshot {
     let job = JobInfo {
         id: Uuid::nil(),
         job_type: "creator".into(),
@@ -84,25 +84,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
         step: 0,
         started_at: start(),
     };
-    Snapshot {
-        job,
-        settings: settings.clone().into(),
-        state: None,
-        messages: Vec::new(),
-        todos: Vec::new(),
-        staged_todos: Vec::new(),
-        files: plumbline_engine::FileIndex::new(),
-        memory: WorkspaceMemory::default(),
-        sources: Vec::new(),
-        passages: Vec::new(),
-        standing: Vec::new(),
-        last_number: 0,
-        feedback: Vec::new(),
-        approvals: Vec::new(),
-        waited_s: 0,
-        untrusted_step: None,
-        new_claim: true,
-    }
+    Snapshot::unstarted(job)
 }
 
 /// A request: its purpose, caps and tools, and a fingerprint of its messages.

@@ -17,7 +17,7 @@ use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_store::backoff::{LostTime, retry_transient};
 use plumbline_store::{
-    ClaimedJob, JobInput, JobSettings, LoadedJob, Oversized, ReleaseReason,
+    ClaimedJob, JobInput, JobSettings, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
@@ -81,13 +81,13 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         Err(reason) => return Box::pin(reject(app, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = match LoadedJob::new(claimed, &input) {
+    let loaded = match claimed.unstarted(&input) {
         Some(new) => new,
         None => Box::pin(retry_transient(|| app.store.load(&lease))).await?,
     };
-    let (step, totals) = (loaded.facts.step, loaded.state.is_none().then_some(loaded.first_totals));
-    let run = match Run::load(loaded.into_snapshot(config.settings.clone())) {
-        Ok(run) => totals.into_iter().fold(run, Run::with_totals).with_patience(app.options.timing.give_up),
+    let step = loaded.job.step;
+    let run = match Run::load(loaded, config.settings.clone()) {
+        Ok(run) => run.with_patience(app.options.timing.give_up),
         Err(corrupt) => {
             return Box::pin(reject(
                 app,

@@ -315,7 +315,7 @@ impl Dialogue {
 }
 
 fn load(toy: &Toy) -> Run {
-    Run::load(toy.snapshot()).expect("the toy rows are consistent")
+    Run::load(toy.snapshot(), toy.settings.clone().into()).expect("the toy rows are consistent")
 }
 
 /// The complete next effect; tools by name, since they are settings.

@@ -145,7 +145,7 @@ impl Toy {
     /// The result of the store's load.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let feedback = self.feedback.iter().filter(|row| !self.taken.contains(&row.id)).cloned().collect();
-        self.rows.snapshot(self.settings.clone().into(), feedback, self.new_claim)
+        self.rows.snapshot(feedback, self.new_claim)
     }
 
     /// The text of a file.

@@ -131,7 +131,7 @@ fn rows_that_contradict_each_other_are_not_run() {
     let Corrupt(_) = {
         let mut snapshot = dialogue.toy.snapshot();
         snapshot.messages.retain(|message| message.tool_call_id.is_some());
-        Run::load(snapshot).expect_err("the system message is missing")
+        Run::load(snapshot, settings().into()).expect_err("the system message is missing")
     };
     dialogue.apply(plumbline_engine::Outcome::ModelReplied(crate::kit::reply(
         "",
@@ -139,7 +139,7 @@ fn rows_that_contradict_each_other_are_not_run() {
     )));
     let mut snapshot = dialogue.toy.snapshot();
     snapshot.messages.pop();
-    let error = Run::load(snapshot).expect_err("the calls are missing");
+    let error = Run::load(snapshot, settings().into()).expect_err("the calls are missing");
     assert!(error.to_string().contains("holds no tool calls"), "{error}");
 }
 
@@ -149,7 +149,7 @@ fn a_checkpoint_of_a_newer_worker_is_refused_with_what_to_do() {
     if let Some(state) = &mut snapshot.state {
         state.version += 1;
     }
-    let error = Run::load(snapshot).expect_err("the version is newer");
+    let error = Run::load(snapshot, settings().into()).expect_err("the version is newer");
     assert!(error.to_string().ends_with("update the worker"), "{error}");
 }
 
@@ -159,6 +159,6 @@ fn messages_beyond_the_context_do_no_harm() {
     dialogue.finish_phase();
     let mut snapshot = dialogue.toy.snapshot();
     snapshot.messages.clone_from(&dialogue.toy.messages);
-    let run = Run::load(snapshot).expect("more messages are no contradiction");
+    let run = Run::load(snapshot, settings().into()).expect("more messages are no contradiction");
     assert_eq!(format!("{:?}", run.next()), format!("{:?}", dialogue.run.next()));
 }

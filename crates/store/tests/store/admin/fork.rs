@@ -5,8 +5,8 @@ use crate::{
     support::{LEASE_SECS, column, commit, execute, running, store, value, worker},
 };
 use chrono::{TimeDelta, Utc};
-use plumbline_engine::{Retry, Totals};
-use plumbline_store::{ClaimedJob, Error, LoadedJob, Store};
+use plumbline_engine::{Retry, Snapshot, Totals};
+use plumbline_store::{ClaimedJob, Error, Store};
 use serde_json::json;
 use sqlx::PgPool;
 use std::time::Duration;
@@ -50,7 +50,7 @@ async fn a_fork_at_any_step_loads_what_the_job_loaded_then(pool: PgPool) {
             started_at: before.started_at,
             ..state
         };
-        assert_eq!(LoadedJob { facts: then.facts.clone(), state: Some(state), ..now }, *then, "step {step}");
+        assert_eq!(Snapshot { job: then.job.clone(), state: Some(state), ..now }, *then, "step {step}");
         assert_sound(&store).await;
     }
     assert_eq!(column(&pool, source.id, "step || ' ' || status").await, Some(format!("{STEPS} running")));

@@ -31,7 +31,7 @@ async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
 
     let loaded = store.load(&job.lease()).await.unwrap();
     assert_eq!(loaded.state.as_ref(), Some(&state));
-    assert_eq!((loaded.facts.step, loaded.facts.prompt.as_str()), (1, "Extract the requirements"));
+    assert_eq!((loaded.job.step, loaded.job.prompt.as_str()), (1, "Extract the requirements"));
     let stored = store.settings(job.id).await.unwrap().expect("the step stored them");
     assert_eq!((stored.resolved, stored.takes_present_tools), (resolved.clone(), false));
 
@@ -50,7 +50,7 @@ async fn a_job_without_a_step_loads_empty(pool: PgPool) {
     let job = running(&store).await;
     let loaded = store.load(&job.lease()).await.unwrap();
     assert_eq!((loaded.state, loaded.messages.len(), loaded.todos.len(), loaded.files.len()), (None, 0, 0, 0));
-    assert_eq!(loaded.facts.started_at, job.started_at);
+    assert_eq!(loaded.job.started_at, job.started_at);
 }
 
 #[sqlx::test(migrations = "../../migrations")]

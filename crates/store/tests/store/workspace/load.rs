@@ -2,7 +2,7 @@
 
 use crate::support::{LEASE_SECS, commit, execute, requirement, running, store, worker};
 use plumbline_engine::{Change, Product};
-use plumbline_store::{ClaimedJob, Lease, LoadedJob};
+use plumbline_store::{ClaimedJob, Lease};
 use sqlx::PgPool;
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -10,9 +10,9 @@ async fn claim_and_row_of_a_new_job_say_all_that_loading_it_would(pool: PgPool) 
     let store = store(&pool);
     let job = running(&store).await;
     let input = store.job_input(job.id).await.unwrap().unwrap().unwrap();
-    assert_eq!(LoadedJob::new(&job, &input), Some(store.load(&job.lease()).await.unwrap()));
-    assert_eq!(LoadedJob::new(&ClaimedJob { feedback_pending: true, ..job.clone() }, &input), None);
-    assert_eq!(LoadedJob::new(&ClaimedJob { step: 1, ..job }, &input), None);
+    assert_eq!(job.unstarted(&input), Some(store.load(&job.lease()).await.unwrap()));
+    assert_eq!(ClaimedJob { feedback_pending: true, ..job.clone() }.unstarted(&input), None);
+    assert_eq!(ClaimedJob { step: 1, ..job }.unstarted(&input), None);
 }
 
 #[sqlx::test(migrations = "../../migrations")]

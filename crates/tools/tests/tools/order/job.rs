@@ -72,7 +72,7 @@ impl Job {
             started_at: DateTime::UNIX_EPOCH,
         };
         let rows = JobRows::new(facts);
-        let run = Run::load(rows.snapshot(settings.clone(), Vec::new(), true)).unwrap();
+        let run = Run::load(rows.snapshot(Vec::new(), true), settings.clone()).unwrap();
         let (runner, now) = (Arc::new(ToolRunner::new(Parser::new(document_child()))), DateTime::UNIX_EPOCH);
         let mut job =
             Self { rows, settings, run, changes: Vec::new(), interruptions: BTreeMap::new(), runner, now, deaths: 0 };
@@ -104,7 +104,7 @@ impl Job {
     /// Another job with the same rows and other settings.
     pub(super) fn again(&self, settings: Settings) -> Self {
         let (rows, settings) = (self.rows.clone(), Arc::new(settings));
-        let run = Run::load(rows.snapshot(settings.clone(), Vec::new(), true)).unwrap();
+        let run = Run::load(rows.snapshot(Vec::new(), true), settings.clone()).unwrap();
         let (changes, interruptions) = (Vec::new(), BTreeMap::new());
         Self { rows, settings, run, changes, interruptions, runner: self.runner.clone(), now: self.now, deaths: 0 }
     }
@@ -228,7 +228,7 @@ impl Job {
     /// The worker dies, and another one claims the job.
     fn die(&mut self) {
         self.changes.clear();
-        self.run = Run::load(self.rows.snapshot(self.settings.clone(), Vec::new(), true)).unwrap();
+        self.run = Run::load(self.rows.snapshot(Vec::new(), true), self.settings.clone()).unwrap();
         self.deaths += 1;
     }
 }
