@@ -20,6 +20,35 @@
 //! together with those of the next outcome: between a model's answer and the results of its calls, if these are local.
 //! Such calls see uncommitted changes.
 //!
+//! ```
+//! use chrono::{DateTime, Utc};
+//! use plumbline_engine::{Effect, JobExit, JobRows, Outcome, Run, Settings};
+//!
+//! fn drive(
+//!     rows: &mut JobRows,
+//!     settings: Settings,
+//!     perform: impl Fn(Effect<'_>) -> Outcome,
+//!     now: fn() -> DateTime<Utc>,
+//! ) -> Result<JobExit, Box<dyn std::error::Error>> {
+//!     let mut run = Run::load(rows.snapshot(Vec::new(), true), settings.into())?;
+//!     let mut changes = Vec::new();
+//!     loop {
+//!         let exit = run.exit().cloned();
+//!         let decided = !changes.is_empty() && !run.joins_next_commit();
+//!         if exit.is_some() || decided || run.commits_dispatch() {
+//!             let step = rows.job.step + 1;
+//!             rows.commit(step, &std::mem::take(&mut changes), run.state());
+//!             run.committed(step);
+//!         }
+//!         if let Some(exit) = exit {
+//!             return Ok(exit);
+//!         }
+//!         let outcome = perform(run.next());
+//!         changes.extend(run.apply(outcome, now())?);
+//!     }
+//! }
+//! ```
+//!
 //! # The two loops
 //!
 //! The outer loop alternates strategic phases (plan, remember, write the next todos) and tactical phases (do them)
