@@ -119,6 +119,7 @@ impl FolderWriter {
             }
         }
     }
+
     /// The folder, if files were renamed, and the errors; `None` instead of the folder if it is another worker's.
     pub(crate) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
         // The last file may have been renamed or deleted after a newer worker had compared the folder and finished.
