@@ -227,10 +227,7 @@ fn counted(result: &Value) -> Option<String> {
         let noun = |count| if count == 1 { one.to_owned() } else { many.to_owned() };
         number(path).filter(|count| *count > 0).map(|count| format!("{} {}", thousands(count), noun(count)))
     };
-    // Of a job that answers no passages, a validator for example, "0 requirements" would say nothing.
-    let answers_passages = result.get("coverage").is_some_and(Value::is_number);
-    let recorded = number("/counts/requirements").filter(|count| *count > 0 || answers_passages);
-    let counts = recorded.map(|count| match count {
+    let counts = number("/counts/requirements").map(|count| match count {
         1 => "1 requirement".to_owned(),
         _ => format!("{} requirements", thousands(count)),
     });
