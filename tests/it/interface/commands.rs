@@ -139,7 +139,7 @@ async fn watch_follows_a_job_in_plain_lines_to_its_end(pool: PgPool) {
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     let watch = world.start(world.command(&["watch", &job.to_string()]));
     eventually("the waiting job to be shown", async || watch.stdout().starts_with("pending").then_some(())).await;
-    world.model.hold_from(12);
+    world.model.hold_from(7);
     let worker = world.worker();
     eventually("the running job to be shown", async || watch.stdout().contains("running [tactical").then_some(()))
         .await;
