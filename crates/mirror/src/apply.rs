@@ -65,7 +65,10 @@ impl FolderWriter {
     /// Writes the next files. A failed file does not affect the others.
     fn prepare(&mut self) {
         for _ in 0..AT_ONCE {
-            let Some(event) = self.events.next().filter(|_| !self.stale) else { return };
+            if self.stale {
+                return;
+            }
+            let Some(event) = self.events.next() else { return };
             match event {
                 FileEvent::Written { path, content } => self.begin_file(&path, &content),
                 FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,

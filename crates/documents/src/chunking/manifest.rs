@@ -65,14 +65,18 @@ impl Manifest {
         former.retain(|number| !foreign.contains(number));
         let highest = former.iter().chain(&foreign).max().copied().unwrap_or(0);
         let numbers = former.into_iter().chain(highest + 1..);
-        let files: Vec<String> =
-            numbers.take(chunks.len()).map(|number| format!("chunks/chunk_{number:03}.md")).collect();
+        let files: Vec<String> = numbers.take(chunks.len()).map(chunk_path).collect();
         let dropped = own.into_iter().map(|entry| entry.file).filter(|file| !files.contains(file)).collect();
         self.chunks = others;
         self.chunks.extend(files.iter().zip(chunks).map(|(file, chunk)| entry(file, source, chunk)));
         self.chunks.sort_by_key(|entry| number(&entry.file));
         (files, dropped)
     }
+}
+
+/// Where the workspace has the chunk of a number, which is that of its passage.
+pub fn chunk_path(number: u32) -> String {
+    format!("chunks/chunk_{number:03}.md")
 }
 
 fn entry(file: &str, source: &str, chunk: &Chunk) -> Entry {

@@ -12,7 +12,7 @@ mod manifest;
 mod measure;
 mod text;
 
-pub use manifest::{Entry, Manifest, PageSpan};
+pub use manifest::{Entry, Manifest, PageSpan, chunk_path};
 
 use crate::Page;
 pub(crate) use headings::Outline;

@@ -3,6 +3,7 @@
 //! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
 //! For the same reason nothing is escaped.
 
+use crate::candidates::one_line;
 pub(crate) use crate::page_marks::LINE;
 
 /// A self-contained part of a document.
@@ -116,17 +117,6 @@ fn write_table(out: &mut String, rows: &[Vec<String>]) {
 fn lines(cell: &str) -> String {
     let lines = cell.split(LINE).map(one_line).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(LINE)
-}
-
-fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
 }
 
 #[cfg(test)]

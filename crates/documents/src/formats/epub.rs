@@ -7,6 +7,7 @@
 use super::archive::Archive;
 use super::warnings::first_words;
 use super::xml;
+use crate::candidates::one_line;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 use crate::{Page, formats::html};
@@ -209,10 +210,6 @@ fn percent_decoded(part: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

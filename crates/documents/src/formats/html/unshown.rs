@@ -4,7 +4,7 @@
 
 use super::beside::{is_prose, without_tags};
 use super::nodes::{attribute, words};
-use crate::candidates::is_foreign;
+use crate::candidates::{is_foreign, one_line};
 use crate::formats::repeated::label_obliges;
 use crate::formats::warnings::first_words;
 use htmd::Node;
@@ -95,8 +95,4 @@ pub(super) fn title_that_binds<'a>(title: Option<&'a str>, page: &str) -> Option
 
 fn binds(text: &str) -> bool {
     label_obliges(text) || is_foreign(text)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

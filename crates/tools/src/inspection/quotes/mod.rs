@@ -34,8 +34,8 @@ impl Quoted {
     }
 }
 
-/// The quotes in a file: in JSON the texts of quote keys, in CSV the cells of such columns; otherwise block quotes and text in quotation marks, except in
-/// link titles and headings.
+/// The quotes in a file: in JSON the texts of quote keys, in CSV the cells of such columns; otherwise block quotes and
+/// text in quotation marks, except in link titles and headings.
 pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
     let mut found = Vec::new();
     let lines = || text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

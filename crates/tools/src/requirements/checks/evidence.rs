@@ -4,6 +4,7 @@ use crate::documents::text_parts::part_path;
 use crate::error::ToolError;
 use crate::requirements::validation_queue::ValidationQueue;
 use plumbline_documents::candidates::Scan;
+use plumbline_documents::chunking::chunk_path;
 use plumbline_documents::quotes::{Match, SourceText};
 use plumbline_documents::surroundings::Layout;
 use plumbline_engine::HeldRequirement;
@@ -121,7 +122,7 @@ impl<'a> CitedTexts<'a> {
         if let Some(known) = self.passages.get(&(job_id, number)) {
             return Ok(known.clone());
         }
-        let file = self.validation_queue.read(job_id, &format!("chunks/chunk_{number:03}.md")).await?;
+        let file = self.validation_queue.read(job_id, &chunk_path(number)).await?;
         let laid = |bytes: Vec<u8>| Layout::of(None, &String::from_utf8_lossy(&bytes), None, &Scan::default());
         let layout = match file {
             Some(bytes) => Some(Arc::new(crate::run_blocking(move |_| laid(bytes)).await)),

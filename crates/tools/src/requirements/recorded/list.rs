@@ -100,11 +100,12 @@ fn line(known: &RecordedRequirement) -> String {
 /// The short id, and the id used in the system's files.
 fn shown_id(requirement: &Requirement) -> String {
     match requirement.number {
-        Some(number) => format!("r{number} {}", requirement.candidate_id),
-        None => requirement.candidate_id.clone(),
+        Some(_) => format!("{} {}", short_id(requirement), requirement.candidate_id),
+        None => short_id(requirement),
     }
 }
 
+/// The id by which the model names it.
 fn short_id(requirement: &Requirement) -> String {
     requirement.number.map_or_else(|| requirement.candidate_id.clone(), |number| format!("r{number}"))
 }
