@@ -1,10 +1,11 @@
-//! `make size`: how large the house is, crate by crate, read from its sources, and what became of the decided removals.
+//! `make size`: how large the house is, crate by crate, read from its sources, what became of the decided removals, and
+//! how much of a run is reached from everywhere.
 //!
 //! The sources are formatted, so a line-based analysis is sufficient: an item begins at its keyword, and a function
 //! ends at the brace with the same indent. Tests within a crate's `src` (`#[cfg(test)]` modules, files named
 //! `tests.rs`) are excluded, as are blank lines.
 
-use plumbline_system_tests::{circles::circles, removals::REMOVALS};
+use plumbline_system_tests::{circles::circles, removals::REMOVALS, walls::Walls};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +35,9 @@ fn main() -> ExitCode {
         let (sizes, units) = (sizes(Path::new("crates"))?, units()?);
         match std::env::args().any(|argument| argument == "--json") {
             true => Ok(to_json(&sizes, units).to_string()),
-            false => Ok(format!("{}\n{}", table(&sizes, units), removals(Path::new("crates"))?)),
+            false => {
+                Ok(format!("{}\n{}\n{}", table(&sizes, units), removals(Path::new("crates"))?, walls_of_run()?))
+            }
         }
     };
     match said() {
@@ -57,6 +60,17 @@ fn removals(crates: &Path) -> Result<String, String> {
         Ok(format!("removal: {}: {found}{kept}", removal.what))
     };
     Ok(REMOVALS.iter().map(line).collect::<Result<Vec<_>, String>>()?.join("\n"))
+}
+
+/// How much of the engine's `Run` is reached from everywhere.
+fn walls_of_run() -> Result<String, String> {
+    let walls = Walls::of("Run", Path::new("crates/engine/src"));
+    let Walls { methods, changed_by, read_by, open_fields } =
+        walls.map_err(|error| format!("the engine's sources cannot be read ({error})"))?;
+    Ok(format!(
+        "Run: {methods} methods, {open_fields} fields that are not private, {changed_by} functions that take &mut Run, \
+         {read_by} that take &Run"
+    ))
 }
 
 fn sizes(folder: &Path) -> Result<BTreeMap<String, Size>, String> {

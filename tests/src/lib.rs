@@ -37,6 +37,7 @@ pub mod seed;
 mod skip;
 pub mod volume;
 pub mod wait;
+pub mod walls;
 mod world;
 
 pub use model::{Answer, Model};

@@ -6,3 +6,4 @@ mod documentation;
 mod fault_table;
 mod invariants_self_test;
 mod removals;
+mod walls;
