@@ -35,9 +35,7 @@ fn main() -> ExitCode {
         let (sizes, units) = (sizes(Path::new("crates"))?, units()?);
         match std::env::args().any(|argument| argument == "--json") {
             true => Ok(to_json(&sizes, units).to_string()),
-            false => {
-                Ok(format!("{}\n{}\n{}", table(&sizes, units), removals(Path::new("crates"))?, walls_of_run()?))
-            }
+            false => Ok(format!("{}\n{}\n{}", table(&sizes, units), removals(Path::new("crates"))?, walls_of_run()?)),
         }
     };
     match said() {

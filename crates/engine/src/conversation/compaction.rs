@@ -185,7 +185,7 @@ impl Run {
     fn can_be_summarized(&self, keep_from: i64) -> bool {
         let model = self.model_for(Purpose::Summary);
         let conversation: u32 = self.context_before(keep_from).map(visible_tokens).sum();
-        let prompt = self.count(&self.settings.prompts.summarization);
+        let prompt = self.settings.count(&self.settings.prompts.summarization);
         conversation.saturating_add(prompt).saturating_add(model.max_output_tokens) <= model.context_window
     }
 
@@ -221,7 +221,7 @@ impl Run {
 
     pub(crate) fn clear(&mut self, results: Vec<i64>) {
         self.put_notes(results.iter().copied());
-        self.pending.push(Change::ResultsCleared(results));
+        self.step.push(Change::ResultsCleared(results));
         self.state.context.anchor = None;
     }
 
@@ -230,7 +230,7 @@ impl Run {
         let notes: HashMap<i64, (String, u32)> = seqs
             .filter_map(|seq| {
                 let note = self.note_for(self.message(seq)?);
-                let tokens = self.count(&note);
+                let tokens = self.settings.count(&note);
                 Some((seq, (note, tokens)))
             })
             .collect();
@@ -323,7 +323,7 @@ impl Run {
             .map(visible_tokens)
             .sum();
         let text = reply.content.trim();
-        let shrinks = !text.is_empty() && self.count(text) < replaced;
+        let shrinks = !text.is_empty() && self.settings.count(text) < replaced;
         let summary = shrinks.then(|| text.to_string());
         self.cut(keep_from, summary, now);
     }

@@ -1,12 +1,16 @@
 //! Excerpts: texts that are too large for the conversation are shown with their beginning and end, and the path of the
 //! whole.
 
-use crate::Run;
+use crate::Settings;
 
-impl Run {
+impl Settings {
+    pub(crate) fn count(&self, text: &str) -> u32 {
+        (self.count_tokens)(text)
+    }
+
     /// Whether a text may enter the conversation whole (`limits.max_tool_result_tokens`).
     pub(crate) fn fits(&self, text: &str) -> bool {
-        let most = self.settings.limits.max_tool_result_tokens;
+        let most = self.limits.max_tool_result_tokens;
         // A token is at least one byte, so short texts need no counting.
         text.len() <= most as usize || self.count(text) <= most
     }
@@ -14,12 +18,9 @@ impl Run {
     /// Head and tail of a text, with a line between them that names the path of the whole. At about four bytes per
     /// token: a quarter of the room for the head, an eighth for the tail.
     pub(crate) fn excerpt(&self, text: &str, path: &str) -> String {
-        let (head, tail) = (
-            self.settings.limits.max_tool_result_tokens as usize,
-            self.settings.limits.max_tool_result_tokens as usize / 2,
-        );
-        let head = text.floor_char_boundary(head);
-        let tail = text.ceil_char_boundary(text.len().saturating_sub(tail)).max(head);
+        let most = self.limits.max_tool_result_tokens as usize;
+        let head = text.floor_char_boundary(most);
+        let tail = text.ceil_char_boundary(text.len().saturating_sub(most / 2)).max(head);
         format!(
             "{}\n\n[… {} bytes in all; the whole is in {path}, read it in parts …]\n\n{}",
             &text[..head],

@@ -7,13 +7,14 @@
 //! count.
 
 use crate::{
-    FileWrite, Opening, PhaseKind, Product, Run, Stage, ToolCall,
+    FileWrite, Guards, Opening, PhaseKind, Product, Stage, State, ToolCall,
     guardrail::{
         fingerprint,
         loop_detection::{self, is_record},
     },
     is_placeholder,
-    ledger::Counts,
+    ledger::{Counts, Ledger},
+    run::Workspace,
     tools::parsed_call::ParsedCall,
     vocabulary::path,
 };
@@ -99,48 +100,65 @@ fn remember(seen: &mut VecDeque<u32>, print: u32, most: usize) -> bool {
     true
 }
 
-impl Run {
-    /// Resets the counts at the beginning of a phase.
-    pub(crate) fn begin_effects(&mut self) {
-        let (read_before, answered_before) = read_and_answered(&self.ledger.counts());
+impl PhaseEffects {
+    /// The counts at the beginning of a phase.
+    pub(crate) fn begin(ledger: &Ledger, opening: Opening) -> Self {
+        let (read_before, answered_before) = read_and_answered(&ledger.counts());
         // Such a phase opens with a new text: the user's feedback, or why the last phase failed.
-        let is_told = matches!(self.state.phase.opening, Opening::Feedback | Opening::Rewound);
-        self.state.effects =
-            PhaseEffects { read_before, answered_before, evidence: u32::from(is_told), ..PhaseEffects::default() };
+        let is_told = matches!(opening, Opening::Feedback | Opening::Rewound);
+        Self { read_before, answered_before, evidence: u32::from(is_told), ..Self::default() }
     }
 
-    /// Effects of the current phase.
-    fn effects(&self) -> u32 {
-        let (read, answered) = read_and_answered(&self.ledger.counts());
-        let PhaseEffects { effects, read_before, answered_before, .. } = self.state.effects;
-        effects + read.saturating_sub(read_before) + answered.saturating_sub(answered_before)
+    /// Effects of the phase so far.
+    pub(crate) fn so_far(&self, ledger: &Ledger) -> u32 {
+        let (read, answered) = read_and_answered(&ledger.counts());
+        self.effects + read.saturating_sub(self.read_before) + answered.saturating_sub(self.answered_before)
+    }
+
+    /// The results of the phase so far that are evidence for todos.
+    pub(crate) fn evidence_so_far(&self, ledger: &Ledger) -> u32 {
+        self.so_far(ledger) + self.evidence
     }
 
     /// Whether closing one more todo would make more closed todos than results in this phase. A final review needs no
     /// evidence: the completion gate judges the work.
-    pub(crate) fn lacks_evidence(&self) -> bool {
-        self.state.phase.opening != Opening::Final && self.evidence() <= self.state.effects.closed
+    pub(crate) fn lacks_evidence(&self, ledger: &Ledger, opening: Opening) -> bool {
+        opening != Opening::Final && self.evidence_so_far(ledger) <= self.closed
     }
+}
 
-    /// The results of the phase so far that are evidence for todos.
-    pub(crate) fn evidence(&self) -> u32 {
-        self.effects() + self.state.effects.evidence
-    }
-
-    /// Counts a product of a call, before it is applied to the files. Products of the system or the user do not count.
-    pub(crate) fn note_effect(&mut self, product: &Product) {
-        if !matches!(self.state.stage, Stage::Tools { .. }) {
-            return;
+impl State {
+    /// Counts a product, before it is applied to the workspace.
+    pub(crate) fn note(&mut self, product: &Product, workspace: &Workspace) {
+        self.work.take(product);
+        if loop_detection::is_result(product) {
+            self.guards.compactions_of_todo = 0;
         }
+        // Products of the system or the user are no effects.
+        if matches!(self.stage, Stage::Tools { .. }) {
+            self.note_effect(product, workspace);
+        }
+        self.judged.take(product);
+        self.given.take(product);
+        if let Some(path) = product.path() {
+            self.guards.invalidate_reads(path);
+        }
+    }
+
+    fn note_effect(&mut self, product: &Product, workspace: &Workspace) {
         let is_effect = match product {
             Product::AddRequirement(_) | Product::ChangeRequirement(_) | Product::JudgeRequirement(_) => true,
             // Extracting it again is not an effect.
-            Product::AddSource(source) => source.text_path.is_some() && !self.sources.contains(source),
-            Product::WriteFile(FileWrite { path, content }) => !is_placeholder(content) && self.is_first(path),
-            Product::AppendFile { path, text } => !is_placeholder(text.as_bytes()) && self.is_first(path),
+            Product::AddSource(source) => source.text_path.is_some() && !workspace.sources().contains(source),
+            Product::WriteFile(FileWrite { path, content }) => {
+                !is_placeholder(content) && self.seen.is_first(path, workspace)
+            }
+            Product::AppendFile { path, text } => {
+                !is_placeholder(text.as_bytes()) && self.seen.is_first(path, workspace)
+            }
             Product::DeleteFile { path } => {
-                if self.has_content(path) {
-                    remember(&mut self.state.seen.deleted, fingerprint::of_text(path), REMEMBERED_DELETED);
+                if workspace.has_content(path) {
+                    remember(&mut self.seen.deleted, fingerprint::of_text(path), REMEMBERED_DELETED);
                 }
                 false
             }
@@ -150,14 +168,14 @@ impl Run {
             | Product::DecidePassage(_)
             | Product::DeliverQuotes(_) => false,
         };
-        self.state.effects.effects += u32::from(is_effect);
-        let is_new = self.is_new_version(product);
+        self.effects.effects += u32::from(is_effect);
+        let is_new = self.seen.is_new_version(product, workspace);
         let plans = product.path().is_some_and(|path| PLANNING.contains(&path));
-        if is_new && plans && self.state.phase.kind == PhaseKind::Strategic {
-            self.state.effects.evidence += 1;
+        if is_new && plans && self.phase.kind == PhaseKind::Strategic {
+            self.effects.evidence += 1;
         }
         if is_new && loop_detection::is_result(product) {
-            self.state.guards.phase_has_results = true;
+            self.guards.phase_has_results = true;
         }
     }
 
@@ -165,29 +183,45 @@ impl Run {
     /// query again is not an effect.
     fn note_query(&mut self, parsed: &ParsedCall) {
         let writes = parsed.fields.get("allow_write").and_then(Value::as_bool) == Some(true);
-        if writes && remember(&mut self.state.seen.versions, parsed.print, REMEMBERED_VERSIONS) {
-            self.state.effects.effects += 1;
-            self.state.guards.phase_has_results = true;
+        if writes && remember(&mut self.seen.versions, parsed.print, REMEMBERED_VERSIONS) {
+            self.effects.effects += 1;
+            self.guards.phase_has_results = true;
         }
     }
 
-    /// Whether a file of the model's work gets content at a path that never had any.
-    fn is_first(&self, path: &str) -> bool {
-        let plans = matches!(path, "workspace.md" | "main_plan.md") || path.starts_with("notes");
-        let deleted = || self.state.seen.deleted.contains(&fingerprint::of_text(path));
-        !plans && !is_record(path) && !self.has_content(path) && !deleted()
+    /// A call without a product: a text shown for the first time is evidence; a part of a document is also a result of
+    /// the phase.
+    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str, workspace: &Workspace) {
+        self.note_query(parsed);
+        // A list of names is not a text.
+        if matches!(call.name.as_str(), "list_files" | "create_folder") {
+            return;
+        }
+        if !remember(&mut self.seen.texts, fingerprint::of_text(content), REMEMBERED_TEXTS) {
+            return;
+        }
+        self.effects.evidence += 1;
+        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
+        if path.is_some_and(|path| workspace.is_part_of_a_document(&path)) {
+            (self.guards.phase_has_results, self.guards.compactions_of_todo) = (true, 0);
+        }
     }
+}
 
-    fn has_content(&self, path: &str) -> bool {
-        self.files.get(path).is_some_and(|facts| facts.size > 0 && !facts.placeholder)
+impl Seen {
+    /// Whether a file of the model's work gets content at a path that never had any.
+    fn is_first(&self, path: &str, workspace: &Workspace) -> bool {
+        let plans = matches!(path, "workspace.md" | "main_plan.md") || path.starts_with("notes");
+        let deleted = || self.deleted.contains(&fingerprint::of_text(path));
+        !plans && !is_record(path) && !workspace.has_content(path) && !deleted()
     }
 
     /// Whether bytes are new among the versions of their path; other products are always new, except a known quote.
-    fn is_new_version(&mut self, product: &Product) -> bool {
+    fn is_new_version(&mut self, product: &Product, workspace: &Workspace) -> bool {
         let print = match product {
             Product::WriteFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.content]),
             Product::AppendFile { path, text } => {
-                let before = self.files.get(path).map_or(0, |facts| facts.size);
+                let before = workspace.files().get(path).map_or(0, |facts| facts.size);
                 fingerprint::of_parts(&[path.as_bytes(), &before.to_le_bytes(), text.as_bytes()])
             }
             Product::AddCitation(citation) => fingerprint::of_text(&citation.id),
@@ -201,53 +235,26 @@ impl Run {
             | Product::JudgeRequirement(_)
             | Product::AddSource(_) => return true,
         };
-        remember(&mut self.state.seen.versions, print, REMEMBERED_VERSIONS)
+        remember(&mut self.versions, print, REMEMBERED_VERSIONS)
+    }
+}
+
+impl Guards {
+    /// Counts a phase of work that was completed without an effect, with its todos.
+    pub(crate) fn note_phase_without_effect<'a>(&mut self, todos: impl Iterator<Item = &'a str>) {
+        self.phases_without_effect += 1;
+        remember(&mut self.lists_without_effect, list_print(todos), REMEMBERED_LISTS);
     }
 
-    /// A call without a product: a text shown for the first time is evidence; a part of a document is also a result of
-    /// the phase.
-    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str) {
-        self.note_query(parsed);
-        // A list of names is not a text.
-        if matches!(call.name.as_str(), "list_files" | "create_folder") {
-            return;
-        }
-        if !remember(&mut self.state.seen.texts, fingerprint::of_text(content), REMEMBERED_TEXTS) {
-            return;
-        }
-        self.state.effects.evidence += 1;
-        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
-        if path.is_some_and(|path| self.is_part_of_a_document(&path)) {
-            (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
-        }
-    }
-
-    fn is_part_of_a_document(&self, path: &str) -> bool {
-        let is_text = |source: &crate::Source| source.text_path.as_deref() == Some(path);
-        path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
-    }
-
-    /// Counts a tactical phase that has ended.
-    pub(crate) fn note_effects_of_phase(&mut self) {
-        if self.effects() > 0 {
-            return;
-        }
-        let print = list_print(self.todos.iter().map(|todo| todo.content.as_str()));
-        let guards = &mut self.state.guards;
-        guards.phases_without_effect += 1;
-        remember(&mut guards.lists_without_effect, print, REMEMBERED_LISTS);
-    }
-
-    /// Why the job is stuck, if it had more phases without an effect than its plan can explain. Then the count
-    /// restarts, because a person has looked at the job.
-    pub(crate) fn is_stuck(&mut self) -> Option<String> {
-        let planned = self.state.phase.planned;
+    /// Why the job is stuck, if it had more phases without an effect than its plan, with this many phases, can explain.
+    /// Then the count restarts, because a person has looked at the job.
+    pub(crate) fn is_stuck(&mut self, planned: i32) -> Option<String> {
         let most = u32::try_from(planned).unwrap_or(0) + MORE_THAN_PLANNED;
-        let count = self.state.guards.phases_without_effect;
+        let count = self.phases_without_effect;
         if count <= most {
             return None;
         }
-        self.state.guards.phases_without_effect = 0;
+        self.phases_without_effect = 0;
         Some(format!(
             "the job is stuck: {count} tactical phases came to their end without an effect, and its plan has {planned} phases: \
              no requirement was recorded or judged in them, no passage read or answered, and no new file but notes written"
@@ -256,7 +263,7 @@ impl Run {
 
     /// Whether a list is identical to that of a phase without an effect.
     pub(crate) fn had_no_effect<'a>(&self, contents: impl Iterator<Item = &'a str>) -> bool {
-        self.state.guards.lists_without_effect.contains(&list_print(contents))
+        self.lists_without_effect.contains(&list_print(contents))
     }
 }
 

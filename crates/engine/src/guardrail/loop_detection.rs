@@ -2,8 +2,9 @@
 //! 13). Remarks contain no call syntax, because a model that imitates it loops (lesson 9).
 
 use crate::{
-    PhaseKind, PhaseOutcome, Product, Run, ToolCall,
+    Guards, PhaseKind, PhaseOutcome, Product, RepeatedCalls, ToolCall,
     guardrail::{fingerprint, repeat::Repeat},
+    phase::Todos,
     tools::{self, parsed_call::ParsedCall},
     vocabulary::path,
 };
@@ -41,75 +42,71 @@ pub(crate) enum Repetition {
     Replan(u32),
 }
 
-impl Run {
+impl Guards {
     fn known(&self, parsed: &ParsedCall) -> Option<&Repeat> {
-        self.state.guards.repeats.iter().find(|repeat| repeat.call == parsed.print)
+        self.repeats.iter().find(|repeat| repeat.call == parsed.print)
     }
 
     /// How many consecutive times the call has given the same result.
-    pub(crate) fn repeats(&self, parsed: &ParsedCall) -> u32 {
+    pub(crate) fn times(&self, parsed: &ParsedCall) -> u32 {
         self.known(parsed).map_or(0, |repeat| repeat.count)
     }
 
     /// Whether the call was repeated so often that it is refused without being run. A gate is always evaluated again:
     /// its condition may be fulfilled by now, and a refusal would lock the job out (lesson 20). So is a read of
     /// something that has changed since the last read.
-    pub(crate) fn is_refused(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
+    pub(crate) fn refuses(&self, call: &ToolCall, parsed: &ParsedCall, bounds: RepeatedCalls) -> bool {
         if tools::is_gate(&call.name) {
             return false;
         }
         // The bound includes this call: the fifth is refused if `refuse` is 5.
-        let bound = self.settings.limits.repeated_calls.refuse;
+        let bound = bounds.refuse;
         self.known(parsed).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
     }
 
     /// Why the model may not abandon this phase too. The refusal says what to do instead: the open todos.
-    pub(crate) fn too_many_rewinds(&self) -> Result<(), String> {
-        let rewinds = self.state.guards.rewinds;
+    pub(crate) fn too_many_rewinds(&self, todos: &Todos) -> Result<(), String> {
+        let rewinds = self.rewinds;
         if rewinds < MAX_REWINDS {
             return Ok(());
         }
-        let open = self.todos.iter().filter(|todo| todo.status.is_open());
-        let open: Vec<String> = open.map(|todo| format!("{}. {}", todo.position, todo.content)).collect();
         Err(format!(
             "refused: {rewinds} phases were given up already, and a phase must come to its end before another one may \
              be. Work on with the todos as they are: do what can be done of each, and close it with a note on what \
              cannot. Open: {}",
-            open.join("; ")
+            todos.open_in_words()
         ))
     }
 
-    /// Counts a phase that has ended.
-    pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome) {
-        let guards = &mut self.state.guards;
-        match (outcome, self.state.phase.kind) {
+    /// Counts a phase that has ended; returns whether it is a completed phase of work.
+    pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome, kind: PhaseKind) -> bool {
+        match (outcome, kind) {
             (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => {
-                (guards.rewinds, guards.recovering) = (guards.rewinds + 1, true)
+                (self.rewinds, self.recovering) = (self.rewinds + 1, true);
+                false
             }
             (PhaseOutcome::Completed, PhaseKind::Tactical) => {
-                self.state.phase.completed += 1;
-                match guards.recovering {
-                    true => guards.recovering = false,
-                    false => guards.rewinds = guards.rewinds.saturating_sub(1),
+                match self.recovering {
+                    true => self.recovering = false,
+                    false => self.rewinds = self.rewinds.saturating_sub(1),
                 }
-                match guards.phase_has_results {
-                    true => guards.phases_without_results = 0,
-                    false => guards.phases_without_results += 1,
+                match self.phase_has_results {
+                    true => self.phases_without_results = 0,
+                    false => self.phases_without_results += 1,
                 }
-                self.note_effects_of_phase();
+                true
             }
-            (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
+            (PhaseOutcome::Completed, PhaseKind::Strategic) => false,
         }
     }
 
     /// Why the job ends, if too many consecutive phases had no results. Then the count restarts, because a person has
     /// looked at the job.
     pub(crate) fn ends_without_progress(&mut self) -> Option<String> {
-        let guards = &mut self.state.guards;
-        if guards.phases_without_results < MAX_PHASES_WITHOUT_RESULTS {
+        if self.phases_without_results < MAX_PHASES_WITHOUT_RESULTS {
             return None;
         }
-        guards.phases_without_results = 0;
+        self.phases_without_results = 0;
         Some(format!(
             "{MAX_PHASES_WITHOUT_RESULTS} tactical phases in a row came to their end with nothing written or recorded: their \
              todos were closed without a changed file, a requirement, a citation or a new part of a document"
@@ -124,14 +121,14 @@ impl Run {
         }
         let ends = path.match_indices('/').map(|(at, _)| at).chain([0, path.len()]);
         let seen: Vec<u32> = ends.map(|end| fingerprint::of_text(&path[..end])).collect();
-        for repeat in &mut self.state.guards.repeats {
+        for repeat in &mut self.repeats {
             repeat.fresh |= repeat.looks_at.is_some_and(|subject| seen.contains(&subject));
         }
     }
 
     /// Remembers a call whose refusal said that it is accepted when repeated.
     pub(crate) fn note_refused_once(&mut self, print: u32) {
-        let refused = &mut self.state.guards.refused_once;
+        let refused = &mut self.refused_once;
         refused.retain(|known| *known != print);
         refused.push_back(print);
         if refused.len() > REFUSED_ONCE {
@@ -141,11 +138,17 @@ impl Run {
 
     /// Counts a call and its result. `looked`: the call changed nothing, so a change of what it read is a reason to
     /// repeat it.
-    pub(crate) fn note_call(&mut self, call: &ToolCall, parsed: &ParsedCall, result: &str, looked: bool) -> Repetition {
+    pub(crate) fn note_call(
+        &mut self,
+        (call, parsed): (&ToolCall, &ParsedCall),
+        result: &str,
+        looked: bool,
+        bounds: RepeatedCalls,
+    ) -> Repetition {
         let print = parsed.print;
-        let refused = self.is_refused(call, parsed);
+        let refused = self.refuses(call, parsed, bounds);
         let result = fingerprint::of_text(result);
-        let repeats = &mut self.state.guards.repeats;
+        let repeats = &mut self.repeats;
         let known = repeats.iter().position(|repeat| repeat.call == print).and_then(|at| repeats.remove(at));
         let noted = match known {
             // A refusal differs in text from the result that led to it, but the call is the same.
@@ -160,7 +163,6 @@ impl Run {
         if repeats.len() > REMEMBERED_CALLS {
             repeats.pop_front();
         }
-        let bounds = self.settings.limits.repeated_calls;
         match noted.count {
             n if n >= bounds.replan => Repetition::Replan(n),
             n if n >= bounds.nudge => Repetition::Nudge(n),

@@ -1,10 +1,7 @@
 //! Todos and their passages: which are open, and the todos that the system adds for remaining passages.
 
 use super::{Ledger, Passage, PassageState};
-use crate::{
-    PhaseKind, PlannedTodo, Run, Todo, TodoPlan,
-    phase::{number_list::as_list, plan::read_plan},
-};
+use crate::{PhaseKind, PlannedTodo, Run, Todo, TodoPlan, phase::number_list::as_list};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum passages that a todo of the system names: as many as a phase of work reads at once.
@@ -57,7 +54,7 @@ impl Run {
         if self.settings.coverage.is_none() || worked == 0 {
             return BTreeSet::new();
         }
-        let is_last = read_plan(&self.memory.main_plan).len() <= worked + 1;
+        let is_last = self.workspace.plan().len() <= worked + 1;
         let left = self.ledger.skipped_passages(is_last);
         if plan.todos.iter().any(|todo| !todo.passages.is_disjoint(&left)) {
             return BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Which phase follows.
 
-use crate::{Opening, PhaseKind, Run, phase::plan::read_plan};
+use crate::{Opening, PhaseKind, Run};
 use serde::{Deserialize, Serialize};
 
 /// The phase to open.
@@ -26,7 +26,7 @@ impl NextPhase {
     /// The tactical phase whose todos have been written, if any.
     pub(crate) fn tactical(run: &Run) -> Option<Self> {
         let fewest = run.settings.phases.min_todos;
-        let ready = run.state.staged.is_some() && run.staged_todos.len() >= fewest.max(1);
+        let ready = run.state.staged.is_some() && run.todos.staged().len() >= fewest.max(1);
         ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None, failed: None })
     }
 
@@ -34,7 +34,7 @@ impl NextPhase {
     /// plan has, and again after each phase that it adds. It lists the unticked steps. Only the completion gate decides
     /// whether the job ends (lesson 7).
     pub(crate) fn after_tactical(run: &Run) -> Self {
-        let planned = read_plan(&run.memory.main_plan);
+        let planned = run.workspace.plan();
         let completed = run.state.phase.completed + 1;
         let is_last = !planned.is_empty() && completed >= planned.len() as i32;
         Self::strategic(if is_last { Opening::Final } else { Opening::Transition })

@@ -4,7 +4,7 @@
 use crate::{
     CoverageSettings, FileWrite, Opening, Passage, PassageState, PhaseKind, Run, Source,
     ledger::{Scope, document_lines, worst},
-    phase::{next_phase::NextPhase, plan::read_plan, workspace_summary::ELAPSED},
+    phase::{next_phase::NextPhase, workspace_summary::ELAPSED},
 };
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ fn headline(run: &Run, next: &NextPhase) -> String {
     let what = match next.opening {
         Opening::Initial => "The job begins.",
         Opening::Transition => "A phase is done; prepare the next one.",
-        Opening::Final if read_plan(&run.memory.main_plan).iter().all(|phase| phase.open_steps.is_empty()) => {
+        Opening::Final if run.workspace.plan().iter().all(|phase| phase.open_steps.is_empty()) => {
             "Every phase of the plan is done; verify the result and complete the job."
         }
         // The reason follows below.
@@ -126,12 +126,17 @@ fn headline(run: &Run, next: &NextPhase) -> String {
         Opening::Work => &phase.description,
     };
     let what = if what.is_empty() { String::new() } else { format!("\n\n{what}") };
-    format!("A {} phase begins: {}, {}{what}", phase.kind.as_str(), phase.name, run.which_phase())
+    format!(
+        "A {} phase begins: {}, {}{what}",
+        phase.kind.as_str(),
+        phase.name,
+        run.state.phase.which(run.workspace.planned())
+    )
 }
 
 /// The plan's steps that are not ticked, once as many phases have been completed as the plan has.
 fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
-    let phases = read_plan(&run.memory.main_plan);
+    let phases = run.workspace.plan();
     let ends = matches!(next.opening, Opening::Final | Opening::Transition)
         && run.state.phase.completed >= phases.len() as i32;
     let open: Vec<&str> = phases.iter().flat_map(|phase| &phase.open_steps).map(String::as_str).collect();
@@ -152,22 +157,26 @@ fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
 
 /// Documents, plan and summary: facts that hold regardless of the conversation.
 pub(crate) fn bearings(run: &Run) -> String {
-    let mut parts = vec![format!("### Documents\n\n{}", documents(&run.sources))];
+    let mut parts = vec![format!("### Documents\n\n{}", documents(run.workspace.sources()))];
     parts.extend(coverage(run));
     parts.extend(passages(run));
     if !run.beginning.notes.is_empty() {
         let notes = run.beginning.notes.iter().map(|note| without_warnings(note));
         parts.push(format!("### What was prepared\n\n{}", notes.collect::<Vec<_>>().join("\n\n")));
     }
-    if !run.memory.main_plan.trim().is_empty() {
-        parts.push(format!("### main_plan.md\n\n{}", run.shown(&run.memory.main_plan, "main_plan.md")));
+    if !run.workspace.memory().main_plan.trim().is_empty() {
+        parts.push(format!(
+            "### main_plan.md\n\n{}",
+            run.settings.shown(&run.workspace.memory().main_plan, "main_plan.md")
+        ));
     }
-    if !run.memory.summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
+    if !run.workspace.memory().summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
         // The time is shown below, to the minute.
         let is_time = |line: &&str| line.trim_start_matches("- ").starts_with(ELAPSED);
-        let summary: String = run.memory.summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
-        parts.push(format!("### workspace_summary.md\n\n{}", run.shown(&summary, "workspace_summary.md")));
-        parts.push(format!("Elapsed: {}, {} model requests.", run.elapsed(), run.state.totals.requests));
+        let summary: String =
+            run.workspace.memory().summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
+        parts.push(format!("### workspace_summary.md\n\n{}", run.settings.shown(&summary, "workspace_summary.md")));
+        parts.push(format!("Elapsed: {}, {} model requests.", run.state.elapsed(), run.state.totals.requests));
     }
     parts.join("\n\n")
 }

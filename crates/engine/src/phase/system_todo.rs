@@ -4,7 +4,7 @@
 
 use crate::{
     OwedFile, PhaseKind, PhaseOutcome, Run, Todo, TodoStatus,
-    phase::plan::{self, PlannedState, read_plan},
+    phase::plan::{self, PlannedState},
     tools::todo_complete,
 };
 use serde::{Deserialize, Serialize};
@@ -89,15 +89,15 @@ impl From<&str> for SystemTodo {
 }
 
 impl Run {
-    /// The texts of the strategic phase that opens.
-    pub(crate) fn strategic_texts(&self) -> Vec<String> {
+    /// The todos of the strategic phase that opens.
+    pub(crate) fn strategic_todos(&self) -> Vec<Todo> {
         let text = |todo: &SystemTodo| match (todo.answered_by, self.missing_deliverables()) {
             (Some(AnsweredBy::Deliverables), missing) if !missing.is_empty() => {
                 format!("{}: {}", todo.content, missing.join(", "))
             }
             _ => todo.content.clone(),
         };
-        self.system_todos().iter().map(text).collect()
+        (1..).zip(self.system_todos()).map(|(position, todo)| Todo::pending(position, text(todo))).collect()
     }
 
     fn system_todos(&self) -> &[SystemTodo] {
@@ -117,7 +117,7 @@ impl Run {
     pub(crate) fn close_answered(&mut self) -> Vec<(i32, String)> {
         let mut closed = Vec::new();
         while let Some((position, content, note)) = self.answered() {
-            todo_complete::move_on(self, position, Some(note.clone()));
+            self.todos.move_on(&mut self.step, position, Some(note.clone()));
             todo_complete::note_progress(self, &content, Some(&note));
             closed.push((position, note));
         }
@@ -129,9 +129,9 @@ impl Run {
         if self.state.phase.kind != PhaseKind::Strategic {
             return None;
         }
-        let todo = self.current_todo()?;
+        let todo = self.todos.current()?;
         let by = self.system_todo(todo)?.answered_by?;
-        let is_last = !self.todos.iter().any(|other| other.status == TodoStatus::Pending);
+        let is_last = !self.todos.all().iter().any(|other| other.status == TodoStatus::Pending);
         let note = self.answer_of(by).filter(|_| !is_last)?;
         Some((todo.position, todo.content.clone(), note))
     }
@@ -153,7 +153,7 @@ impl Run {
             Some(needs) if self.answer_of(needs).is_none() && self.can_meet(needs) => {
                 let missing = match needs {
                     AnsweredBy::Summary => "there is no summary of a finished phase yet".into(),
-                    AnsweredBy::PlannedPhases if self.memory.main_plan.trim().is_empty() => {
+                    AnsweredBy::PlannedPhases if self.workspace.memory().main_plan.trim().is_empty() => {
                         format!(
                             "there is no {}. Write it with a heading such as '## Phase 1: name' for each phase of work, and its steps \
                                  below as checkboxes",
@@ -179,7 +179,7 @@ impl Run {
     }
 
     fn answer_of(&self, by: AnsweredBy) -> Option<String> {
-        let plan = read_plan(&self.memory.main_plan);
+        let plan = self.workspace.plan();
         let completed = self.state.phase.completed;
         match by {
             AnsweredBy::Summary => {
@@ -198,11 +198,9 @@ impl Run {
                 up_to_date.then(|| format!("{ticked} of {} phases are ticked in main_plan.md", plan.len()))
             }
             AnsweredBy::Deliverables => {
-                let results: Vec<&str> =
-                    self.files.keys().filter(|path| path.starts_with("output/")).map(String::as_str).collect();
-                let nothing_is_missing = self.missing_deliverables().is_empty() && !results.is_empty();
-                nothing_is_missing
-                    .then(|| format!("nothing that is owed is missing; output/ has {} files", results.len()))
+                let results = self.workspace.results().count();
+                let nothing_is_missing = self.missing_deliverables().is_empty() && results > 0;
+                nothing_is_missing.then(|| format!("nothing that is owed is missing; output/ has {results} files"))
             }
         }
     }
@@ -217,6 +215,6 @@ impl Run {
     /// Whether a required file exists with real content, or will exist because the system renders it.
     pub(crate) fn is_delivered(&self, owed: &OwedFile) -> bool {
         self.will_render(&owed.path)
-            || self.files.get(&owed.path).is_some_and(|file| owed.has_schema || !file.placeholder)
+            || self.workspace.files().get(&owed.path).is_some_and(|file| owed.has_schema || !file.placeholder)
     }
 }

@@ -21,9 +21,9 @@ pub(crate) fn render(run: &Run) -> String {
     // Writing to a String cannot fail.
     let _ = write!(out, "{DOUBLE}\n{TITLE}\n{DOUBLE}\n\nPhase: ");
     push_line(&mut out, &run.state().phase.name);
-    let (ordinal, total) = run.phase_of_plan();
+    let (ordinal, total) = run.state.phase.of_plan(run.workspace.planned());
     let _ = write!(out, " ({ordinal} of {total})\n\n");
-    let current = run.current_todo().map(|todo| todo.position);
+    let current = run.todos.current().map(|todo| todo.position);
     let mut done = 0;
     for todo in run.todos() {
         let mark = if todo.status == TodoStatus::Completed { "x" } else { " " };
@@ -53,7 +53,7 @@ pub(crate) fn tokens(run: &Run) -> u32 {
     let mut last = run.counted_list.0.lock().unwrap_or_else(PoisonError::into_inner);
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&text);
     if last.0 != hash {
-        *last = (hash, run.count(&text));
+        *last = (hash, run.settings.count(&text));
     }
     last.1
 }

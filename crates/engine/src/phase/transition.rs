@@ -3,7 +3,7 @@
 
 use crate::{
     Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, MessageRef, Opening,
-    PhaseKind, PhaseOutcome, PlannedTodo, Product, Role, Run, Todo, TodoPlan, TodoStatus, Work, Worked,
+    PhaseEffects, PhaseKind, PhaseOutcome, PlannedTodo, Product, Role, Run, TodoPlan, Work, Worked,
     phase::{
         archive::{self, Archive},
         next_phase::NextPhase,
@@ -20,13 +20,13 @@ impl Run {
     /// Closes the current phase and returns the note for the opening of the next one.
     pub(crate) fn close_phase(&mut self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let number = self.state.phase.number;
-        self.abandon_open_todos();
+        self.todos.abandon_open(&mut self.step);
         let text = self.archive_note(outcome, issue);
         if self.settings.phases.archive_on_transition {
             let path = format!("archive/phase_{number}.yaml");
             self.record_product(Product::WriteFile(FileWrite::text(path, text.clone())));
         }
-        self.pending.push(Change::PhaseClosed { number, outcome });
+        self.step.push(Change::PhaseClosed { number, outcome });
         if self.state.phase.kind == PhaseKind::Tactical {
             self.note_worked(outcome, issue);
             let summary = workspace_summary::render(self);
@@ -40,20 +40,20 @@ impl Run {
 
     fn note_worked(&mut self, outcome: PhaseOutcome, issue: Option<&str>) {
         let phase = &self.state.phase;
-        let closed = self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+        let closed = self.todos.completed();
         self.state.worked = Some(Worked {
             number: phase.number,
             name: phase.name.clone(),
             outcome,
             closed,
-            todos: self.todos.len(),
+            todos: self.todos.all().len(),
             issue: issue.map(str::to_owned),
         });
     }
 
     /// Deletes `todos.yaml` if its list is obsolete: abandoned, or never begun. The archive keeps it.
     pub(crate) fn drop_todo_file(&mut self) {
-        if self.files.contains_key(TODOS) {
+        if self.workspace.files().contains_key(TODOS) {
             self.record_product(Product::DeleteFile { path: TODOS.into() });
         }
     }
@@ -66,7 +66,7 @@ impl Run {
             let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
             let outcome = "failed";
             let text =
-                Archive { number, kind, name, outcome, issue: Some(&error.message), todos: &self.todos }.render();
+                Archive { number, kind, name, outcome, issue: Some(&error.message), todos: self.todos.all() }.render();
             self.record_product(Product::WriteFile(FileWrite::text(format!("archive/phase_{number}.yaml"), text)));
         }
         self.drop_todo_file();
@@ -81,7 +81,7 @@ impl Run {
         self.record_failure(&error);
         let outcome = PhaseOutcome::Forced;
         let note = self.archive_note(outcome, Some(&error.message));
-        self.pending.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
+        self.step.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let next = NextPhase { failed: Some(error.message.clone()), ..NextPhase::strategic(Opening::Rewound) };
         self.open_phase(next, Some(note), now);
@@ -90,13 +90,13 @@ impl Run {
 
     /// The job continues after a failure: what was written about the failure is obsolete.
     pub(crate) fn forget_failure(&mut self) {
-        if !self.files.contains_key(error_file::PATH) {
+        if !self.workspace.files().contains_key(error_file::PATH) {
             return;
         }
         self.record_product(Product::DeleteFile { path: error_file::PATH.into() });
         let phase = &self.state.phase;
-        if phase.kind == PhaseKind::Tactical && !self.files.contains_key(TODOS) {
-            let todos = self.todos.iter().map(PlannedTodo::from).collect();
+        if phase.kind == PhaseKind::Tactical && !self.workspace.files().contains_key(TODOS) {
+            let todos = self.todos.all().iter().map(PlannedTodo::from).collect();
             let plan = TodoPlan { phase: phase.name.clone(), description: phase.description.clone(), todos };
             self.record_product(Product::WriteFile(FileWrite::text(TODOS, archive::todo_plan(&plan))));
         }
@@ -106,35 +106,22 @@ impl Run {
     pub(crate) fn archive_note(&self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let phase = &self.state.phase;
         let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
-        Archive { number, kind, name, outcome: outcome.as_str(), issue, todos: &self.todos }.render()
-    }
-
-    fn abandon_open_todos(&mut self) {
-        let phase_number = self.state.phase.number;
-        for todo in self.todos.iter_mut().filter(|todo| todo.status.is_open()) {
-            todo.status = TodoStatus::Abandoned;
-            self.pending.push(Change::TodoMoved {
-                phase_number,
-                position: todo.position,
-                status: TodoStatus::Abandoned,
-                notes: None,
-            });
-        }
+        Archive { number, kind, name, outcome: outcome.as_str(), issue, todos: self.todos.all() }.render()
     }
 
     /// Opens a phase. `note` is the archive note of the previous one.
     pub(crate) fn open_phase(&mut self, next: NextPhase, note: Option<String>, now: DateTime<Utc>) {
         self.restore_primary_model();
         let staged = self.state.staged.take();
-        let description = match (next.kind, &staged) {
-            (PhaseKind::Tactical, Some(staged)) => staged.description.clone(),
-            (PhaseKind::Tactical | PhaseKind::Strategic, _) => String::new(),
-        };
-        self.begin_phase(&next, staged.map(|staged| staged.phase));
-        self.state.phase.description.clone_from(&description);
-        self.put_todos(next.kind);
+        let phase = &mut self.state.phase;
+        phase.advance(&next, staged);
+        let (number, kind, name) = (phase.number, phase.kind, phase.name.clone());
+        self.step.push(Change::PhaseOpened { number, kind, name });
+        // Todos written for a phase that will not come are replaced by the system's own.
+        let own = (kind == PhaseKind::Strategic).then(|| self.strategic_todos());
+        self.todos.begin(&mut self.step, number, own);
         self.state.work = Work::default();
-        self.begin_effects();
+        self.state.effects = PhaseEffects::begin(&self.ledger, self.state.phase.opening);
         let closed = self.close_answered();
         let system = self.system_text(now);
         let system_seq = self.push_message(Role::System, MessageKind::System, system);
@@ -148,42 +135,6 @@ impl Run {
         let guards = &mut self.state.guards;
         (guards.idle_turns, guards.compactions_of_todo, guards.phase_has_results) = (0, 0, false);
         guards.repeats.clear();
-    }
-
-    fn begin_phase(&mut self, next: &NextPhase, staged_name: Option<String>) {
-        let phase = &mut self.state.phase;
-        phase.number += 1;
-        phase.kind = next.kind;
-        phase.opening = next.opening;
-        phase.tactical += i32::from(next.kind == PhaseKind::Tactical);
-        phase.name = match (next.opening, staged_name) {
-            (Opening::Work, Some(name)) => name,
-            (Opening::Work, None) => format!("Phase {}", phase.tactical),
-            (Opening::Initial, _) => "Planning".into(),
-            (Opening::Transition, _) => "Review and next phase".into(),
-            (Opening::Final, _) => "Completion".into(),
-            (Opening::Rewound, _) => "Re-planning".into(),
-            (Opening::Feedback, _) => "Feedback".into(),
-        };
-        let (number, kind, name) = (phase.number, phase.kind, phase.name.clone());
-        self.pending.push(Change::PhaseOpened { number, kind, name });
-    }
-
-    fn put_todos(&mut self, kind: PhaseKind) {
-        let staged = std::mem::take(&mut self.staged_todos);
-        self.todos = match kind {
-            PhaseKind::Tactical => staged,
-            // Todos written for a phase that will not come are replaced by the system's own.
-            PhaseKind::Strategic => self.strategic_todos(),
-        };
-        if let Some(first) = self.todos.first_mut() {
-            first.status = TodoStatus::InProgress;
-        }
-        self.pending.push(Change::TodosPut { phase_number: self.state.phase.number, todos: self.todos.clone() });
-    }
-
-    fn strategic_todos(&self) -> Vec<Todo> {
-        (1..).zip(self.strategic_texts()).map(|(position, text)| Todo::pending(position, text)).collect()
     }
 
     fn move_context(&mut self, system_seq: i64, opening_seq: i64) {
@@ -210,10 +161,10 @@ impl Run {
     /// Layer 1: the phase's prompt, the instructions, the job and the current `workspace.md`. The text common to all
     /// jobs of a type comes first, so that a provider's prompt cache serves it to all of them.
     pub(crate) fn system_text(&self, now: DateTime<Utc>) -> String {
-        let workspace = if self.memory.workspace.trim().is_empty() {
+        let workspace = if self.workspace.memory().workspace.trim().is_empty() {
             "(empty)".to_string()
         } else {
-            self.shown(&self.memory.workspace, "workspace.md")
+            self.settings.shown(&self.workspace.memory().workspace, "workspace.md")
         };
         format!(
             "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",

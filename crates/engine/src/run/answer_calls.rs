@@ -179,7 +179,7 @@ impl Run {
     fn outside_from(&self, at: usize) -> usize {
         let mut prints = Vec::new();
         let is_outside = |(n, item): (usize, &Arc<AnswerCall>)| {
-            let is_new = !prints.contains(&item.parsed.print) && self.repeats(&item.parsed) == 0;
+            let is_new = !prints.contains(&item.parsed.print) && self.state.guards.times(&item.parsed) == 0;
             prints.push(item.parsed.print);
             n == 0 || (is_new && !self.is_unsafe(at + n) && matches!(self.fate(at + n, item), Fate::Outside))
         };

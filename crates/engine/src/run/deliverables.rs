@@ -43,7 +43,7 @@ impl Run {
 
     /// Whether it is one for which the system writes the report: the same exits, of a job with documents.
     pub fn reports(&self) -> bool {
-        self.ends() && !self.sources.is_empty()
+        self.ends() && !self.workspace.sources().is_empty()
     }
 
     /// Whether the exit just decided ends the job.
@@ -55,7 +55,7 @@ impl Run {
     pub(crate) fn will_render(&self, path: &str) -> bool {
         let lists =
             self.requirements() > 0 && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
-        lists || (path == REPORT && !self.sources.is_empty())
+        lists || (path == REPORT && !self.workspace.sources().is_empty())
     }
 
     /// The result of the exit just decided.
@@ -107,7 +107,7 @@ impl Run {
         for product in products {
             self.record_product(product);
         }
-        changes.append(&mut self.pending);
+        changes.append(&mut self.step.take());
         changes.push(Change::Exited(leave.clone()));
         self.exit = Some(leave);
     }

@@ -79,7 +79,7 @@ impl Run {
             sentences: covered.sentences,
             sentences_quoted: covered.sentences_quoted,
             sentences_not_judged: covered.sentences_not_judged,
-            undecoded: self.sources.iter().filter(undecoded).count(),
+            undecoded: self.workspace.sources().iter().filter(undecoded).count(),
             quotes_found: self.result().and_then(|result| result["counts"]["quotes_checked"].as_u64()).unwrap_or(0),
             judged: self.settings.judges_requirements().then_some(self.state.judged),
         }

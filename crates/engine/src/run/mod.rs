@@ -9,6 +9,8 @@ mod next;
 mod request;
 mod snapshot;
 pub(crate) mod state;
+mod step;
+mod workspace;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
@@ -21,22 +23,21 @@ pub use state::{
     Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StageKind, StagedPhase, State,
     Totals,
 };
+pub(crate) use step::Step;
+pub(crate) use workspace::Workspace;
 
 use crate::{
-    Change, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
-    TodoStatus, ToolSpec, Touched,
-    guardrail::{budget, loop_detection, retry::PATIENCE},
+    Citation, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
+    ToolSpec, Touched,
+    guardrail::{budget, retry::PATIENCE},
     ledger::Ledger,
-    phase::{
-        plan::{self, read_plan},
-        todo_list,
-    },
+    phase::{Todos, plan, todo_list},
     vocabulary::Approvals,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::Duration,
 };
 
@@ -49,11 +50,8 @@ pub struct Run {
     pub(crate) state: State,
     /// The messages of the context window and any others that were loaded, ascending by `seq`.
     pub(crate) history: History,
-    pub(crate) todos: Vec<Todo>,
-    pub(crate) staged_todos: Vec<Todo>,
-    pub(crate) files: FileIndex,
-    pub(crate) memory: WorkspaceMemory,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) todos: Todos,
+    pub(crate) workspace: Workspace,
     pub(crate) ledger: Ledger,
     pub(crate) feedback: Vec<Feedback>,
     /// People's decisions on its calls that have no outcome yet.
@@ -64,18 +62,13 @@ pub struct Run {
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
     pub(crate) counted_list: todo_list::Counted,
-    /// Number of phases of the plan; counted at the first use after a change of the file.
-    planned: OnceLock<i32>,
-    /// The step being decided: the one after the last committed step.
-    pub(crate) step: i64,
+    pub(crate) step: Step,
     /// The calls of the current answer.
     pub(crate) calls: AnswerCalls,
     /// Additional content of the opening, while the first phase is being opened.
     pub(crate) beginning: Beginning,
     /// How long an effect may fail before the job fails.
     pub(crate) patience: TimeDelta,
-    /// Changes of the outcome being applied.
-    pub(crate) pending: Vec<Change>,
 }
 
 impl Run {
@@ -96,16 +89,13 @@ impl Run {
         let mut history = History::new(&settings);
         messages.iter().for_each(|message| history.push(message));
         let mut run = Self {
-            step: job.step + 1,
+            step: Step::new(job.step + 1),
             job,
             settings,
-            state,
             history,
-            todos,
-            staged_todos,
-            files: snapshot.files,
-            memory: snapshot.memory,
-            sources: snapshot.sources,
+            todos: Todos::new(state.phase.number, todos, staged_todos),
+            state,
+            workspace: Workspace::new(snapshot.files, snapshot.memory, snapshot.sources),
             ledger,
             feedback: snapshot.feedback,
             approvals: snapshot.approvals.into(),
@@ -113,11 +103,9 @@ impl Run {
             exit: None,
             tool_tokens: HashMap::new(),
             counted_list: todo_list::Counted::default(),
-            planned: OnceLock::new(),
             calls: AnswerCalls::default(),
             beginning: Beginning::default(),
             patience: PATIENCE,
-            pending: Vec::new(),
         };
         run.count_tools();
         run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
@@ -206,7 +194,7 @@ impl Run {
 
     /// This step was committed: later decisions belong to the next.
     pub fn committed(&mut self, step: i64) {
-        self.step = step + 1;
+        self.step.committed(step);
         self.calls.committed = true;
     }
 
@@ -217,17 +205,17 @@ impl Run {
 
     /// Todos of the current phase.
     pub fn todos(&self) -> &[Todo] {
-        &self.todos
+        self.todos.all()
     }
 
     /// Index of the workspace.
     pub fn files(&self) -> &FileIndex {
-        &self.files
+        self.workspace.files()
     }
 
     /// The job's documents.
     pub fn sources(&self) -> &[Source] {
-        &self.sources
+        self.workspace.sources()
     }
 
     /// Number of requirements recorded so far.
@@ -262,7 +250,7 @@ impl Run {
 
     /// The first open todo.
     pub fn current_todo(&self) -> Option<&Todo> {
-        self.todos.iter().find(|todo| todo.status.is_open())
+        self.todos.current()
     }
 
     /// The progress columns of the job row.
@@ -273,17 +261,18 @@ impl Run {
             phase_number: phase.number,
             phase: begun.then_some(phase.kind),
             phase_name: begun.then(|| phase.name.clone()),
-            todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
-            todos_total: self.todos.len() as i32,
-            current_todo: self.preparation_in_words().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
-            plan: self.planned().map(|planned| (phase.completed.min(planned), planned)),
+            todos_done: self.todos.completed() as i32,
+            todos_total: self.todos.all().len() as i32,
+            current_todo: self.preparation_in_words().or_else(|| self.todos.current().map(|todo| todo.content.clone())),
+            plan: self.workspace.planned().map(|planned| (phase.completed.min(planned), planned)),
         }
     }
 
     /// The document being prepared, worded like a todo.
     fn preparation_in_words(&self) -> Option<String> {
         let Stage::Prepare { .. } = self.state.stage else { return None };
-        let (left, document) = (self.unprepared().count(), self.unprepared().next()?);
+        let unprepared = || self.workspace.unprepared(&self.ledger);
+        let (left, document) = (unprepared().count(), unprepared().next()?);
         Some(format!("Prepare {document} ({left} left)"))
     }
 
@@ -292,128 +281,40 @@ impl Run {
         self.ledger.all()
     }
 
-    /// Number of phases of the plan, once there is one.
-    fn planned(&self) -> Option<i32> {
-        let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
-        (planned > 0).then_some(planned)
-    }
-
-    /// The tactical phase being planned or done, and the number of phases of the plan: "2 of 4". A phase of work beyond
-    /// the plan counts as its last one; without a plan, phases of work are counted.
-    pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
-        let phase = &self.state.phase;
-        let next = phase.completed + 1;
-        match (self.planned(), phase.kind) {
-            (Some(planned), _) => (next.min(planned), planned),
-            (None, PhaseKind::Tactical) => (next, next),
-            (None, PhaseKind::Strategic) => (phase.completed.max(1), phase.completed.max(1)),
-        }
-    }
-
-    /// The identification of the current phase: by the job's own counter, and by the plan's.
-    pub(crate) fn which_phase(&self) -> String {
-        let phase = &self.state.phase;
-        let kind = phase.kind.as_str();
-        let (number, next) = (phase.number, phase.completed + 1);
-        let of_plan = match (self.planned(), phase.kind) {
-            (None, _) => String::new(),
-            (Some(planned), PhaseKind::Tactical) if next > planned => {
-                format!(", phase of work {next}; the plan has {planned}")
-            }
-            (Some(planned), PhaseKind::Tactical) => format!(", phase {next} of {planned} of the plan"),
-            (Some(planned), PhaseKind::Strategic) => {
-                format!(", {} of {planned} phases of the plan are done", phase.completed.min(planned))
-            }
-        };
-        format!("job phase {number} ({kind}{of_plan})")
-    }
-
-    /// The job's elapsed time in words, as far as recorded: from its start to its last request.
-    pub(crate) fn elapsed(&self) -> String {
-        let minutes = self.state.elapsed_s / 60;
-        match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
-            (0, 0, 0) => "less than a minute".to_string(),
-            (0, 0, minutes) => format!("{minutes} min"),
-            (0, hours, minutes) => format!("{hours} h {minutes} min"),
-            (days, hours, _) => format!("{days} d {hours} h"),
-        }
-    }
-
     pub(crate) fn message(&self, seq: i64) -> Option<MessageRef<'_>> {
         self.history.get(seq)
     }
 
-    pub(crate) fn count(&self, text: &str) -> u32 {
-        (self.settings.count_tokens)(text)
-    }
-
     /// Records a change and keeps the run equal to what loading it would give.
     pub(crate) fn record_product(&mut self, mut product: Product) {
+        let step = self.step.number();
         // Its passages are written as rows of the ledger. Thousands of them are not kept twice.
         if let Product::CutDocument(cut) = product {
-            return self.ledger.cut(*cut, self.step);
+            return self.ledger.cut(*cut, step);
         }
-        // Parsed again only when its file changes: parsing a plan is slow, and each turn needs it.
-        if product.path() == Some(plan::PATH) {
-            self.planned = OnceLock::new();
-        }
-        self.state.work.take(&product);
-        if loop_detection::is_result(&product) {
-            self.state.guards.compactions_of_todo = 0;
-        }
-        self.note_effect(&product);
-        self.state.judged.take(&product);
-        self.state.given.take(&product);
+        self.state.note(&product, &self.workspace);
+        self.workspace.apply(&product);
         match &mut product {
-            Product::WriteFile(file) => {
-                self.invalidate_reads(&file.path);
-                self.files.insert(file.path.clone(), FileMeta::of(&file.content));
-                if let Some(text) = self.memory.get_mut(&file.path) {
-                    *text = String::from_utf8_lossy(&file.content).into_owned();
-                }
+            Product::AddCitation(Citation { place, continues, again, .. }) => {
+                let touched: Vec<Touched> = place.iter().chain(&*continues).chain(&*again).copied().collect();
+                self.ledger.cited(&touched, step);
             }
-            Product::ShareFiles(shared) => {
-                self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
-            }
-            Product::AppendFile { path, text } => {
-                self.invalidate_reads(path);
-                let facts = self.files.entry(path.clone()).or_insert(FileMeta { size: 0, placeholder: true });
-                facts.size += text.len() as u64;
-                facts.placeholder &= crate::is_placeholder(text.as_bytes());
-                if let Some(memory) = self.memory.get_mut(path) {
-                    memory.push_str(text);
-                }
-            }
-            Product::DeleteFile { path } => {
-                self.invalidate_reads(path);
-                self.files.remove(path);
-                if let Some(memory) = self.memory.get_mut(path) {
-                    memory.clear();
-                }
-            }
-            Product::AddSource(source) => {
-                // In the order of loading, so that an uninterrupted run has the same list.
-                match self.sources.binary_search_by(|known| known.path.cmp(&source.path)) {
-                    Ok(at) => self.sources[at] = source.clone(),
-                    Err(at) => self.sources.insert(at, source.clone()),
-                }
-            }
-            Product::AddCitation(citation) => {
-                let touched: Vec<Touched> =
-                    citation.place.iter().chain(&citation.continues).chain(&citation.again).copied().collect();
-                self.ledger.cited(&touched, self.step);
-            }
-            Product::CutDocument(_)
+            Product::AddRequirement(requirement) => self.ledger.record(requirement, step),
+            Product::ChangeRequirement(change) => self.ledger.change(change, step),
+            Product::WriteFile(_)
+            | Product::ShareFiles(_)
+            | Product::AppendFile { .. }
+            | Product::DeleteFile { .. }
+            | Product::AddSource(_)
+            | Product::CutDocument(_)
             | Product::DecidePassage(_)
             | Product::DeliverQuotes(_)
             | Product::JudgeRequirement(_) => {}
-            Product::AddRequirement(requirement) => self.ledger.record(requirement, self.step),
-            Product::ChangeRequirement(change) => self.ledger.change(change, self.step),
         }
         if product.path() == Some(plan::PATH) {
-            self.state.phase.planned = self.state.phase.planned.max(self.planned().unwrap_or(0));
+            self.state.phase.planned = self.state.phase.planned.max(self.workspace.planned().unwrap_or(0));
         }
-        self.pending.push(Change::Product(product));
+        self.step.push_product(product);
     }
 }
 

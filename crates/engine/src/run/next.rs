@@ -13,7 +13,7 @@ impl Run {
         }
         match &self.state.stage {
             Stage::Intake => Effect::Intake,
-            Stage::Prepare { .. } => match (self.unprepared().next(), self.carries_over()) {
+            Stage::Prepare { .. } => match (self.workspace.unprepared(&self.ledger).next(), self.carries_over()) {
                 (None, Some(previous)) => Effect::Carry { previous },
                 (document, _) => Effect::Prepare { document: document.unwrap_or_default() },
             },

@@ -87,6 +87,19 @@ pub struct State {
     pub started_at: DateTime<Utc>,
 }
 
+impl State {
+    /// The job's elapsed time in words, as far as recorded: from its start to its last request.
+    pub(crate) fn elapsed(&self) -> String {
+        let minutes = self.elapsed_s / 60;
+        match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+            (0, 0, 0) => "less than a minute".to_string(),
+            (0, 0, minutes) => format!("{minutes} min"),
+            (0, hours, minutes) => format!("{hours} h {minutes} min"),
+            (days, hours, _) => format!("{days} d {hours} h"),
+        }
+    }
+}
+
 /// What the run waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
 #[strum_discriminants(name(StageKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]

@@ -73,7 +73,7 @@ impl OwnTool for ClosePassages {
 
 /// Closes one passage; returns which candidates are closed.
 fn close(run: &mut Run, passage: i32, entry: &Entry) -> Result<Option<String>, String> {
-    let step = run.step;
+    let step = run.step.number();
     if !run.ledger.records() {
         return run.ledger.close(passage, &entry.reason, step).map(|()| None);
     }

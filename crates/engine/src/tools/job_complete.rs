@@ -7,8 +7,7 @@ use super::{
     undelivered::{Entry, Undelivered},
 };
 use crate::{
-    Autonomy, Change, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo,
-    TodoStatus,
+    Autonomy, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo, TodoStatus,
     ledger::{MAX_NAMED, reasons_of, worst_of},
     transition::Consequence,
     vocabulary::path,
@@ -124,18 +123,14 @@ const QUOTED: &str = "A sentence is answered by a deliverable that quotes it, in
 
 /// The current todo is closed if it is the last or requests this call; skipped todos stay open.
 fn close_todos(run: &mut Run) {
-    let last = run.todos.last().map(|todo| todo.position);
+    let last = run.todos.all().last().map(|todo| todo.position);
     let led_here = |todo: &&Todo| Some(todo.position) == last || todo.content.contains(super::JOB_COMPLETE);
-    if let Some(position) = run.current_todo().filter(led_here).map(|todo| todo.position) {
-        super::todo_complete::move_todo(run, position, TodoStatus::Completed, None);
+    if let Some(position) = run.todos.current().filter(led_here).map(|todo| todo.position) {
+        run.todos.set(&mut run.step, position, TodoStatus::Completed, None);
     }
-    let open: Vec<i32> = run.todos.iter().filter(|todo| todo.status.is_open()).map(|todo| todo.position).collect();
-    for position in open {
-        super::todo_complete::move_todo(run, position, TodoStatus::Abandoned, None);
-    }
+    run.todos.abandon_open(&mut run.step);
     if run.state.staged.take().is_some() {
-        run.staged_todos.clear();
-        run.pending.push(Change::TodosPut { phase_number: run.state.phase.number + 1, todos: Vec::new() });
+        run.todos.stage(&mut run.step, Vec::new());
         run.drop_todo_file();
     }
 }
@@ -216,7 +211,7 @@ impl Claim {
         let mut problems = Vec::new();
         let has_schema = |path: &str| run.settings.owed.files.iter().any(|owed| owed.has_schema && owed.path == path);
         for path in &self.deliverables {
-            match run.files.get(path) {
+            match run.workspace.files().get(path) {
                 _ if run.will_render(path) => {}
                 None if REQUIREMENT_LISTS.contains(&path.as_str()) && run.settings.records_requirements() => {
                     problems.push(format!("no requirement is recorded, so the system writes no {path}"));
@@ -262,7 +257,7 @@ impl Claim {
                     .into(),
             );
         }
-        let planned = crate::phase::plan::read_plan(&run.memory.main_plan);
+        let planned = run.workspace.plan();
         let name = |ordinal: i32| planned.get(usize::try_from(ordinal - 1).ok()?).map(|phase| phase.name.as_str());
         let never_worked = phase.completed + 1..=phase.planned;
         let unnamed: Vec<String> = never_worked
@@ -287,7 +282,7 @@ impl Claim {
         if run.settings.coverage.is_none() {
             return Ok(());
         }
-        let unprepared: Vec<&str> = run.unprepared().collect();
+        let unprepared: Vec<&str> = run.workspace.unprepared(&run.ledger).collect();
         if !unprepared.is_empty() {
             return Err(format!(
                 "the job is not complete: {} has no passages yet, so that nothing is known of what it says. Have it extracted \
@@ -410,8 +405,7 @@ fn listed(names: &[String]) -> String {
 }
 
 fn existing(run: &Run) -> String {
-    let files: Vec<&str> =
-        run.files.keys().filter(|path| path.starts_with("output/")).map(String::as_str).take(10).collect();
+    let files: Vec<&str> = run.workspace.results().take(10).collect();
     if files.is_empty() {
         " There is nothing in output/.".into()
     } else {

@@ -87,7 +87,7 @@ impl OwnTool for AddAccomplishment {
 }
 
 fn add(run: &mut Run, text: &str, section: Section) -> Answer {
-    let updated = with_line(&run.memory.workspace, section.heading(), &text.replace('\n', " "));
+    let updated = with_line(&run.workspace.memory().workspace, section.heading(), &text.replace('\n', " "));
     run.record_product(Product::WriteFile(FileWrite::text("workspace.md", updated)));
     Ok(format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## ")))
 }

@@ -3,7 +3,7 @@
 use super::{Answer, OwnTool};
 use crate::{
     FileWrite, Phases, Product, Run,
-    phase::plan::{self, PlannedState, read_plan, reading},
+    phase::plan::{self, PlannedState, reading},
     transition::Consequence,
 };
 use schemars::JsonSchema;
@@ -65,11 +65,11 @@ impl OwnTool for ReadPlan {
     const READS_ONLY: bool = true;
 
     fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
-        if run.memory.main_plan.is_empty() {
+        if run.workspace.memory().main_plan.is_empty() {
             return Ok("main_plan.md does not exist yet.".into());
         }
         let mut out = String::new();
-        for (at, phase) in read_plan(&run.memory.main_plan).iter().enumerate() {
+        for (at, phase) in run.workspace.plan().iter().enumerate() {
             let (mark, arrow) = match phase.state {
                 PlannedState::Done => ("x", ""),
                 PlannedState::Current => (" ", " ← CURRENT"),
@@ -78,6 +78,6 @@ impl OwnTool for ReadPlan {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "[{mark}] Phase {}: {}{arrow}", at + 1, phase.name);
         }
-        Ok(format!("{out}\n{}", run.memory.main_plan))
+        Ok(format!("{out}\n{}", run.workspace.memory().main_plan))
     }
 }

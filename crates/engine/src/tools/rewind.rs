@@ -26,7 +26,7 @@ impl OwnTool for TodoRewind {
     const DESCRIPTION: &str = "Give this phase up because its plan does not work; a strategic phase reconsiders it.";
 
     fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
-        run.too_many_rewinds()?;
+        run.state.guards.too_many_rewinds(&run.todos)?;
         let next = NextPhase::strategic(Opening::Rewound);
         *consequence = Consequence::NextPhase(NextPhase { issue: Some(self.issue), ..next });
         Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
@@ -47,7 +47,7 @@ impl OwnTool for ArchiveAndReset {
     const DESCRIPTION: &str = "Archive this strategic todo list and start the phase anew; the last resort.";
 
     fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
-        run.too_many_rewinds()?;
+        run.state.guards.too_many_rewinds(&run.todos)?;
         let issue = "the model archived the list and started the phase anew".to_string();
         *consequence =
             Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state.phase.opening) });

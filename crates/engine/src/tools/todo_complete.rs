@@ -3,7 +3,7 @@
 
 use super::{Answer, OwnTool, arguments::whole};
 use crate::{
-    Change, Check, FileWrite, Passage, PassageState, PhaseKind, Phases, Product, Run, Stage, Todo, TodoStatus, Work,
+    Change, Check, FileWrite, Passage, PassageState, PhaseKind, Phases, Product, Run, Stage, Todo, Work,
     ledger::worst_of, phase::NextPhase, transition::Consequence,
 };
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl OwnTool for GetProgress {
 }
 
 fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequence: &mut Consequence) -> Answer {
-    let Some(current) = run.current_todo().cloned() else {
+    let Some(current) = run.todos.current().cloned() else {
         return Err("every todo of this phase is closed already.".into());
     };
     if let Some(wanted) = wanted.filter(|wanted| *wanted != i64::from(current.position)) {
@@ -99,14 +99,14 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
         ));
     }
     run.check_needs(&current)?;
-    let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
+    let is_last = run.todos.open().count() == 1;
     let next = is_last.then(|| following_phase(run, current.position)).transpose();
     if next.is_err() && run.progress_of_calls().closed_beside > 0 {
         run.progress_of_calls().closed_beside -= 1;
         return Ok(format!("This todo was closed with the one before it. Todo {} is current.", current.position));
     }
     let next = next?;
-    let unevidenced = run.lacks_evidence();
+    let unevidenced = run.state.effects.lacks_evidence(&run.ledger, run.state.phase.opening);
     let open_passages = ask_for_passages(run, &current)?;
     if unevidenced {
         ask_for_evidence(run, current.position)?;
@@ -118,12 +118,12 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
     close(run, current.position, notes.clone());
     if unevidenced {
         let phase_number = run.state.phase.number;
-        run.pending.push(Change::TodoUnevidenced { phase_number, position: current.position });
+        run.step.push(Change::TodoUnevidenced { phase_number, position: current.position });
     }
     note_progress(run, &current.content, notes.as_deref());
     let answered = run.close_answered();
     run.progress_of_calls().closed_beside += u32::try_from(answered.len()).unwrap_or(u32::MAX);
-    let remaining = run.todos.iter().filter(|todo| todo.status.is_open()).count();
+    let remaining = run.todos.open().count();
     let mut text = format!("Task {} '{}' marked complete. {}", current.position, current.content, left(remaining));
     text.push_str(&results_of_todo(run, &work));
     if unevidenced {
@@ -149,15 +149,13 @@ fn ask_for_evidence(run: &mut Run, position: i32) -> Result<(), String> {
     if asked_for < answer {
         return Ok(());
     }
-    let open = run.todos.iter().filter(|todo| todo.status.is_open());
-    let open: Vec<String> = open.map(|todo| format!("{}. {}", todo.position, todo.content)).collect();
     Err(format!(
         "todo {position} stays open: this would be closed todo {} of the phase, and {} came of it so far (records, passages, new \
          files, texts shown for the first time). Do with the tools what the open todos say, then close them. One for which there is nothing to do is closed from your next answer on, with a note that says why; \
          it is then on record as closed without evidence. Open: {}",
         run.state.effects.closed + 1,
-        in_all(run.evidence()),
-        open.join("; ")
+        in_all(run.state.effects.evidence_so_far(&run.ledger)),
+        run.todos.open_in_words()
     ))
 }
 
@@ -182,7 +180,7 @@ pub(super) fn answer_at_hand(run: &Run) -> i64 {
 /// What is read before the closing of a todo that will be refused for unread passages: the first of them, whose text
 /// the refusal contains.
 pub(super) fn check(run: &Run) -> Option<Check> {
-    let current = run.current_todo().filter(|_| run.holds_todos_to_passages())?;
+    let current = run.todos.current().filter(|_| run.holds_todos_to_passages())?;
     let is_refused = run.state.work.asked_passages.is_none_or(|asked| asked >= answer_at_hand(run));
     let unread = run.ledger.open_of(current).find(|passage| passage.state == PassageState::Unread);
     let unread = unread.filter(|_| is_refused)?;
@@ -196,7 +194,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     if !run.holds_todos_to_passages() {
         return Ok(0);
     }
-    let step = run.step;
+    let step = run.step.number();
     run.ledger.decide_by_todo(&current.passages, step);
     let open: Vec<&Passage> = run.ledger.open_of(current).collect();
     if open.is_empty() {
@@ -250,16 +248,8 @@ fn following_phase(run: &Run, position: i32) -> Result<NextPhase, String> {
     }
 }
 
-/// Closes a todo and makes the next one current.
-pub(crate) fn move_on(run: &mut Run, position: i32, notes: Option<String>) {
-    move_todo(run, position, TodoStatus::Completed, notes);
-    if let Some(next) = run.current_todo().map(|todo| todo.position) {
-        move_todo(run, next, TodoStatus::InProgress, None);
-    }
-}
-
 fn close(run: &mut Run, position: i32, notes: Option<String>) {
-    move_on(run, position, notes);
+    run.todos.move_on(&mut run.step, position, notes);
     run.state.effects.closed += 1;
     let guards = &mut run.state.guards;
     guards.compactions_of_todo = 0;
@@ -270,23 +260,14 @@ fn close(run: &mut Run, position: i32, notes: Option<String>) {
     guards.repeats.clear();
 }
 
-pub(crate) fn move_todo(run: &mut Run, position: i32, status: TodoStatus, notes: Option<String>) {
-    if let Some(todo) = run.todos.iter_mut().find(|todo| todo.position == position) {
-        todo.status = status;
-        todo.notes = notes.clone();
-    }
-    let phase_number = run.state.phase.number;
-    run.pending.push(Change::TodoMoved { phase_number, position, status, notes });
-}
-
 pub(crate) fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     let phase = &run.state.phase;
-    let heading = if run.todos.iter().filter(|todo| !todo.status.is_open()).count() == 1 {
+    let heading = if run.todos.all().iter().filter(|todo| !todo.status.is_open()).count() == 1 {
         format!("\n## Job phase {} ({}): {}\n", phase.number, phase.kind.as_str(), phase.name)
     } else {
         String::new()
     };
-    let begin = if run.files.contains_key("progress.md") { "" } else { PROGRESS_HEAD };
+    let begin = if run.workspace.files().contains_key("progress.md") { "" } else { PROGRESS_HEAD };
     let notes = notes.map(|notes| format!(" — {}", notes.replace('\n', " "))).unwrap_or_default();
     let text = format!("{begin}{heading}- {}{notes}\n", content.replace('\n', " "));
     run.record_product(added_to_progress(run, text));
@@ -295,9 +276,9 @@ pub(crate) fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
 /// The file with one more entry. Written whole if its text is in memory, because appending makes the step, and again
 /// the mirror, read the file from the rows first; not if the text is not a faithful copy of the file's bytes.
 fn added_to_progress(run: &Run, text: String) -> Product {
-    let known = &run.memory.progress;
+    let known = &run.workspace.memory().progress;
     let faithful = !known.contains(char::REPLACEMENT_CHARACTER);
-    match run.files.get("progress.md") {
+    match run.workspace.files().get("progress.md") {
         Some(facts) if !faithful || facts.size != known.len() as u64 => {
             Product::AppendFile { path: "progress.md".into(), text }
         }
@@ -308,12 +289,13 @@ fn added_to_progress(run: &Run, text: String) -> Product {
 fn progress(run: &Run) -> String {
     let progress = run.progress();
     let current = run
-        .current_todo()
+        .todos
+        .current()
         .map_or_else(|| "no todo is open".to_string(), |todo| format!("current: {}. {}", todo.position, todo.content));
     let phase = &run.state.phase;
     let elapsed = match run.state.elapsed_s {
         seconds @ 0..60 => format!("{seconds} s"),
-        _ => run.elapsed(),
+        _ => run.state.elapsed(),
     };
     let recorded = match run.requirements() {
         0 => String::new(),
@@ -321,7 +303,7 @@ fn progress(run: &Run) -> String {
     };
     format!(
         "{}: {}\n{} of {} todos complete, {current}\n{elapsed} elapsed, {} model requests so far{recorded}",
-        run.which_phase(),
+        run.state.phase.which(run.workspace.planned()),
         phase.name,
         progress.todos_done,
         progress.todos_total,

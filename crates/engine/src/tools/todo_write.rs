@@ -3,7 +3,7 @@
 
 use super::{Answer, OwnTool, arguments::number};
 use crate::{
-    Change, FileWrite, Phases, PlannedTodo, Product, Run, Todo, TodoPlan,
+    FileWrite, Phases, PlannedTodo, Product, Run, Todo, TodoPlan,
     ledger::Ledger,
     phase::{
         archive,
@@ -140,12 +140,12 @@ fn staged(run: &Run) -> TodoPlan {
         Some(staged) => (staged.phase.clone(), staged.description.clone()),
         None => (next_planned_name(run), String::new()),
     };
-    let todos = run.staged_todos.iter().map(PlannedTodo::from).collect();
+    let todos = run.todos.staged().iter().map(PlannedTodo::from).collect();
     TodoPlan { phase, description, todos }
 }
 
 fn next_planned_name(run: &Run) -> String {
-    let planned = crate::phase::plan::read_plan(&run.memory.main_plan);
+    let planned = run.workspace.plan();
     let next = usize::try_from(run.state.phase.completed).unwrap_or(0);
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
@@ -223,7 +223,7 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
             ));
         }
     }
-    if run.had_no_effect(plan.todos.iter().map(|todo| todo.content.as_str())) {
+    if run.state.guards.had_no_effect(plan.todos.iter().map(|todo| todo.content.as_str())) {
         return Err("todos.yaml not written: this is, word for word, the list of a phase that came to its end without an effect: \
                     nothing was recorded or judged, no passage read, no new file written. Write todos that go about it in \
                     another way, or complete the job."
@@ -260,7 +260,6 @@ fn stage(run: &mut Run, plan: TodoPlan) {
             ..Todo::pending(position, todo.content.clone())
         })
         .collect();
-    run.pending.push(Change::TodosPut { phase_number: run.state.phase.number + 1, todos: todos.clone() });
-    run.staged_todos = todos;
+    run.todos.stage(&mut run.step, todos);
     run.state.staged = Some(StagedPhase { phase: plan.phase, description: plan.description });
 }

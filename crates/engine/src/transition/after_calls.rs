@@ -72,10 +72,17 @@ impl Run {
 
     pub(super) fn advance_phase(&mut self, next: NextPhase, now: DateTime<Utc>) {
         let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
-        self.note_ended_phase(outcome);
+        let (guards, phase) = (&mut self.state.guards, &mut self.state.phase);
+        if guards.note_ended_phase(outcome, phase.kind) {
+            phase.completed += 1;
+            if self.state.effects.so_far(&self.ledger) == 0 {
+                guards.note_phase_without_effect(self.todos.contents());
+            }
+        }
         let note = self.close_phase(outcome, next.issue.as_deref());
-        let without_progress = self.ends_without_progress().map(|reason| ("no_progress", reason));
-        let end = without_progress.or_else(|| self.is_stuck().map(|reason| ("stuck", reason)));
+        let (guards, planned) = (&mut self.state.guards, self.state.phase.planned);
+        let without_progress = guards.ends_without_progress().map(|reason| ("no_progress", reason));
+        let end = without_progress.or_else(|| guards.is_stuck(planned).map(|reason| ("stuck", reason)));
         match (end, self.settings.autonomy) {
             (None, _) => self.open_phase(next, Some(note), now),
             (Some((_, reason)), Autonomy::Review) => {

@@ -98,7 +98,7 @@ impl Run {
     /// Requests approval for this call and for later calls of the answer that need it, up to the one that ends the
     /// phase. The job waits for the decisions.
     pub(super) fn ask(&mut self, at: usize, first: AskedCall) {
-        let mut open = self.todos.iter().filter(|todo| todo.status.is_open()).count();
+        let mut open = self.todos.open().count();
         let mut asked = vec![first];
         for (place, item) in (at + 1..).zip(self.calls.from(at + 1)) {
             open = open.saturating_sub(usize::from(tools::closes_todo(&item.call.name)));
@@ -110,7 +110,7 @@ impl Run {
             }
         }
         let (calls, expires_s) = (asked.len(), self.settings.approval.expires_s);
-        self.pending.push(Change::Approval(ApprovalChange::Asked { calls: asked, expires_s }));
+        self.step.push(Change::Approval(ApprovalChange::Asked { calls: asked, expires_s }));
         self.leave(JobExit::AwaitsDecision { calls });
     }
 
@@ -124,7 +124,7 @@ impl Run {
         let (tool_sha256, arguments_sha256) = (row.tool_sha256, row.arguments_sha256);
         let call_id = call.id.clone();
         let executed = ApprovalChange::Executed { call_id, tool_sha256, arguments_sha256, edited_sha256 };
-        self.pending.push(Change::Approval(executed));
+        self.step.push(Change::Approval(executed));
         self.approvals.set_state(&call.id, ApprovalState::Executed);
     }
 
@@ -135,7 +135,7 @@ impl Run {
         if let Some(item) = self.calls.get(at) {
             let call_id = item.call.id.clone();
             self.approvals.set_state(&call_id, ApprovalState::Expired);
-            self.pending.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
+            self.step.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
         }
         (self.progress_of_calls().dispatched, self.calls.waiting) = (false, 0);
         self.go_on_with_calls(now);
@@ -158,7 +158,7 @@ impl Run {
             }
             ApprovalState::Pending | ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Void => return,
         };
-        self.pending.push(Change::Approval(change));
+        self.step.push(Change::Approval(change));
         self.approvals.set_state(&call_id, ApprovalState::Void);
     }
 

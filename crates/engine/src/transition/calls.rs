@@ -97,7 +97,7 @@ impl Run {
         }
         self.state.shows_untrusted |= given.untrusted;
         if given.taken_again {
-            self.note_refused_once(parsed.print);
+            self.state.guards.note_refused_once(parsed.print);
         }
         let looked = given.products.is_empty();
         let room = self.progress_of_calls().room;
@@ -107,12 +107,12 @@ impl Run {
             return;
         }
         if looked && !given.is_error {
-            self.note_shown(call, parsed, &given.content);
+            self.state.note_shown(call, parsed, &given.content, &self.workspace);
         }
         let (progress, said) = self.take_products(given.products);
         let said = said.into_iter().chain(self.edit_note(call));
         let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
-        let is_whole = self.fits(&content);
+        let is_whole = self.settings.fits(&content);
         let noted = self.noted(call, parsed, content, progress, looked);
         let seq = self.put_answer(item, Answered { failed: given.is_error, ..noted });
         if is_whole {
@@ -149,10 +149,10 @@ impl Run {
 
     fn run_own_tool(&mut self, item: &AnswerCall) {
         let AnswerCall { call, parsed } = item;
-        let (before, mut consequence) = (self.pending.len(), Consequence::None);
+        let (before, mut consequence) = (self.step.len(), Consequence::None);
         let answered = match tools::run(self, &call.name, &parsed.fields, &mut consequence) {
             Ok(content) => {
-                let progress = self.pending.len() > before;
+                let progress = self.step.len() > before;
                 self.noted(call, parsed, content, progress, !progress)
             }
             Err(why) => self.failed(item, &why),
@@ -234,7 +234,8 @@ impl Run {
         progress: bool,
         looked: bool,
     ) -> Answered {
-        let repetition = self.note_call(call, parsed, &content, looked);
+        let bounds = self.settings.limits.repeated_calls;
+        let repetition = self.state.guards.note_call((call, parsed), &content, looked, bounds);
         let mut content = self.evict(call, content);
         if let Repetition::Nudge(count) = repetition {
             content.push_str(&format!(
@@ -247,16 +248,16 @@ impl Run {
     /// Tokens of a result as added to the conversation.
     fn tokens_shown(&self, content: &str) -> u32 {
         let most = self.settings.limits.max_tool_result_tokens;
-        if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
+        if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.settings.count(content).min(most) }
     }
 
     /// Writes a result that is too large for the conversation to a file; the model gets head, tail and the path.
     fn evict(&mut self, call: &ToolCall, content: String) -> String {
-        if self.fits(&content) {
+        if self.settings.fits(&content) {
             return content;
         }
         let path = format!("{RESULTS}{}.md", call.id);
-        let shown = self.excerpt(&content, &path);
+        let shown = self.settings.excerpt(&content, &path);
         self.record_product(Product::WriteFile(FileWrite::text(path, content)));
         shown
     }
@@ -268,7 +269,7 @@ impl Run {
         for product in products {
             match product {
                 Product::DecidePassage(decision) => said.push(self.decide(&decision)),
-                Product::DeliverQuotes(touched) => self.ledger.delivered(&touched, self.step),
+                Product::DeliverQuotes(touched) => self.ledger.delivered(&touched, self.step.number()),
                 product => {
                     let changed = number_of(&product, self.next_number());
                     self.record_product(product);
@@ -281,7 +282,7 @@ impl Run {
 
     /// Decides a passage; returns the text for the model.
     fn decide(&mut self, decision: &PassageDecision) -> String {
-        let said = self.ledger.decide(decision, self.step).said;
+        let said = self.ledger.decide(decision, self.step.number()).said;
         format!("{said}.")
     }
 

@@ -19,7 +19,7 @@ impl Run {
             previous.versions = Some(carried.versions);
             beginning.notes.push(carried.note(previous.job_id));
         }
-        self.ledger.carry(&carried.passages, self.step);
+        self.ledger.carry(&carried.passages, self.step.number());
         for product in carried.products {
             self.record_product(product);
         }

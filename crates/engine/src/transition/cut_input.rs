@@ -79,7 +79,7 @@ impl Run {
         let calls: u32 = self
             .context()
             .flat_map(MessageRef::tool_calls)
-            .map(|call| self.count(call.arguments) + self.count(call.name))
+            .map(|call| self.settings.count(call.arguments) + self.settings.count(call.name))
             .sum();
         let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
         self.own_count().saturating_sub(calls).saturating_sub(tools)

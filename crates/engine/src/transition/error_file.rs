@@ -20,15 +20,15 @@ pub(crate) fn render(run: &Run, error: &JobError) -> String {
         let _ = writeln!(out, "- {key}: {value}");
     }
     if run.state.phase.number > 0 {
-        let _ = writeln!(out, "- where: {}, {}", run.which_phase(), run.state.phase.name);
+        let _ = writeln!(out, "- where: {}, {}", run.state.phase.which(run.workspace.planned()), run.state.phase.name);
     }
-    if let Some(todo) = run.current_todo() {
+    if let Some(todo) = run.todos.current() {
         let _ = writeln!(out, "- todo: {}. {}", todo.position, todo.content);
     }
     let _ = write!(
         out,
         "- elapsed: {}, {} model requests\n\nThe files and rows are kept. `plumbline retry {}` goes on from here.\n",
-        run.elapsed(),
+        run.state.elapsed(),
         run.state.totals.requests,
         run.job.id
     );

@@ -4,7 +4,7 @@
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
     AskedCall, Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
-    phase::plan::{self, read_plan},
+    phase::plan,
     run::AnswerCall,
     tools::{self, parsed_call::ParsedCall},
     vocabulary::path,
@@ -86,7 +86,7 @@ impl Run {
 
     /// A review after the last phase of a plan in which nothing is open.
     fn is_final_review(&self) -> bool {
-        let plan = read_plan(&self.memory.main_plan);
+        let plan = self.workspace.plan();
         self.state.phase.opening == Opening::Final && plan.iter().all(|phase| phase.open_steps.is_empty())
     }
 
@@ -129,11 +129,12 @@ impl Run {
         if self.is_denied(call) {
             return Some(DENIED.into());
         }
-        self.is_refused(call, parsed).then(|| {
+        let guards = &self.state.guards;
+        guards.refuses(call, parsed, self.settings.limits.repeated_calls).then(|| {
             format!(
                 "refused: this call has given the same result {} times. Do something else for the current todo: use \
                  what is known, try another way, or close the todo with a note on what cannot be done.",
-                self.repeats(parsed)
+                guards.times(parsed)
             )
         })
     }

@@ -42,6 +42,6 @@ impl Run {
                 format!("Feedback from the user:\n\n{}", feedback.text),
             );
         }
-        self.pending.push(Change::FeedbackTaken(taken.iter().map(|f| f.id).collect()));
+        self.step.push(Change::FeedbackTaken(taken.iter().map(|f| f.id).collect()));
     }
 }

@@ -31,15 +31,15 @@ impl Run {
 
     /// Whether the model has no work other than judging.
     fn owes_nothing(&self) -> bool {
-        let is_there = |owed: &crate::OwedFile| !owed.required || self.files.contains_key(&owed.path);
-        self.sources.is_empty() && self.settings.owed.files.iter().all(is_there)
+        let is_there = |owed: &crate::OwedFile| !owed.required || self.workspace.files().contains_key(&owed.path);
+        self.workspace.sources().is_empty() && self.settings.owed.files.iter().all(is_there)
     }
 
     /// Rules have judged everything: the system writes the report, and the job ends without a request.
     fn end_judged_by_rule(&mut self) {
         let judged = self.state.judged.by_rule;
-        let scripts: Vec<String> = self.files.range("output/".to_string()..).map(|(path, _)| path.clone()).collect();
-        let scripts: Vec<String> = scripts.into_iter().filter(|path| path.starts_with("output/insert")).collect();
+        let scripts = self.workspace.results().filter(|path| path.starts_with("output/insert"));
+        let scripts: Vec<String> = scripts.map(str::to_owned).collect();
         let outcome = outcome_by_rule(judged, &scripts);
         let text = format!("# Validation report\n\n{outcome}\n");
         self.record_product(Product::WriteFile(FileWrite::text(VALIDATION_REPORT, text)));

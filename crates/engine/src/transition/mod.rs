@@ -92,7 +92,7 @@ impl Run {
         }
         self.enforce_budgets(now);
         self.record_coverage();
-        Ok(std::mem::take(&mut self.pending))
+        Ok(self.step.take())
     }
 
     fn check_legal(&self, outcome: &Outcome) -> Result<(), Illegal> {
@@ -104,10 +104,10 @@ impl Run {
                 (Stage::Intake, Outcome::IntakeDone(_) | Outcome::IntakeRefused { .. })
                 | (Stage::Model, Outcome::FilesPlaced(_)) => true,
                 (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
-                    self.unprepared().next() == Some(prepared.document.as_str())
+                    self.workspace.unprepared(&self.ledger).next() == Some(prepared.document.as_str())
                 }
                 (Stage::Prepare { .. }, Outcome::Carried(_)) => {
-                    self.unprepared().next().is_none() && self.carries_over().is_some()
+                    self.workspace.unprepared(&self.ledger).next().is_none() && self.carries_over().is_some()
                 }
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
@@ -166,7 +166,7 @@ impl Run {
 
     /// Appends a message to the history and to the context.
     pub(crate) fn push_message(&mut self, role: Role, kind: MessageKind, content: String) -> i64 {
-        let tokens = self.count(&content);
+        let tokens = self.settings.count(&content);
         self.push(Message {
             seq: 0,
             role,
@@ -183,10 +183,10 @@ impl Run {
 
     pub(crate) fn push(&mut self, mut message: Message) -> i64 {
         let seq = self.state.next_seq;
-        (message.seq, message.step) = (seq, self.step);
+        (message.seq, message.step) = (seq, self.step.number());
         self.state.next_seq += 1;
         self.history.push(&message);
-        self.pending.push(Change::Message(message));
+        self.step.push(Change::Message(message));
         seq
     }
 
@@ -197,7 +197,7 @@ impl Run {
 
     /// The same with a role: after an opening, results are user messages.
     fn push_result_as(&mut self, role: Role, call: &ToolCall, content: String) -> (i64, u32) {
-        let tokens = self.count(&content);
+        let tokens = self.settings.count(&content);
         let seq = self.push(Message {
             seq: 0,
             role,
@@ -223,7 +223,7 @@ impl Run {
 
     /// The same, once everything about it is recorded.
     pub(crate) fn go(&mut self, leave: JobExit) {
-        self.pending.push(Change::Exited(leave.clone()));
+        self.step.push(Change::Exited(leave.clone()));
         self.exit = Some(leave);
     }
 

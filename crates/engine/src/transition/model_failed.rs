@@ -197,7 +197,7 @@ impl Run {
     /// Records a request, failed or not.
     pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
         if std::mem::take(&mut self.state.shows_untrusted) {
-            self.state.untrusted_step.get_or_insert(self.step);
+            self.state.untrusted_step.get_or_insert(self.step.number());
         }
         let usage = record.usage();
         record.fallback = self.fallback_for(record.purpose).is_some();
@@ -210,6 +210,6 @@ impl Run {
         totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
         totals.cached_tokens += i64::from(usage.cached_tokens);
         totals.cost_microusd += record.cost_microusd;
-        self.pending.push(Change::Request(record));
+        self.step.push(Change::Request(record));
     }
 }

@@ -93,7 +93,7 @@ impl Run {
         let results = new.filter(|message| shows(message.kind()) && !message.cleared());
         let results: Vec<String> = results.map(|message| message.visible_content().into_owned()).collect();
         for content in results {
-            self.ledger.shown(&content, self.step);
+            self.ledger.shown(&content, self.step.number());
         }
     }
 
@@ -135,8 +135,11 @@ impl Run {
     }
 
     fn push_reply(&mut self, content: String, tool_calls: Vec<ToolCall>, extra: Map<String, Value>) {
-        let tokens = self.count(&content)
-            + tool_calls.iter().map(|call| self.count(&call.arguments) + self.count(&call.name)).sum::<u32>();
+        let tokens = self.settings.count(&content)
+            + tool_calls
+                .iter()
+                .map(|call| self.settings.count(&call.arguments) + self.settings.count(&call.name))
+                .sum::<u32>();
         self.push(Message {
             seq: 0,
             role: Role::Assistant,

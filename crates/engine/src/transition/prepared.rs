@@ -3,8 +3,7 @@
 
 use crate::{
     Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Source,
-    Stage,
-    phase::{NextPhase, opening},
+    Stage, phase::NextPhase,
 };
 use chrono::{DateTime, Utc};
 
@@ -14,20 +13,13 @@ const MAX_NOTES: usize = 20;
 const MAX_REASONS: usize = 3;
 
 impl Run {
-    /// The files under `input/` without passages, except the job's context.
-    pub(crate) fn unprepared(&self) -> impl Iterator<Item = &str> {
-        let given = self.files.range("input/".to_string()..).map(|(path, _)| path.as_str());
-        let given = given.take_while(|path| path.starts_with("input/"));
-        given.filter(|path| *path != opening::CONTEXT && !self.ledger.knows(path))
-    }
-
     /// Whether documents are to be prepared now: at the start, or after the model had a phase of work to do it.
     fn is_to_prepare(&self) -> bool {
         let now = match self.settings.prepare {
             Prepare::Start => true,
             Prepare::Model => self.state.phase.tactical > 0 && self.state.phase.kind == crate::PhaseKind::Strategic,
         };
-        now && (self.unprepared().next().is_some() || self.carries_over().is_some())
+        now && (self.workspace.unprepared(&self.ledger).next().is_some() || self.carries_over().is_some())
     }
 
     /// The job's documents are available: they are prepared, then the first phase opens.
@@ -74,7 +66,8 @@ impl Run {
 
     /// The reason why a document could not be read is added to its warnings.
     fn note_why_unread(&mut self, document: &str, note: &str) {
-        let known = self.sources.iter().find(|source| source.path == document && source.warnings.is_empty());
+        let known =
+            self.workspace.sources().iter().find(|source| source.path == document && source.warnings.is_empty());
         let noted = known.filter(|_| !note.is_empty()).map(|source| {
             let warnings = vec![note.to_owned()];
             Source { warnings, ..source.clone() }
@@ -86,7 +79,7 @@ impl Run {
 
     /// Continues with the remaining documents, then with the model.
     pub(super) fn go_on_prepared(&mut self, beginning: Beginning, now: DateTime<Utc>) {
-        if self.unprepared().next().is_some() || self.carries_over().is_some() {
+        if self.workspace.unprepared(&self.ledger).next().is_some() || self.carries_over().is_some() {
             self.state.stage = Stage::Prepare { beginning };
         } else if self.state.phase.number == 0 {
             match self.without_any_text() {
@@ -123,7 +116,7 @@ impl Run {
         let why = |source: &Source| {
             source.warnings.first().cloned().unwrap_or_else(|| format!("{} has no text", source.path))
         };
-        let reasons: Vec<String> = self.sources.iter().map(why).collect();
+        let reasons: Vec<String> = self.workspace.sources().iter().map(why).collect();
         let more = reasons.len().saturating_sub(MAX_REASONS);
         let named = reasons.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
         Some(if more > 0 { format!("{named}; and {more} more documents without text") } else { named })
@@ -137,10 +130,10 @@ impl Run {
     pub(super) fn record_coverage(&mut self) {
         let (put, dropped) = self.ledger.take_changes();
         if !dropped.is_empty() {
-            self.pending.push(crate::Change::PassagesDropped(dropped));
+            self.step.push(crate::Change::PassagesDropped(dropped));
         }
         if !put.is_empty() {
-            self.pending.push(crate::Change::PassagesPut(put));
+            self.step.push(crate::Change::PassagesPut(put));
         }
     }
 
@@ -156,7 +149,7 @@ impl Run {
             self.ledger.forget_unreadable(&source.path);
             // A document that could not be obtained has no file: its passage has the reason.
             let reason = source.warnings.join(" ");
-            let unread = (!reason.is_empty() && !self.files.contains_key(&source.path))
+            let unread = (!reason.is_empty() && !self.workspace.files().contains_key(&source.path))
                 .then(|| without_text(self.next_passage(), &source.path, &reason));
             self.record_product(Product::AddSource(source));
             if let Some(unread) = unread {
