@@ -1,11 +1,14 @@
 //! Conversations in memory, and how their size is bounded.
 
-mod closed_todos;
+mod clearing;
 pub(crate) mod compaction;
+mod context;
 mod excerpt;
 mod history;
 mod message;
+mod room;
 
-pub use compaction::Room;
+pub(crate) use context::Conversation;
 pub use history::{History, MessageRef, ToolCallRef};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
+pub use room::Room;

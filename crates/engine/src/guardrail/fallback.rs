@@ -66,7 +66,7 @@ impl Run {
         self.state.fallback = Some(place);
         self.state.retry = Retry::default();
         // It has a different window and tokenizer.
-        self.state.context.anchor = None;
+        self.conversation.forget_anchor();
         if matches!(self.state.stage, Stage::Model) {
             self.bound_context(now);
         }
@@ -83,7 +83,7 @@ impl Run {
     /// Returns to the job's own model.
     pub(crate) fn restore_primary_model(&mut self) {
         if self.state.fallback.take().is_some() {
-            self.state.context.anchor = None;
+            self.conversation.forget_anchor();
         }
     }
 }

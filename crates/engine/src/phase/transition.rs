@@ -2,8 +2,8 @@
 //! opening for orientation. New todos exist before the old conversation is dropped.
 
 use crate::{
-    Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, MessageRef, Opening,
-    PhaseEffects, PhaseKind, PhaseOutcome, PlannedTodo, Product, Role, Run, TodoPlan, Work, Worked,
+    Change, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, Opening, PhaseEffects, PhaseKind,
+    PhaseOutcome, PlannedTodo, Product, Run, TodoPlan, Work, Worked,
     phase::{
         archive::{self, Archive},
         next_phase::NextPhase,
@@ -124,38 +124,19 @@ impl Run {
         self.state.effects = PhaseEffects::begin(&self.ledger, self.state.phase.opening);
         let closed = self.close_answered();
         let system = self.system_text(now);
-        let system_seq = self.push_message(Role::System, MessageKind::System, system);
+        let system_seq = self.conversation.say(&mut self.step, MessageKind::System, system);
         let left_out = self.take_left_out();
         let opening = opening::opening(self, &next, &closed, left_out, note.as_deref());
         self.state.shows_untrusted |= opening::shows_documents(self);
-        let opening_seq = self.push_message(Role::User, MessageKind::Opening, opening);
-        self.move_context(system_seq, opening_seq);
+        let opening_seq = self.conversation.say(&mut self.step, MessageKind::Opening, opening);
+        let is_kept = self.settings.phases.history_at_boundary == HistoryAtBoundary::Compact;
+        self.conversation.begin_phase(system_seq, opening_seq, is_kept);
+        self.state.given.begin_at(self.conversation.window().tail_from);
         // The count of consecutive fruitless turns continues: only a call resets it, otherwise a re-planning would hide
         // that the model makes no calls.
         let guards = &mut self.state.guards;
         (guards.idle_turns, guards.compactions_of_todo, guards.phase_has_results) = (0, 0, false);
         guards.repeats.clear();
-    }
-
-    fn move_context(&mut self, system_seq: i64, opening_seq: i64) {
-        let window = &mut self.state.context;
-        let first_phase = window.system_seq == 0;
-        match self.settings.phases.history_at_boundary {
-            HistoryAtBoundary::Compact if !first_phase => {
-                window.system_seq = system_seq;
-                window.anchor = None;
-            }
-            HistoryAtBoundary::Compact | HistoryAtBoundary::Reset => {
-                *window = ContextWindow {
-                    system_seq,
-                    summary_seq: None,
-                    kept: Vec::new(),
-                    tail_from: opening_seq,
-                    anchor: None,
-                };
-            }
-        }
-        self.drop_unseen_messages();
     }
 
     /// Layer 1: the phase's prompt, the instructions, the job and the current `workspace.md`. The text common to all
@@ -173,14 +154,5 @@ impl Run {
             now.format("%Y-%m-%d"),
             self.job.prompt.trim(),
         )
-    }
-
-    /// Forgets messages that no request will show again; the rows keep them.
-    pub(crate) fn drop_unseen_messages(&mut self) {
-        let seen: Vec<i64> = self.context().map(MessageRef::seq).collect();
-        // `context` is ordered by layer, not by seq.
-        let seen: std::collections::BTreeSet<i64> = seen.into_iter().collect();
-        self.history.retain(|message| seen.contains(&message.seq()));
-        self.state.given.begin_at(self.state.context.tail_from);
     }
 }

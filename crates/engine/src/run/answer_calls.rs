@@ -144,7 +144,7 @@ impl Run {
     pub(crate) fn load_calls(&mut self, new_claim: bool) {
         let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
         let (dispatched, held) = (calls.dispatched, calls.held.clone());
-        let calls = if held.is_empty() { self.calls_of(*message_seq) } else { held };
+        let calls = if held.is_empty() { self.conversation.calls_of(*message_seq) } else { held };
         self.calls = AnswerCalls::of(calls.into_iter().map(|call| {
             let parsed = ParsedCall::of(&call);
             (call, parsed)

@@ -1,7 +1,7 @@
 //! Unjudged requirements of other jobs in results of `next_requirement`: which of them are in the conversation, and
 //! which a request has shown to the model. A result whose rows are all judged leaves the conversation.
 
-use crate::{Judgement, MessageKind, Product, Run};
+use crate::{Judgement, Product, Run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -79,6 +79,13 @@ impl Given {
         }
     }
 
+    /// A request has contained these messages.
+    pub(crate) fn see_all(&mut self, messages: impl Iterator<Item = i64>) {
+        if !self.results.iter().all(|result| result.seen) {
+            messages.for_each(|seq| self.see(seq));
+        }
+    }
+
     /// A request has contained a message.
     pub fn see(&mut self, seq: i64) {
         for result in self.results.iter_mut().filter(|result| result.seq == seq) {
@@ -98,7 +105,7 @@ impl Given {
     }
 
     /// The messages whose rows are all judged, each returned once.
-    fn take_judged(&mut self) -> Vec<i64> {
+    pub(crate) fn take_judged(&mut self) -> Vec<i64> {
         let judged = self.results.iter().filter(|result| result.rows.is_empty()).map(|result| result.seq).collect();
         self.results.retain(|result| !result.rows.is_empty());
         judged
@@ -120,26 +127,5 @@ impl Run {
     /// The unjudged requirements of other jobs that `next_requirement` has returned.
     pub fn given(&self) -> &Given {
         &self.state.given
-    }
-
-    /// The request just answered contained the results after the previous answer; a result that was cleared meanwhile
-    /// was not shown.
-    pub(crate) fn mark_given_rows_shown(&mut self) {
-        if self.state.given.results.iter().all(|result| result.seen) {
-            return;
-        }
-        let new = self.tail().rev().take_while(|message| message.kind() != MessageKind::Reply);
-        let new: Vec<i64> = new.filter(|message| !message.cleared()).map(|message| message.seq()).collect();
-        new.into_iter().for_each(|seq| self.state.given.see(seq));
-    }
-
-    /// Results whose requirements are all judged are removed from the conversation before the next request.
-    pub(crate) fn clear_judged_results(&mut self) {
-        let from = self.state.context.tail_from;
-        let mut judged = self.state.given.take_judged();
-        judged.retain(|seq| *seq >= from && self.message(*seq).is_some_and(|message| !message.cleared()));
-        if !judged.is_empty() {
-            self.clear(judged);
-        }
     }
 }

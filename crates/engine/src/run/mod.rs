@@ -27,19 +27,15 @@ pub(crate) use step::Step;
 pub(crate) use workspace::Workspace;
 
 use crate::{
-    Citation, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
-    ToolSpec, Touched,
+    Citation, Corrupt, Feedback, JobExit, Passage, PhaseKind, Product, Settings, Source, Todo, ToolSpec, Touched,
+    conversation::Conversation,
     guardrail::{budget, retry::PATIENCE},
     ledger::Ledger,
-    phase::{Todos, plan, todo_list},
+    phase::{Todos, plan},
     vocabulary::Approvals,
 };
 use chrono::{DateTime, TimeDelta, Utc};
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -48,8 +44,8 @@ pub struct Run {
     pub(crate) job: JobInfo,
     pub(crate) settings: Arc<Settings>,
     pub(crate) state: State,
-    /// The messages of the context window and any others that were loaded, ascending by `seq`.
-    pub(crate) history: History,
+    /// Its part of `state` is written there when an outcome has been applied.
+    pub(crate) conversation: Conversation,
     pub(crate) todos: Todos,
     pub(crate) workspace: Workspace,
     pub(crate) ledger: Ledger,
@@ -59,9 +55,6 @@ pub struct Run {
     /// Seconds that it has waited for people since its start.
     pub(crate) waited_s: i64,
     pub(crate) exit: Option<JobExit>,
-    /// Tokens of the tool definitions, by phase kind.
-    pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
-    pub(crate) counted_list: todo_list::Counted,
     pub(crate) step: Step,
     /// The calls of the current answer.
     pub(crate) calls: AnswerCalls,
@@ -86,13 +79,14 @@ impl Run {
         let state = State { untrusted_step, ..state };
         let records = settings.coverage.is_some_and(|coverage| coverage.records);
         let ledger = Ledger::load(snapshot.passages, snapshot.standing, snapshot.last_number, records, job.step + 1);
-        let mut history = History::new(&settings);
-        messages.iter().for_each(|message| history.push(message));
+        let window = state.context.clone();
+        let mut conversation = Conversation::new(Arc::clone(&settings), window, state.next_seq, messages.iter());
+        conversation.count_tools(&state.loaded_tools);
         let mut run = Self {
             step: Step::new(job.step + 1),
             job,
             settings,
-            history,
+            conversation,
             todos: Todos::new(state.phase.number, todos, staged_todos),
             state,
             workspace: Workspace::new(snapshot.files, snapshot.memory, snapshot.sources),
@@ -101,14 +95,10 @@ impl Run {
             approvals: snapshot.approvals.into(),
             waited_s: snapshot.waited_s,
             exit: None,
-            tool_tokens: HashMap::new(),
-            counted_list: todo_list::Counted::default(),
             calls: AnswerCalls::default(),
             beginning: Beginning::default(),
             patience: PATIENCE,
         };
-        run.count_tools();
-        run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
         run.load_calls(snapshot.new_claim);
         run.start_preparation();
@@ -143,40 +133,20 @@ impl Run {
 
     /// The tools bound in a phase of this kind: the fixed ones in their order, then the loaded ones in theirs.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
-        let loaded = self.state.loaded_tools.iter();
-        let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == *name));
-        self.settings.bound(kind).chain(loaded)
-    }
-
-    /// Binds the tools that the current answer has searched for. Only after all its calls are answered, because it was
-    /// decided when the answer arrived which of them run outside.
-    pub(crate) fn bind_loaded_tools(&mut self, names: &[String]) {
-        for name in names {
-            if !self.state.loaded_tools.contains(name) {
-                self.state.loaded_tools.push(name.clone());
-            }
-        }
-        self.count_tools();
-    }
-
-    fn count_tools(&mut self) {
-        let kinds = [PhaseKind::Strategic, PhaseKind::Tactical];
-        let Settings { tools, count_tokens, .. } = &*self.settings;
-        let size = |kind| self.bound(kind).map(|tool| tools.tokens(tool, count_tokens)).sum();
-        self.tool_tokens = kinds.into_iter().map(|kind| (kind, size(kind))).collect();
+        self.settings.bound_with(kind, &self.state.loaded_tools)
     }
 
     fn check_messages(&self) -> Result<(), Corrupt> {
         if let Stage::Tools { message_seq, calls } = &self.state.stage
             && calls.held.is_empty()
-            && self.message(*message_seq).is_none_or(|message| message.tool_calls().len() == 0)
+            && self.conversation.message(*message_seq).is_none_or(|message| message.tool_calls().len() == 0)
         {
             return Err(Corrupt(format!(
                 "message {message_seq} holds no tool calls, but the checkpoint waits for them"
             )));
         }
-        let system = self.state.context.system_seq;
-        if system > 0 && self.message(system).is_none() {
+        let system = self.conversation.window().system_seq;
+        if system > 0 && self.conversation.message(system).is_none() {
             return Err(Corrupt(format!("the system message {system} of the context is missing")));
         }
         Ok(())
@@ -279,10 +249,6 @@ impl Run {
     /// The passages of the job's documents.
     pub fn passages(&self) -> impl Iterator<Item = &Passage> {
         self.ledger.all()
-    }
-
-    pub(crate) fn message(&self, seq: i64) -> Option<MessageRef<'_>> {
-        self.history.get(seq)
     }
 
     /// Records a change and keeps the run equal to what loading it would give.

@@ -1,6 +1,6 @@
 //! The next effect: a read. The same state always gives the same answer; crash recovery needs nothing else.
 
-use crate::{Effect, MessageRef, OutsideCall, Run, Stage, ToolCall, ToolSpec};
+use crate::{Effect, OutsideCall, Run, Stage, ToolCall, ToolSpec};
 
 impl Run {
     /// The next effect.
@@ -48,11 +48,6 @@ impl Run {
     /// The call as it is sent: with the arguments edited by a person, if any.
     fn sent<'a>(&'a self, call: &'a ToolCall) -> &'a ToolCall {
         self.approvals.edited(&call.id).map_or(call, |(edited, _)| edited)
-    }
-
-    /// The calls of a message.
-    pub(crate) fn calls_of(&self, seq: i64) -> Vec<ToolCall> {
-        self.message(seq).into_iter().flat_map(MessageRef::tool_calls).map(ToolCall::from).collect()
     }
 
     /// The tool that a call names, if the phase has it. A deferred tool may be called without its definition: arguments

@@ -4,10 +4,7 @@
 //! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two
 //! turns except by appending.
 
-use crate::{
-    MessageKind, MessageRef, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, Stage, TodoListPosition,
-    phase::todo_list,
-};
+use crate::{ModelRequest, PhaseKind, Purpose, RequestMessage, Run, Stage, TodoListPosition, phase::todo_list};
 
 impl Run {
     /// The next request: a summary if the run waits for one, otherwise a turn. A read, like [`Run::next`].
@@ -23,8 +20,8 @@ impl Run {
     /// The request for the next turn.
     fn turn_request(&self) -> ModelRequest<'_> {
         let purpose = self.turn_purpose();
-        let mut messages: Vec<RequestMessage<'_>> = self.context().map(RequestMessage::Stored).collect();
-        let todo_list = todo_list::render(self);
+        let mut messages: Vec<RequestMessage<'_>> = self.conversation.context().map(RequestMessage::Stored).collect();
+        let todo_list = todo_list::render(&self.state.phase, &self.todos, self.workspace.planned());
         match self.model_for(purpose).todo_list_position {
             TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
             TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
@@ -49,7 +46,7 @@ impl Run {
     /// The request for a summary of what comes before `keep_from`.
     fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
         let mut messages: Vec<RequestMessage<'_>> =
-            self.context_before(keep_from).map(RequestMessage::Stored).collect();
+            self.conversation.before(keep_from).map(RequestMessage::Stored).collect();
         messages.push(RequestMessage::User(self.settings.prompts.summarization.clone()));
         ModelRequest {
             purpose: Purpose::Summary,
@@ -82,38 +79,5 @@ impl Run {
 
     fn attempt(&self) -> i32 {
         self.state.retry.failures as i32 + 1
-    }
-
-    /// The stored messages the model sees, in order: system, summary, kept feedback, tail.
-    pub(crate) fn context(&self) -> impl Iterator<Item = MessageRef<'_>> {
-        let window = &self.state.context;
-        let head =
-            [Some(window.system_seq), window.summary_seq].into_iter().flatten().chain(window.kept.iter().copied());
-        head.filter_map(|seq| self.message(seq)).chain(self.tail())
-    }
-
-    /// The part of the context that a summary replaces, after the system message. Both the system message and an
-    /// earlier summary may be newer than the kept part.
-    pub(crate) fn context_before(&self, keep_from: i64) -> impl Iterator<Item = MessageRef<'_>> {
-        self.context().filter(move |message| match message.kind() {
-            MessageKind::System | MessageKind::Summary => true,
-            MessageKind::Opening
-            | MessageKind::Feedback
-            | MessageKind::Nudge
-            | MessageKind::Reply
-            | MessageKind::ToolResult => message.seq() < keep_from,
-        })
-    }
-
-    /// The conversation since the phase began or was last compacted.
-    pub(crate) fn tail(&self) -> impl DoubleEndedIterator<Item = MessageRef<'_>> {
-        self.history.since(self.state.context.tail_from).filter(|message| match message.kind() {
-            MessageKind::System | MessageKind::Summary => false,
-            MessageKind::Opening
-            | MessageKind::Feedback
-            | MessageKind::Nudge
-            | MessageKind::Reply
-            | MessageKind::ToolResult => true,
-        })
     }
 }

@@ -88,6 +88,15 @@ pub struct State {
 }
 
 impl State {
+    /// Binds these tools as well, each once.
+    pub(crate) fn load_tools(&mut self, names: Vec<String>) {
+        for name in names {
+            if !self.loaded_tools.contains(&name) {
+                self.loaded_tools.push(name);
+            }
+        }
+    }
+
     /// The job's elapsed time in words, as far as recorded: from its start to its last request.
     pub(crate) fn elapsed(&self) -> String {
         let minutes = self.elapsed_s / 60;

@@ -172,7 +172,7 @@ pub(super) fn answer_at_hand(run: &Run) -> i64 {
     match run.state.stage {
         Stage::Tools { message_seq, .. } => message_seq,
         Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
-            run.state.next_seq
+            run.conversation.next_seq()
         }
     }
 }

@@ -15,7 +15,9 @@ impl Run {
             return;
         };
         if !calls.loading.is_empty() {
-            self.bind_loaded_tools(&calls.loading);
+            // Only now, because it was decided when the answer arrived which of its calls run outside.
+            self.state.load_tools(calls.loading.clone());
+            self.conversation.count_tools(&self.state.loaded_tools);
         }
         if let Some((tool, why)) = broken {
             self.calls = AnswerCalls::default();

@@ -4,10 +4,11 @@
 use super::{
     Consequence,
     fate::Fate,
+    held_calls::held_result,
     model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
 };
 use crate::{
-    Check, FileWrite, OnToolFailure, PassageDecision, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
+    Check, FileWrite, OnToolFailure, PassageDecision, PhaseEnd, Product, Retry, Role, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
     ledger::{ShownPassage, named},
     run::{AnswerCall, AnswerCalls, CallProgress},
@@ -31,8 +32,11 @@ impl Run {
     /// Starts the calls of an answer.
     pub(super) fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
-        self.calls = AnswerCalls::of(self.calls_of(message_seq).into_iter().zip(parsed_calls));
-        let calls = CallProgress { room: self.room_for_results(message_seq), ..CallProgress::default() };
+        self.calls = AnswerCalls::of(self.conversation.calls_of(message_seq).into_iter().zip(parsed_calls));
+        let calls = CallProgress {
+            room: self.conversation.room_for_results(message_seq, self.frame()),
+            ..CallProgress::default()
+        };
         self.state.stage = Stage::Tools { message_seq, calls };
         self.go_on_with_calls(now);
     }
@@ -167,7 +171,7 @@ impl Run {
 
     /// The phase ends after this call; later results are for the next phase's context.
     fn end_phase_after_calls(&mut self, next: crate::NextPhase) {
-        let room = self.room_for_held();
+        let room = self.conversation.room_for_held(self.frame());
         let calls = self.progress_of_calls();
         (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
     }
@@ -179,7 +183,7 @@ impl Run {
             self.state.left_out.push(format!("{}: {reason}", item.call.name));
         }
         if self.progress_of_calls().held.is_empty() {
-            self.push_tool_result(&item.call, format!("Error: {why}"));
+            self.conversation.answer(&mut self.step, &item.call, format!("Error: {why}"));
         }
         self.settle_approval(&item.call.id, why, true);
         self.progress_of_calls().answered += 1;
@@ -220,8 +224,11 @@ impl Run {
     /// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
     fn push_answer(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
         match self.progress_of_calls().held.is_empty() {
-            true => self.push_tool_result(call, content),
-            false => self.push_held_result(call, &content),
+            true => self.conversation.answer(&mut self.step, call, content),
+            false => {
+                let content = held_result(call, &content);
+                self.conversation.answer_as(&mut self.step, Role::User, call, content)
+            }
         }
     }
 

@@ -8,7 +8,7 @@
 //! beginning was read; a server that reports its window is judged by that; otherwise growth counts, not level: a
 //! truncated count stays below a bound while the requests grow, and a merely wrong count grows with them.
 
-use crate::{JobExit, MessageRef, Reply, RequestRecord, Run, run::state::SmallCounts};
+use crate::{JobExit, Reply, RequestRecord, Run, run::state::SmallCounts};
 
 /// No server keeps fewer tokens of a truncated input: half of 2,048, the smallest default window that Ollama ever had,
 /// of which it keeps about half (ollama#17427). A smaller report is a counting error of the server, or a round number
@@ -76,12 +76,8 @@ impl Run {
 
     /// Our own count of the request without tools and calls.
     fn own_count_of_texts(&self) -> u32 {
-        let calls: u32 = self
-            .context()
-            .flat_map(MessageRef::tool_calls)
-            .map(|call| self.settings.count(call.arguments) + self.settings.count(call.name))
-            .sum();
-        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        let calls = self.conversation.call_tokens();
+        let tools = self.conversation.tool_tokens(self.state.phase.kind);
         self.own_count().saturating_sub(calls).saturating_sub(tools)
     }
 

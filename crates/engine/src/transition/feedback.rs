@@ -1,6 +1,6 @@
 //! User feedback: added verbatim at the next boundary, never between a call and its result.
 
-use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::NextPhase};
+use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Run, Stage, phase::NextPhase};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -36,11 +36,8 @@ impl Run {
         }
         let taken = std::mem::take(&mut self.feedback);
         for feedback in &taken {
-            self.push_message(
-                Role::User,
-                MessageKind::Feedback,
-                format!("Feedback from the user:\n\n{}", feedback.text),
-            );
+            let text = format!("Feedback from the user:\n\n{}", feedback.text);
+            self.conversation.say(&mut self.step, MessageKind::Feedback, text);
         }
         self.step.push(Change::FeedbackTaken(taken.iter().map(|f| f.id).collect()));
     }

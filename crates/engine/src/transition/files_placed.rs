@@ -1,6 +1,6 @@
 //! Files that a person put into `input/` while the job runs: imported between two turns, like feedback.
 
-use crate::{Intake, MessageKind, Role, Run};
+use crate::{Intake, MessageKind, Run};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -15,7 +15,7 @@ impl Run {
             "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
             names.join("\n")
         );
-        self.push_message(Role::User, MessageKind::Nudge, notice);
+        self.conversation.say(&mut self.step, MessageKind::Nudge, notice);
         self.prepare_or_ask(now);
     }
 }

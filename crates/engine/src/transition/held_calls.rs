@@ -25,14 +25,14 @@ impl Run {
             return self.leave_out(&held);
         }
         for (call, content, gives) in results {
-            let (seq, _) = self.push_held_result(&call, &content);
+            let (seq, _) = self.conversation.answer_as(&mut self.step, Role::User, &call, held_result(&call, &content));
             self.state.given.give(seq, gives);
         }
         if held.is_empty() {
             return self.prepare_or_ask(now);
         }
         self.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
-        let room = self.room_after_opening();
+        let room = self.conversation.room_after_opening(self.frame());
         self.state.stage =
             Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
         self.go_on_with_calls(now);
@@ -45,10 +45,10 @@ impl Run {
         let mut held = Vec::new();
         for (at, item) in (answered..).zip(calls.from(answered)) {
             if at < MAX_CALLS {
-                self.push_tool_result(&item.call, HELD.into());
+                self.conversation.answer(&mut self.step, &item.call, HELD.into());
                 held.push(item.call.clone());
             } else {
-                self.push_tool_result(&item.call, format!("Error: {}", too_many()));
+                self.conversation.answer(&mut self.step, &item.call, format!("Error: {}", too_many()));
                 self.state.left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name));
             }
         }
@@ -70,22 +70,17 @@ impl Run {
             return Vec::new();
         }
         let of = |seq: &i64| {
-            let message = self.message(*seq)?;
-            let call = message.tool_call_id().and_then(|id| self.call_with(id))?;
+            let message = self.conversation.message(*seq)?;
+            let call = message.tool_call_id().and_then(|id| self.conversation.call_with(id))?;
             Some((call, message.visible_content().into_owned(), self.state.given.rows_of(*seq)))
         };
         results.iter().filter_map(of).collect()
     }
 
-    /// The result of a call of the last phase, after the opening; it counts like a tool result.
-    pub(super) fn push_held_result(&mut self, call: &ToolCall, content: &str) -> (i64, u32) {
-        self.push_result_as(Role::User, call, format!("{HELD_RESULT}{}:\n\n{content}", call.name))
-    }
-
     /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
     pub(super) fn push_left_out_calls(&mut self) {
         if let Some(text) = self.take_left_out() {
-            self.push_message(Role::User, MessageKind::Nudge, text);
+            self.conversation.say(&mut self.step, MessageKind::Nudge, text);
         }
     }
 
@@ -96,6 +91,11 @@ impl Run {
         (!lines.is_empty())
             .then(|| format!("Calls of your last answer that were not carried out:\n{}", lines.join("\n")))
     }
+}
+
+/// The result of a call of the last phase, after the opening.
+pub(super) fn held_result(call: &ToolCall, content: &str) -> String {
+    format!("{HELD_RESULT}{}:\n\n{content}", call.name)
 }
 
 /// The beginning of the result of a call that followed the end of the last phase; its name follows.

@@ -18,8 +18,8 @@ mod prepared;
 mod tools_unavailable;
 
 use crate::{
-    Change, Illegal, Inspected, JobExit, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage, StageKind,
-    ToolCall, ToolReturn, guardrail::budget,
+    Change, ClosedTodos, Illegal, Inspected, JobExit, Outcome, OutcomeKind, Run, Stage, StageKind, ToolReturn,
+    guardrail::budget,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -92,6 +92,7 @@ impl Run {
         }
         self.enforce_budgets(now);
         self.record_coverage();
+        (self.state.context, self.state.next_seq) = self.conversation.checkpoint();
         Ok(self.step.take())
     }
 
@@ -164,55 +165,6 @@ impl Run {
         }
     }
 
-    /// Appends a message to the history and to the context.
-    pub(crate) fn push_message(&mut self, role: Role, kind: MessageKind, content: String) -> i64 {
-        let tokens = self.settings.count(&content);
-        self.push(Message {
-            seq: 0,
-            role,
-            kind,
-            content,
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            extra: serde_json::Map::new(),
-            tokens,
-            step: 0,
-            cleared: false,
-        })
-    }
-
-    pub(crate) fn push(&mut self, mut message: Message) -> i64 {
-        let seq = self.state.next_seq;
-        (message.seq, message.step) = (seq, self.step.number());
-        self.state.next_seq += 1;
-        self.history.push(&message);
-        self.step.push(Change::Message(message));
-        seq
-    }
-
-    /// Answers a call in the history; returns the message's `seq` and its tokens.
-    pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
-        self.push_result_as(Role::Tool, call, content)
-    }
-
-    /// The same with a role: after an opening, results are user messages.
-    fn push_result_as(&mut self, role: Role, call: &ToolCall, content: String) -> (i64, u32) {
-        let tokens = self.settings.count(&content);
-        let seq = self.push(Message {
-            seq: 0,
-            role,
-            kind: MessageKind::ToolResult,
-            content,
-            tool_calls: Vec::new(),
-            tool_call_id: Some(call.id.clone()),
-            extra: serde_json::Map::new(),
-            tokens,
-            step: 0,
-            cleared: false,
-        });
-        (seq, tokens)
-    }
-
     /// The job leaves this worker.
     pub(crate) fn leave(&mut self, leave: JobExit) {
         if let JobExit::Failed(error) = &leave {
@@ -230,8 +182,11 @@ impl Run {
     /// The run is about to call the model again: adds feedback, enforces the budgets, bounds the context.
     pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
         self.state.stage = Stage::Model;
-        self.clear_judged_results();
-        self.drop_closed_todos();
+        self.conversation.clear_judged(&mut self.step, self.state.given.take_judged());
+        let drops = self.settings.limits.closed_todos == ClosedTodos::Drop;
+        if drops || !self.model_for(self.turn_purpose()).prefix_cache {
+            self.conversation.clear_closed_todos(&mut self.step, &self.state.given, &self.ledger);
+        }
         self.take_feedback(now);
         self.enforce_budgets(now);
         self.bound_context(now);

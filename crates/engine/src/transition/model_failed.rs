@@ -1,7 +1,7 @@
 //! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
 
 use crate::{
-    Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Role, Run, Stage, Suspicion,
+    Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Run, Stage, Suspicion,
     conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
     guardrail::{
         budget,
@@ -85,8 +85,8 @@ impl Run {
 
     /// The same request would produce the same call; so the model gets a hint, once.
     fn remark_on_call(&mut self) {
-        if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
-            self.push_message(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
+        if self.conversation.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
+            self.conversation.say(&mut self.step, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
         }
     }
 
@@ -148,7 +148,7 @@ impl Run {
     }
 
     fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        self.state.context.anchor = None;
+        self.conversation.forget_anchor();
         if matches!(self.state.stage, Stage::Summary { .. }) {
             // The conversation is too large even for a summary: cut it without a model.
             self.cut_mechanically(now);

@@ -2,7 +2,7 @@
 //! nudge.
 
 use crate::{
-    FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, ToolCall,
+    FinishReason, JobError, JobExit, MessageKind, MessageRef, Opening, PhaseOutcome, Reply, Retry, Run, ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
     phase::{NextPhase, opening::resume_nudge},
     run::state::Anchor,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 /// Maximum calls of one answer that are executed (FAULTS F39); the others are answered with an error.
@@ -42,10 +42,12 @@ impl Run {
         let (usage, estimated) = (record.usage(), record.estimated);
         self.note_request(record);
         self.record_shown_texts();
-        self.mark_given_rows_shown();
+        // A result that was cleared meanwhile was not shown.
+        let shown = self.conversation.since_answer().filter(|message| !message.cleared());
+        self.state.given.see_all(shown.map(MessageRef::seq));
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
-        let seq = self.state.next_seq;
+        let seq = self.conversation.next_seq();
         let cap = self.output_cap();
         let tool_calls = match finish {
             FinishReason::Truncated => mark_truncated_call(tool_calls, cap),
@@ -60,9 +62,9 @@ impl Run {
         // A truncated answer with text only is useless.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
         let content = if is_dead { clip(&content).to_string() } else { content };
-        self.push_reply(content, tool_calls, extra);
-        self.state.context.anchor =
-            (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
+        self.conversation.reply(&mut self.step, content, tool_calls, extra);
+        let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+        self.conversation.set_anchor((!estimated).then_some(Anchor { tokens, seq }));
         match (finish, parsed_calls.is_empty()) {
             (FinishReason::Truncated, _) => match parsed_calls.iter().any(ParsedCall::is_usable) {
                 true => {
@@ -88,12 +90,11 @@ impl Run {
         if self.ledger.is_all_seen() {
             return;
         }
-        let new = self.tail().rev().take_while(|message| message.kind() != MessageKind::Reply);
         let shows = |kind| matches!(kind, MessageKind::ToolResult | MessageKind::Opening);
-        let results = new.filter(|message| shows(message.kind()) && !message.cleared());
-        let results: Vec<String> = results.map(|message| message.visible_content().into_owned()).collect();
-        for content in results {
-            self.ledger.shown(&content, self.step.number());
+        for message in self.conversation.since_answer() {
+            if shows(message.kind()) && !message.cleared() {
+                self.ledger.shown(&message.visible_content(), self.step.number());
+            }
         }
     }
 
@@ -134,26 +135,6 @@ impl Run {
         }
     }
 
-    fn push_reply(&mut self, content: String, tool_calls: Vec<ToolCall>, extra: Map<String, Value>) {
-        let tokens = self.settings.count(&content)
-            + tool_calls
-                .iter()
-                .map(|call| self.settings.count(&call.arguments) + self.settings.count(&call.name))
-                .sum::<u32>();
-        self.push(Message {
-            seq: 0,
-            role: Role::Assistant,
-            kind: MessageKind::Reply,
-            content,
-            tool_calls,
-            tool_call_id: None,
-            extra,
-            tokens,
-            step: 0,
-            cleared: false,
-        });
-    }
-
     /// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
     fn within_reason(&self, mut reply: Reply) -> Reply {
         let calls: usize = reply.tool_calls.iter().map(|call| call.arguments.len()).sum();
@@ -172,13 +153,13 @@ impl Run {
     /// An answer that was cut off before a call was complete (FAULTS F38).
     fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
         self.state.guards.truncated_turns += 1;
-        let calls = self.calls_of(message_seq);
+        let calls = self.conversation.calls_of(message_seq);
         let text = self.cut_off(cap, 0);
         for call in &calls {
-            self.push_tool_result(call, format!("Error: {text}"));
+            self.conversation.answer(&mut self.step, call, format!("Error: {text}"));
         }
         if calls.is_empty() {
-            self.push_message(Role::User, MessageKind::Nudge, text);
+            self.conversation.say(&mut self.step, MessageKind::Nudge, text);
         }
         let turns = self.state.guards.truncated_turns;
         self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
@@ -222,7 +203,7 @@ impl Run {
                 "Nothing happens by text alone: use a tool.".to_string()
             }
         };
-        self.push_message(Role::User, MessageKind::Nudge, text);
+        self.conversation.say(&mut self.step, MessageKind::Nudge, text);
         self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);
     }
 
@@ -243,7 +224,7 @@ impl Run {
     /// told.
     fn fail_in_the_middle(&mut self, error: JobError) {
         self.state.guards = crate::Guards::default();
-        self.push_message(Role::User, MessageKind::Nudge, resume_nudge(&error.message));
+        self.conversation.say(&mut self.step, MessageKind::Nudge, resume_nudge(&error.message));
         self.leave(JobExit::Failed(error));
     }
 

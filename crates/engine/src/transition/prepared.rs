@@ -2,8 +2,8 @@
 //! first request, and whenever a new document arrives.
 
 use crate::{
-    Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Source,
-    Stage, phase::NextPhase,
+    Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Run, Source, Stage,
+    phase::NextPhase,
 };
 use chrono::{DateTime, Utc};
 
@@ -94,7 +94,7 @@ impl Run {
             if !beginning.notes.is_empty() {
                 let text =
                     format!("Documents were prepared that had no passages yet:\n\n{}", beginning.notes.join("\n\n"));
-                self.push_message(Role::User, MessageKind::Nudge, text);
+                self.conversation.say(&mut self.step, MessageKind::Nudge, text);
             }
             self.ready_for_model(now);
         }

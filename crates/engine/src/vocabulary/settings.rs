@@ -369,6 +369,13 @@ impl Settings {
         self.tools.iter().filter(move |tool| tool.phases.contains(kind) && !self.deferred.contains(&tool.name))
     }
 
+    /// The tools bound in phases of this kind once these were loaded: the fixed ones in their order, then the loaded
+    /// ones in theirs.
+    pub(crate) fn bound_with(&self, kind: PhaseKind, loaded: &[String]) -> impl Iterator<Item = &ToolSpec> {
+        let loaded = loaded.iter().filter_map(move |name| self.deferred(kind).find(|tool| tool.name == *name));
+        self.bound(kind).chain(loaded)
+    }
+
     /// The tools that may be loaded in phases of this kind.
     pub fn deferred(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().filter(move |tool| tool.phases.contains(kind) && self.deferred.contains(&tool.name))
