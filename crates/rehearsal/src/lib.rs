@@ -58,8 +58,8 @@ pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-ba
 /// work is known are done in one answer, including the reads of the next one.
 pub fn answer(request: &ChatRequest) -> ChatResponse {
     let mut view = RequestView::of(request);
-    let refused = reply::refused(&view);
     let mut turn = step(&view);
+    let refused = reply::refused(&view, &turn.calls);
     // After a refused closing, the model waits for its result.
     let mut latest = turn.calls.clone();
     while !view.was_refused() && ends_a_todo(&latest) && turn.calls.len() < reply::MAX_CALLS {
@@ -80,7 +80,8 @@ pub fn answer_by_todo(request: &ChatRequest) -> ChatResponse {
     if let Some(end) = turn.calls.iter().position(|call| call.name == "todo_complete") {
         turn.calls.truncate(end + 1);
     }
-    reply::reply(request, reply::refused(&view), turn)
+    let refused = reply::refused(&view, &turn.calls);
+    reply::reply(request, refused, turn)
 }
 
 /// The work for the current todo.

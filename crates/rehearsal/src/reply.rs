@@ -82,9 +82,10 @@ fn closes(tool: &str) -> bool {
     matches!(tool, "todo_complete" | "job_complete")
 }
 
-/// The last refusal, when the closing calls of this todo were refused too often.
-pub(crate) fn refused(view: &RequestView<'_>) -> Option<String> {
-    let last = view.work().iter().rfind(|done| closes(done.name) && done.failed())?;
+/// The last refusal, when a closing call of this todo that is about to be made again was refused too often.
+pub(crate) fn refused(view: &RequestView<'_>, calls: &[Call]) -> Option<String> {
+    let is_made_again = |done: &&Done<'_>| calls.iter().any(|call| done.is(call));
+    let last = view.work().iter().filter(is_made_again).rfind(|done| closes(done.name) && done.failed())?;
     let same = view.work().iter().filter(|done| done.name == last.name && done.args == last.args).count();
     (same >= MAX_REFUSALS).then(|| crate::request_view::one_line(last.result))
 }

@@ -208,7 +208,7 @@ pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
         Ok(marked) => marked,
     };
     let tick = ticked.map(|_| write_plan(&plan.render()));
-    let Some(phase) = plan.next() else {
+    let Some(phase) = plan.next().filter(|_| !had_no_effect(view)) else {
         let then = closing::finish(view);
         return turn(then.say, tick.into_iter().chain(then.calls).collect());
     };
@@ -217,6 +217,12 @@ pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
     let notes = format!("'{}' is next", phase.name);
     let calls = [todo_write(&phase.name, &description, &todos), todo_complete(&notes)];
     turn(format!("Next phase: {}.", phase.name), tick.into_iter().chain(calls).chain(first_reads(&todos)).collect())
+}
+
+/// Whether the engine has refused the next phase's list because nothing came of it before: then nothing is left to do.
+fn had_no_effect(view: &RequestView<'_>) -> bool {
+    let mut refused = view.work().iter().filter(|done| done.name == "todo_write" && done.failed());
+    refused.any(|done| done.result.contains("came to its end without an effect"))
 }
 
 /// The reads for the first todos follow the end of this phase, so that the next phase has the results from its

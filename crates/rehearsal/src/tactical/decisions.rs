@@ -34,7 +34,9 @@ pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Cal
     if !view.bound("record_passage") || !is_numbered {
         return one_by_one(view, number, &shown, &before(view, number, &shown));
     }
-    let of_passage = |done: &&Done<'_>| done.name == "record_passage" && done.args["passage"] == number;
+    // A call that the system could not read recorded nothing: its duties are recorded by another one.
+    let of_passage =
+        |done: &&Done<'_>| done.name == "record_passage" && done.args["passage"] == number && !done.was_ill_formed();
     let tries: Vec<&Done<'_>> = view.history.iter().filter(of_passage).collect();
     match tries.as_slice() {
         [] => first(number, &shown, &before(view, number, &shown)),
@@ -45,11 +47,24 @@ pub(super) fn calls(view: &RequestView<'_>, number: u32, shown: &str) -> Vec<Cal
 
 /// The passages before this one in which the list began that it continues, as far as the conversation contains them.
 fn before(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Shown> {
-    let mut before: Vec<Shown> = Vec::new();
+    beginnings(view, number, shown).0
+}
+
+/// The passage before this one that the conversation lacks although the list that this one continues may have begun
+/// there: without its lead an entry does not oblige.
+pub(super) fn missing(view: &RequestView<'_>, number: u32, shown: &str) -> Option<u32> {
+    beginnings(view, number, &Shown::read(shown)).1
+}
+
+fn beginnings(view: &RequestView<'_>, number: u32, shown: &Shown) -> (Vec<Shown>, Option<u32>) {
+    let (mut before, mut missing): (Vec<Shown>, _) = (Vec::new(), None);
     let mut at = number;
     while at > 1 && before.last().unwrap_or(shown).begins_with_an_entry() {
         at -= 1;
-        let Some(earlier) = view.read(&chunk_file(at)) else { break };
+        let Some(earlier) = view.read(&chunk_file(at)) else {
+            missing = Some(at);
+            break;
+        };
         let earlier = Shown::read(earlier);
         if earlier.source != shown.source {
             break;
@@ -57,7 +72,7 @@ fn before(view: &RequestView<'_>, number: u32, shown: &Shown) -> Vec<Shown> {
         before.push(earlier);
     }
     before.reverse();
-    before
+    (before, missing)
 }
 
 /// The first call, or several if a passage has more duties than fit in one.

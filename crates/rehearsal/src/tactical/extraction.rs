@@ -9,6 +9,7 @@ use crate::plan::manifest::chunk_file;
 use crate::plan::task::Task;
 use crate::request_view::RequestView;
 use crate::text::{Kind, Shown};
+use std::collections::BTreeSet;
 
 /// Maximum number of noted headings and terms.
 const NOTED: usize = 12;
@@ -21,6 +22,12 @@ pub(super) fn process(view: &RequestView<'_>, numbers: &[u32]) -> Turn {
     }
     let texts = numbers.iter().filter_map(|number| Some((*number, view.read(&chunk_file(*number))?)));
     let (empty, full): (Vec<_>, Vec<_>) = texts.partition(|(_, text)| text.is_empty());
+    let missing: BTreeSet<u32> =
+        full.iter().filter_map(|(number, text)| decisions::missing(view, *number, text)).collect();
+    if !missing.is_empty() {
+        let reads: Vec<Call> = missing.into_iter().map(|number| read_file(&chunk_file(number))).collect();
+        return turn(format!("Reading {} passages before these: a list goes on.", reads.len()), reads);
+    }
     let calls: Vec<Call> = full.iter().flat_map(|(number, text)| decisions::calls(view, *number, text)).collect();
     let notes = empty.iter().map(|(number, _)| decisions::unread(*number));
     let close = todo_complete(&format!("{} passages worked through, {} could not be read", full.len(), empty.len()));
