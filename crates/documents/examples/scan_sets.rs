@@ -1,11 +1,13 @@
 //! Compares the candidate scan on labelled sets with another build of it:
 //!
 //! ```sh
-//! cargo run -p plumbline-documents --example scan_sets -- [--against PROGRAM] [FILE.jsonl …]
+//! cargo run -p plumbline-documents --example scan_sets -- [--against PROGRAM] [FILE.jsonl …] [--documents FILE.tsv]
 //! ```
 //!
-//! The sets of `tests/fixtures/scan_sets.tsv`, written for this, and your own files, one line `{"text": "…",
-//! "obligation": true}` per sentence. `PROGRAM` is a `plumbline` of another build: its figures come before this one's.
+//! The sets of `tests/fixtures/scan_sets.tsv`, written for this, and your own files, one line `{"text": "…", "obligation":
+//! true}` per sentence. `FILE.tsv` has whole documents, line by line as `scan_sets.tsv` has sets: a sentence of a set is
+//! judged by itself, one of a document in its document. `PROGRAM` is a `plumbline` of another build: its figures come
+//! before this one's, but not for documents.
 
 use plumbline_documents::candidates::{Scan, Style};
 use serde::{Deserialize, Serialize};
@@ -24,9 +26,13 @@ struct Labelled {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (mut program, mut sets) = (None, own_sets()?);
+    let (mut program, mut sets, mut documents) = (None, sets_of(SETS)?, BTreeMap::new());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
+            "--documents" => {
+                let file = arguments.next().ok_or("--documents names no file")?;
+                documents.extend(sets_of(&std::fs::read_to_string(file)?)?);
+            }
             "--against" => program = Some(arguments.next().ok_or("--against names no program")?),
             file => _ = sets.insert(file.to_owned(), read(file)?),
         }
@@ -40,12 +46,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         let before = program.as_deref().map(|program| judged_by(program, set)).transpose()?;
         println!("{}", line(name, set, &now, before.as_deref()));
     }
+    for (name, document) in &documents {
+        println!("{}", line(name, document, &in_context(document), None));
+    }
     Ok(())
 }
 
-fn own_sets() -> Result<BTreeMap<String, Vec<Labelled>>, Box<dyn Error>> {
+/// Which lines of a document have a candidate.
+fn in_context(document: &[Labelled]) -> Vec<bool> {
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    for line in document {
+        text.push_str(&line.text);
+        text.push_str("\n\n");
+        ends.push(text.len());
+    }
+    let mut found = vec![false; document.len()];
+    for sentence in Scan::default().sentences(&text).iter().filter(|sentence| sentence.reason.is_some()) {
+        found[ends.partition_point(|end| *end <= sentence.range.start)] = true;
+    }
+    found
+}
+
+fn sets_of(lines: &str) -> Result<BTreeMap<String, Vec<Labelled>>, Box<dyn Error>> {
     let mut sets: BTreeMap<String, Vec<Labelled>> = BTreeMap::new();
-    for line in SETS.lines().filter(|line| !line.starts_with('#')) {
+    for line in lines.lines().filter(|line| !line.starts_with('#')) {
         let mut parts = line.split('\t');
         let (Some(set), Some(label), Some(text)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(format!("no set, label and sentence: {line}").into());
