@@ -11,7 +11,8 @@ pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
     RULES.reason(&wording.text)
 }
 
-const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+const LISTS: Lists =
+    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: FIRM, harmless: HARMLESS, binding: BINDING };
 
 const NAMES: &[(&str, &str)] = &[
     // Addressees of obligations. General words such as "company" or "people" are omitted, because they are common in
@@ -39,6 +40,11 @@ const NAMES: &[(&str, &str)] = &[
     (
         "does",
         r"(?:acts?|adopts?|allocates?|appl(?:y|ies)|appoints?|approves?|archives?|assess(?:es)?|assigns?|audits?|bears?|checks?|communicates?|compl(?:y|ies)|conducts?|confirms?|consults?|controls?|cooperates?|defines?|deletes?|demonstrates?|designates?|determines?|discloses?|documents?|draws? up|encrypts?|ensures?|erases?|establish(?:es)?|evaluates?|forwards?|identif(?:y|ies)|implements?|informs?|inspects?|investigates?|issues?|keeps?|logs?|maintains?|makes? available|monitors?|notif(?:y|ies)|obtains?|performs?|preserves?|protects?|provides?|publish(?:es)?|records?|refrains?|registers?|rejects?|reports?|responds?|restricts?|retains?|returns?|reviews?|safeguards?|secures?|specif(?:y|ies)|stores?|submits?|supervises?|takes?|tests?|trains?|transmits?|updates?|validates?|verif(?:y|ies))",
+    ),
+    // What the users of a product do with it.
+    (
+        "do",
+        r"(?:access|add|assign|block|browse|cancel|change|choose|click|configure|copy|create|customi[sz]e|define|delete|disable|download|edit|enable|enter|export|filter|generate|import|invite|list|log|manage|manipulate|modify|move|open|operate|override|print|query|read|receive|remove|rename|reset|restore|retrieve|run|save|schedule|search|select|send|set|share|sort|specify|start|stop|store|submit|switch|track|update|upload|use|view|write)",
     ),
     // Subjects of specifications.
     (
@@ -85,39 +91,45 @@ const ASIDE: &[&str] = &[
     r"\b(?:annex|appendix|article|category|chapter|class|division|group|part|phase|schedule|section|stage|table|tier|title|type|volume) i\b",
 ];
 
+const FIRM: &[&str] = &[
+    // A duty to ensure something; elsewhere `to ensure` states an aim.
+    r"\b(?:has|needs|ought) <adv>to ensures?\b|(?:[a-su-z]|[^o']t) (?:have|need) <adv>to ensure\b",
+    r"\b(?:<actor>|<party>) (?:is|are) <adv>to ensure\b",
+];
+
 const HARMLESS: &[&str] = &[
     // Negated obligations.
     r"\b(?:is|are|be|was|were|been|being|isn't|aren't|wasn't|weren't|becomes?|remains?)(?: in no way| in no event)?(?: not| never| no longer| neither|)(?:n't)? (?:\w+ly |also |always )?not (?:be )?(?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under an(?:y)? obligation)\b",
     r"\b(?:is|are|be|was|were|been|isn't|aren't|wasn't|weren't) (?:not|never|no longer|neither|hardly|rarely)(?: \w+ly| yet| in itself| always)? (?:be )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under (?:any|an) obligation)\b",
     r"\b(?:isn't|aren't|wasn't|weren't) (?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden)\b",
-    r"\b(?:does|do|did|will|shall|should|would|must|may|can|need)(?: not|n't)(?: \w+ly| normally| generally)? (?:have to|need to|need|be (?:<bound>|necessary|bound|liable|responsible|under any obligation|needed|expected))\b(?: to| for| from)?",
-    r"\bneed(?: not|n't)\b|\bno (?:longer )?(?:need|obligation|duty|requirement|necessity)\b(?: to| for| that| of| on)|\bwithout (?:being |having been )?(?:<bound>|bound|having to)",
+    r"\b(?:does|do|did|will|shall|should|would|must|may|can|need)(?: not|n't)(?: \w+ly| normally| generally)? (?:have to|need to|need|be (?:<bound>|necessary|bound|liable|responsible|under any obligation|needed|expected))\b(?: to| for| from)?(?: ensure\b)?",
+    r"\bneed(?: not|n't)\b(?: ensure\b)?|\bno (?:longer )?(?:need|obligation|duty|requirement|necessity)\b(?: to ensure| to| for| that| of| on)|\bwithout (?:being |having been )?(?:<bound>|bound|having to)",
     r"\b(?:nothing|no provision) in (?:this|these|the|that)\b[^.;]*?\b(?:shall|must|should)\b",
     r"\bshall (?:nothing|not apply|not be applicable|not extend|not affect|not preclude|not prevent|be without prejudice)\b",
     // Past and hypothetical obligations.
     r"\b(?:had|have had|having had|would have|might have|may have|could have|used|seems?|appears?|happens?|likely) to\b|\bwould (?:be|have been) (?:<bound>|necessary|needed)\b",
     r"\b(?:was|were|had been|have been|has been|been|got) (?:<adv>)(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|to)\b",
     // "where required" is not an obligation.
-    r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,3}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
+    r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,5}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
     r"\bas (?:may be|is|are) (?:required|necessary|appropriate)\b",
     // Definitions and formulas.
     r"\bshall (?:also )?(?:mean|denote|have the (?:same )?meanings?|be (?:construed|interpreted|understood|read) as|be (?:cited|referred to) as)\b",
     r"^(?:references? to|the (?:terms?|expressions?|words?)) [^.;]* shall (?:also )?refer to\b|\bshall apply (?:as )?(?:from|until|with effect from) (?:the (?:date|day)|\d|\w+ \d)",
     r"\bshall (?:enter|come) into force\b|\bshall (?:be binding in its entirety|be directly applicable|cease to (?:have effect|apply)|take effect|be repealed)\b|\bfollowing (?:definitions?|terms?)(?: and abbreviations)? shall apply\b",
-    r"\b(?:word|term|verb|modal|keyword|expression)s? (?:shall|must|should)\b|\b(?:we|i) shall (?:see|now|discuss|show|describe|call|use|assume|return|refer|consider|denote|write|say|never forget)\b|\bshall we\b",
+    r"\b(?:verb|modal|keyword)s? (?:shall|must|should)\b|\b(?:word|term|expression)s? (?:shall|must|should) (?:mean|denote|express|indicate|signify|have the|be (?:construed|interpreted|understood|read|taken))\b|\b(?:we|i) shall (?:see|now|discuss|show|describe|call|use|assume|return|refer|consider|denote|write|say|never forget)\b|\bshall we\b",
     // Guesses and phrases.
     r"\b(?:i|we|one|you) (?:must|should) (?:\w+ )?(?:admit|confess|say|remember|wonder)\b|\b(?:i|we|one|you|it) (?:must|should) (?:\w+ )?be (?:said|noted|admitted|remembered|stressed|mentioned|pointed out|emphasi[sz]ed)\b|\bi (?:must|shall|should|have to)\b",
     r"\b(?:he|she|it|they|someone|somebody|there|that|this|you) must (?:surely |certainly |probably |obviously |really |already |simply )?have (?:been |\w+(?:ed|en|wn|ne|ft|de|st|lt|nt)\b|had|got|come|gone)",
-    r"\bmust (?:surely|certainly|obviously|really|presumably|evidently|clearly|by now|already|have seemed|have felt|have looked|have looked|seem|feel|look like|know how|know that|be (?:mistaken|wrong|joking|tired|true|kidding|hungry|proud|nearly|nice|hard|getting|somewhere|someone|something|why|because|an? (?:mistake|error|misunderstanding|reason|coincidence|joke|misprint|typo)|some (?:mistake|error|reason|misunderstanding)))\b|\bmust-(?:have|see|read)s?\b|\ba must\b",
+    r"\bmust (?:surely|presumably|evidently|by now)\b|\bmust (?:certainly|obviously|really|clearly|already) (?:be (?:an?|the|some|so|very|\w+ing)|have (?:been|had|got|come|gone|\w+ed)|know|seem|feel|think)\b|\bmust (?:have seemed|have felt|have looked|seem|feel|look like|know how|know that|be (?:mistaken|wrong|joking|tired|true|kidding|hungry|proud|nearly|nice|hard|getting|somewhere|someone|something|why|because|an? (?:mistake|error|misunderstanding|reason|coincidence|joke|misprint|typo)|some (?:mistake|error|reason|misunderstanding)))\b|\bmust-(?:have|see|read)s?\b|\ba must\b",
     r"^should (?:you|any|there|the|a|an|it|this|they|anything|anyone|\w+s) |, should (?:you|any|there|the need|this|it|they)\b",
-    r"\bit (?:should|must) (?:also )?(?:be (?:noted|clear|obvious|stressed|remembered|pointed out|mentioned|emphasi[sz]ed|easy))\b|\bshould (?:now |then )?(?:be (?:enough|sufficient|fine|easy|familiar|obvious|able to see)|see|look like|appear|work|help|suffice|have (?:been|\w+ed)|come as)\b",
+    r"\bit (?:should|must) (?:also )?(?:be (?:noted|clear|obvious|stressed|remembered|pointed out|mentioned|emphasi[sz]ed|easy))\b|\bshould (?:now |then )?(?:be (?:enough|sufficient|fine|easy|familiar|obvious|able to see)|look like|suffice|have been|come as)\b|\b(?:you|we|it|this|that|these|those|they|which|readers?) should (?:now |then |also )?(?:see|appear|work|help)\b|\bshould (?:never |not )?have \w+ed (?:it|him|her|them|me|us|you|that|this|to|in|at|by|before|earlier|long)\b|\bshould (?:never |not )?have \w+ed[.,;!]",
     r"\bmay not (?:be (?:able|present|available|obvious|necessary|possible|clear|known|enough|sufficient|suitable|appropriate|aware|true|the (?:case|same|best|only)|required|needed|ideal|perfect|as|so|easy|visible|familiar|immediately|accurate|complete|representative|a|an)|exist|have|know|work|even|always|seem|reali[sz]e|sound|match|fit|like|want|need|notice|agree|appear|succeed|happen|mean|yet|look|come|reflect|return|finish|terminate|feel|understand|recogni[sz]e|make sense|matter)\b",
     r"\bexpected to (?:be (?:completed|ready|available|finished|higher|lower|small|large|around|about)|rise|fall|grow|increase|decrease|reach|open|last|begin|start|arrive|cost|take|remain|continue|come|become|bring|attract|exceed|improve|double|peak|return|finish|win|launch|see|have|run|drop|expand|announce|benefit|lead|result)\b",
     // Aims bind no one.
-    r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b",
-    r"\b(?:is|are) to (?:say|come|blame|date|follow|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
+    r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b(?: ensure\b)?",
+    r"\b(?:is|are) to (?:come|follow)(?:[.,;:!]|$)|\bwhat (?:is|are) to (?:come|follow)\b|\b(?:is|are) to (?:say|blame|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
     r"\b(?:he|she|i) (?:is|has|have|am) to\b|\bmust have been \w+ (?:before|in|around|by) (?:\d{3,4}|the)\b",
-    r"\b(?:have|has) to (?:do with|say|offer|come|admit|think|be (?:said|seen|admitted|honest))\b|\bto have to\b|\bnothing to\b",
+    r"\b(?:have|has) to (?:do with|say|admit|think|be (?:said|seen|admitted|honest))\b|\b(?:what|that|all|anything|something|much|lot)\b[^.;,]{0,40} (?:have|has) to (?:come|offer)\b|\bto have to\b|\bnothing to\b",
     r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
     r"\bonly (?:one|two|three|a few|some|few) of\b|\bnot only\b|\bmay only be (?:a|the|because)\b",
     // Future tense without an obligation.
@@ -172,6 +184,7 @@ const BINDING: &[Binding] = &[
         reason: "only",
         says: &[
             r"\bonly\b[^.;]*\b(?:may|can be|<be> <adv>(?:permitted|permissible|allowed|lawful|admissible))\b|\bmay\b[^,.;]{0,60}?\b(?:only|solely|exclusively)\b",
+            r"\b(?:may|can)\b[^.;]{0,240}?\bonly (?:if|where|when|to the extent|in so far as|insofar as|on condition|after|upon|with|under)\b",
             r"\b<be> (?:permitted|permissible|allowed|lawful|used|granted|given|admitted|accepted|processed|disclosed|valid) (?:only|solely|exclusively)\b|\b<be> (?:only|solely|exclusively) (?:permitted|permissible|allowed|lawful|granted|given|admitted|accepted|processed|disclosed|used)\b",
             r"\b<be> <adv>(?:limited|restricted|confined|reserved) (?:exclusively )?(?:to|for)\b",
             r"\b(?:may|can)(?: be| take)?[^.;]{0,80}\b(?:provided that|on condition that|subject to (?:<approval>|prior|the prior)|unless|if, and only if)\b",
@@ -183,7 +196,8 @@ const BINDING: &[Binding] = &[
         reason: "required",
         says: &[
             r"\b<be> <adv><bound>\b|\b(?:bound|compelled) (?:to|by (?:the|this|these|a duty))\b|\b(?:is|are) <adv>directed to\b",
-            r"\brequires? (?:that\b|(?:the |all |each |every |any |both |an? )?[\w -]{1,60}? to (?:be )?\w|(?:the )?(?:prior |written |express |explicit )*(?:approval|authori[sz]ation|consent|permission|a permit|a licen[cs]e|notification|registration|signature))",
+            r"\brequires? (?:that\b|(?:the |all |each |every |any |both |an? )?[\w -]{1,60}? to (?:be )?\w|(?:the )?(?:prior |written |express |explicit )*(?:approval|authori[sz]ation|consent|permission|a permit|a licen[cs]e|notification|registration|signature|payment))",
+            r"\b(?:mandates|obligates|obliges|compels) (?:that\b|[\w-]+ )|\b<be> subject to (?:[\w-]+ ){0,4}requirements?\b",
             r"\b(?:is|are) <adv>(?:necessary|essential|vital|crucial)(?: (?:to|that|for|before|prior|in order|on|at|by)\b|\W*$)|\b(?:approval|consent|permit|licen[cs]e|permission|authori[sz]ation|signature|notification|certificate)s? (?:is|are) needed\b|\bit is (?:an? )?(?:requirement|condition|obligation|precondition)\b",
             r"^(?:mandatory|compulsory|required)(?:[ :]|$)|\b(?:is|are|as) an? (?:\w+ )?(?:mandatory|legal|strict|contractual|statutory|binding) (?:requirement|obligation|duty|condition|precondition)\b",
             r"\b<be> subject to (?:prior |the prior |the |mandatory |regular |annual |periodic |written )*<approval>\b|\b<be> (?:conditional|contingent) (?:up)?on\b",
@@ -224,7 +238,7 @@ const BINDING: &[Binding] = &[
         reason: "should",
         says: &[
             r"\bshould(?:n't)?\b|\b(?:is|are) (?:strongly |highly )?(?:recommended|advised|encouraged|urged)\b|\brecommends? that\b",
-            r"\b(?:is|are) <adv>expected to\b|\b(?:is|are) expected of\b|\bexpects? (?:all |the |each |every |that )?<actor>\b|\b(?:we|regulator|authority|commission) expects?\b",
+            r"\b(?:is|are) <adv>expected to\b|\b(?:is|are) expected of\b|\bexpects? (?:that )?(?:[\w-]+ ){0,4}?<actor>\b|\b(?:we|regulator|authority|commission) expects?\b",
         ],
         unless: &[],
     },
@@ -236,6 +250,7 @@ const BINDING: &[Binding] = &[
             r"^(?:automatically |also )?<offering> (?:\w+ly )?[a-z\d(\x22]",
             r"\b(?:minimum|maximum) (?:[\w-]+ ){1,12}?(?:is|are) (?:(?:the )?(?:greater|lesser|higher|lower) of )?[$€£]?\d",
             r"\bwill be able to\b|^there will be\b",
+            r"^(?:the |an? |any |each |every |all )?(?:[\w-]+ ){0,2}(?:users?|administrators?|system|application|software|product|program|interface) can (?:also |then |only )?<do>\b",
             r"\b(?:is|are) (?:never|not) (?:\w+ly )?(?:stored|kept|sent|shown|displayed|logged|shared|copied|cached|transmitted|saved|exposed|reused|disclosed|overwritten|deleted)\b",
             r"(?:^|: |\b(?:is|are|takes?|lasts?|weighs?|costs?|uses?|has|have) )(?:at most|no more than|not more than|no less than|not less than|no fewer than|a maximum of|a minimum of|max\.? ?|<|≤|≥|>) ?(?:\d|one|two|three|four|five|six|ten|a)",
             r"\b(?:is|are) available (?:at least )?\d",

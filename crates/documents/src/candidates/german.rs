@@ -11,7 +11,8 @@ pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
     RULES.reason(&in_capitals(&wording.text))
 }
 
-const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+const LISTS: Lists =
+    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: &[], harmless: HARMLESS, binding: BINDING };
 
 const NAMES: &[(&str, &str)] = &[
     // Addressees of obligations, with article and adjectives.
@@ -121,7 +122,7 @@ const BINDING: &[Binding] = &[
         says: &[
             r"\b(?:ist|sind|wird|werden|bleibt|sei|gilt|gelten)\b[^;.]*?\b<bound>\b|\b<bound> (?:ist|sind|wird|werden)\b",
             r"\b(?:ist|sind|wird|werden) (?:[\wäöüß.-]+ ){0,5}?(?:fällig|zahlbar)\b|\b(?:ist|sind|bleibt|bleiben) [^,;.]{0,60}?\bauf [^,;.]+ (?:beschränkt|begrenzt)\b|\b(?:gestatte[tn]|erlaub(?:t|en)|duldet|dulden) (?:[\wäöüß]+ ){0,4}?(?:keine[rsnm]?|nicht)\b",
-            r"\b(?:bedarf|bedürfen)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
+            r"\b(?:bedarf|bedürfen)\b|\b(?:benötigt|benötigen|braucht|brauchen) (?:[\wäöüß]+ ){0,3}(?:genehmigung|zustimmung|einwilligung|erlaubnis|zulassung|bewilligung)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
         ],
         unless: &[],
     },

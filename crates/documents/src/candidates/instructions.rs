@@ -19,13 +19,15 @@ pub(super) fn reason(wording: &Wording, numbered: bool) -> Option<&'static str> 
     RULES.reason(&wording.text).or_else(by_number)
 }
 
-const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+const LISTS: Lists =
+    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: &[], harmless: HARMLESS, binding: BINDING };
 
 /// A numbered sentence needs fewer signs of an instruction: `Monitor security alerts.`
 const OF_NUMBERED: Lists = Lists {
     names: NAMES,
     never: NEVER,
     aside: ASIDE,
+    firm: &[],
     harmless: HARMLESS,
     binding: &[Binding {
         reason: "instruction",

@@ -11,6 +11,8 @@ pub(super) struct Lists {
     pub(super) never: &'static [&'static str],
     /// Parts of a sentence that are matched first, because they would make other parts look harmless.
     pub(super) aside: &'static [&'static str],
+    /// Parts of a sentence that bind, although a rule below would take them for harmless.
+    pub(super) firm: &'static [&'static str],
     /// Parts of a sentence that look like an obligation and are not.
     pub(super) harmless: &'static [&'static str],
     /// The rules of candidates; the first match counts.
@@ -27,10 +29,14 @@ pub(super) struct Binding {
     pub(super) unless: &'static [&'static str],
 }
 
+/// What takes the place of a part that binds.
+const FIRM: &str = " must ";
+
 /// The compiled rules of a language.
 pub(super) struct Rules {
     never: Regex,
     aside: Regex,
+    firm: Regex,
     harmless: Regex,
     binding: Vec<(&'static str, Regex, Option<Regex>)>,
 }
@@ -66,7 +72,13 @@ impl Rules {
             (one.reason, any(one.says), unless)
         };
         let binding = lists.binding.iter().map(binding).collect();
-        Self { never: any(lists.never), aside: any(lists.aside), harmless: any(lists.harmless), binding }
+        Self {
+            never: any(lists.never),
+            aside: any(lists.aside),
+            firm: any(lists.firm),
+            harmless: any(lists.harmless),
+            binding,
+        }
     }
 
     /// The rule that matches the wording.
@@ -76,6 +88,7 @@ impl Rules {
             return None;
         }
         let text = self.aside.replace_all(text, " ~ ");
+        let text = self.firm.replace_all(&text, FIRM);
         let text = self.harmless.replace_all(&text, " ~ ");
         let fits = |(_, says, unless): &&(&str, Regex, Option<Regex>)| {
             says.is_match(&text) && !unless.as_ref().is_some_and(|unless| unless.is_match(&text))

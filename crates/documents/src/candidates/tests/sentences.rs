@@ -40,6 +40,62 @@ fn letters_that_look_alike_read_alike() {
 }
 
 #[test]
+fn duties_that_look_like_an_aim_a_guess_or_a_phrase() {
+    let scan = Scan::default();
+    for sentence in [
+        "The carrier has to ensure that the crates are sealed.",
+        "Carriers need to ensure that the crates are sealed.",
+        "Insured persons are to ensure that the form is complete.",
+        "The label must clearly name the importer.",
+        "A foreign pilot must already hold a licence.",
+        "The terms must be agreed in writing.",
+        "Visitors are to follow the green line.",
+        "The seller has to offer a second date.",
+        "The caretaker is to come at once.",
+        "The guard should help the passengers.",
+        "The site should have documented exits.",
+        "The agency mandates full disclosure.",
+        "The regulator expects small life insurers to publish it.",
+        "An entry requires payment of the toll.",
+        "Such loans are subject to the capital requirements of the chapter.",
+        "A keeper may, if the vet agrees, in writing and beforehand, move a herd only if each animal is healthy.",
+        "Die Aufstellung ben\u{f6}tigt die Erlaubnis der Gemeinde.",
+        "Der Aush\u{e4}nger braucht eine Genehmigung.",
+    ] {
+        assert!(scan.judge(sentence).is_some(), "{sentence}");
+    }
+    for sentence in [
+        "The aim of the seal is to ensure that the crate is not opened.",
+        "The seal serves to ensure a tight fit.",
+        "The carrier does not have to ensure that the crates are sealed.",
+        "It must certainly be a mistake.",
+        "She must already have left.",
+        "The term shall mean each of them.",
+        "Nobody knows what is to come.",
+        "The worst is yet to come, and more is to follow.",
+        "That is all that the town has to offer.",
+        "You should see the green line.",
+        "He should have asked him.",
+        "If a signed written form is required, it is enclosed.",
+    ] {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
+fn what_users_of_a_product_can_do_is_a_function_of_it() {
+    let scan = Scan::default();
+    for sentence in
+        ["Users can export the list.", "The application can send reminders.", "Each user can choose a colour."]
+    {
+        assert_eq!(scan.judge(sentence), Some("function"), "{sentence}");
+    }
+    for sentence in ["You can export the list.", "The owner can apply for a refund.", "Users can be tired."] {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
 fn duties_without_a_word_of_duty() {
     let scan = Scan::default();
     for (sentence, reason) in [
