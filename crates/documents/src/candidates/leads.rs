@@ -93,9 +93,15 @@ impl Leads {
             Kind::Row { .. } => {}
             // Entries without a mark begin with a lower-case letter, because they continue the lead.
             Kind::Paragraph if begins_small(text) => self.is_entry = !self.open.is_empty(),
-            Kind::Paragraph if is_note(text) => self.is_entry = false,
+            Kind::Paragraph if is_note(text) || self.is_in_an_entry(block) => self.is_entry = false,
             Kind::Paragraph | Kind::Verbatim => self.interrupt(),
         }
+    }
+
+    /// Whether a paragraph belongs to the latest entry: it is indented under its mark.
+    fn is_in_an_entry(&self, block: &Block) -> bool {
+        let latest = self.open.last().and_then(|lead| lead.latest);
+        !block.goes_on && latest.is_some_and(|entry| block.indent > entry.indent)
     }
 
     fn enter_heading(&mut self) {

@@ -144,6 +144,12 @@ impl Scan {
         self.by_language(sentence).or_else(|| self.known.or_insert(by, sentence, examined))
     }
 
+    /// Whether a text is a command that the entries of a list complete: `Provide:`.
+    fn commands(&self, text: &str) -> bool {
+        let verb = text.strip_suffix(':').filter(|word| word.chars().all(char::is_alphabetic));
+        verb.is_some_and(|verb| self.reason(&format!("{verb} things"), false).is_some())
+    }
+
     /// Only by its normative language: titles and continuations of a lead without an obligation look like instructions.
     fn by_language(&self, sentence: &str) -> Option<&'static str> {
         self.known.or_insert(By::Language, sentence, || self.examined(sentence))
@@ -201,7 +207,8 @@ impl<'a> Walk<'a> {
         }
         if let Some((text, candidate)) = last {
             let sentence = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
-            self.leads.leave(block, (&text, sentence), candidate, before);
+            let binds = candidate || self.scan.commands(&text);
+            self.leads.leave(block, (&text, sentence), binds, before);
         }
         1
     }

@@ -97,6 +97,7 @@ fn siblings(marked: &str, block: &Block) -> Option<Vec<Block>> {
         kind: Kind::Item { indent, mark },
         parts: flat.parts(block, trimmed(&flat.text, start..end)),
         opens_page: block.opens_page && start == 0,
+        indent: block.indent,
         goes_on: block.goes_on && start == 0,
     };
     Some(entries.map(of).collect())

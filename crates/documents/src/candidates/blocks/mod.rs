@@ -49,6 +49,8 @@ pub(super) struct Block {
     pub(super) parts: Vec<(Range<usize>, Option<u32>)>,
     /// Whether it is the first one of its page.
     pub(super) opens_page: bool,
+    /// The indent of its first line in columns.
+    pub(super) indent: usize,
     /// Whether it continues after a list within a sentence: none of its sentences is the first of its block.
     pub(super) goes_on: bool,
 }
@@ -69,6 +71,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         page_ended: false,
         page: None,
         opens_page: false,
+        indent: 0,
         fence: None,
     };
     let mut at = 0;
@@ -91,6 +94,8 @@ struct Reader<'a> {
     page: Option<u32>,
     /// Whether the next line is the first one of its page.
     opens_page: bool,
+    /// The indent of the current line.
+    indent: usize,
     /// The closing fence of the fenced text that contains the next line.
     fence: Option<&'static str>,
 }
@@ -104,6 +109,7 @@ impl Reader<'_> {
         // A quoted paragraph is a paragraph.
         let text = line.trim_start().trim_start_matches("> ").trim();
         let indent = line.trim_end().len() - text.len();
+        self.indent = indent;
         let whole = at + indent..at + indent + text.len();
         let behind = |rest: &str| whole.end - rest.len();
         if self.fences(text) {
@@ -187,7 +193,8 @@ impl Reader<'_> {
     fn add(&mut self, kind: Kind, range: Range<usize>, belongs: impl Fn(&Block) -> bool) {
         if !self.open.as_ref().is_some_and(belongs) {
             self.end();
-            self.open = Some(Block { kind, parts: Vec::new(), opens_page: self.opens_page, goes_on: false });
+            let (opens_page, indent) = (self.opens_page, self.indent);
+            self.open = Some(Block { kind, parts: Vec::new(), opens_page, indent, goes_on: false });
         }
         if let Some(open) = &mut self.open {
             open.parts.push((range, self.page));

@@ -113,3 +113,32 @@ fn a_command_under_a_lead_is_no_entry_of_duties() {
         );
     }
 }
+
+#[test]
+fn a_paragraph_within_an_entry_does_not_end_its_list() {
+    check(
+        "The file shall contain:\n\n- a plan of the site;\n\n  It may be a sketch.\n\n- the names of the owners.\n\nIt is a file.\n\n- not of the list\n",
+        &[
+            (0, "The file shall contain:", Some("shall")),
+            (0, "a plan of the site;", ENTRY),
+            (0, "It may be a sketch.", None),
+            (0, "the names of the owners.", ENTRY),
+            (0, "It is a file.", None),
+            (0, "not of the list", None),
+        ],
+    );
+}
+
+#[test]
+fn a_bare_command_leads_its_entries() {
+    check(
+        "Provide:\n\n- a plan of the site\n- the names\n\nAccess:\n\n- the north gate\n",
+        &[
+            (0, "Provide:", None),
+            (0, "a plan of the site", ENTRY),
+            (0, "the names", ENTRY),
+            (0, "Access:", None),
+            (0, "the north gate", None),
+        ],
+    );
+}
