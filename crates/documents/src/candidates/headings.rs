@@ -49,11 +49,11 @@ pub(super) fn reason_of_paragraph(block: &Block, text: &str, scan: &Scan) -> Opt
     scan.reason(text, false).or_else(|| scan.reason(words, true).filter(|_| numbered))
 }
 
-/// A heading without the number of its clause or requirement: `3.1.1 `, `AC-5 `, `R-12: `.
+/// A heading without the number of its clause or requirement, also in bold type: `3.1.1 `, `AC-5 `, `**R-12:** `.
 pub(super) fn without_number(heading: &str) -> &str {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         pattern::own(
-            r"^(?:(?:[A-Z]{1,5}[.-]?)?\d{1,4}(?:[.-]\d{1,3})*(?:\(\d{1,3}\))?|[A-Z]{1,3}(?:[.-][A-Z0-9]{1,5}){1,3})[.:)]? +",
+            r"^(?:\*\*|__)?(?:(?:[A-Z]{1,5}[.-]?)?\d{1,4}(?:[.-]\d{1,3})*(?:\(\d{1,3}\))?|[A-Z]{1,3}(?:[.-][A-Z0-9]{1,5}){1,3})[.:)]?(?:\*\*|__)?:? +",
         )
     });
     NUMBER.find(heading).map_or(heading, |number| &heading[number.end()..])
@@ -61,7 +61,7 @@ pub(super) fn without_number(heading: &str) -> &str {
 
 /// Whether it ends like a sentence, ignoring a footnote number.
 fn ends(heading: &str) -> bool {
-    heading.trim_end_matches(|sign: char| sign.is_ascii_digit()).ends_with('.')
+    heading.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '*' | '_')).ends_with('.')
 }
 
 /// Whether a text with the layout of a heading reads like a sentence.

@@ -103,17 +103,17 @@ impl Reading {
     }
 }
 
-/// The mark of an entry. Up to three digits are an entry's number, four are a year.
+/// The mark of an entry, also in bold type. Up to three digits are an entry's number, four are a year.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(
-        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?|\\item(?:\[[^\]]*\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.))[ \t]+",
+        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?|\\item(?:\[[^\]]*\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.)|\*\*(?P<bold>\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\*\*)[ \t]+",
     )
 });
 
 /// The mark at the beginning of a line, and its length including the following white space.
 pub(super) fn mark(line: &str) -> Option<(Mark, usize)> {
     let found = MARK.captures(line)?;
-    let sign = found[0].trim_end();
+    let sign = found.name("bold").map_or(found[0].trim_end(), |bold| bold.as_str());
     let only = |numbered| Mark { first: reading(Enclosed::Bare, numbered, 0), second: None };
     let mark = match (found.name("bullet"), found.name("section")) {
         (Some(_), _) => only(Numbered::Bullet),
@@ -195,6 +195,7 @@ mod tests {
         assert_eq!(places("(xiv) text"), [(Numbered::LowerRoman, 14)]);
         assert_eq!(places("IV) text"), [(Numbered::UpperRoman, 4)]);
         assert_eq!(places("4.2.1 text"), [(Numbered::Section(3), 0)]);
+        assert_eq!(places("**(3)** text"), [(Numbered::Digits, 3)]);
         assert_eq!(mark("2024. text"), None);
     }
 

@@ -142,3 +142,16 @@ fn a_bare_command_leads_its_entries() {
         ],
     );
 }
+
+#[test]
+fn marks_in_bold_type_are_marks() {
+    check(
+        "The fund must publish:\n\n**(a)** its name;\n\n**(b)** its rules.\n\n**R-3:** Log each access.\n",
+        &[
+            (0, "The fund must publish:", Some("must")),
+            (0, "its name;", ENTRY),
+            (0, "its rules.", ENTRY),
+            (0, "**R-3:** Log each access.", Some("instruction")),
+        ],
+    );
+}

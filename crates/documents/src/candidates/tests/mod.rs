@@ -1,6 +1,7 @@
 mod inline;
 mod lists;
 mod nominal;
+mod requirements;
 mod sentences;
 mod tables;
 
