@@ -137,6 +137,13 @@ impl Scan {
         ranges.into_iter().find_map(|(at, range)| self.reason(&text[range], numbered && at == 0))
     }
 
+    /// Whether a sentence of a text is a candidate by its normative language: instructions are none. Their rules, which
+    /// need more memory than most documents, are not compiled.
+    pub(crate) fn binds(&self, text: &str) -> bool {
+        let text = headings::without_number(blocks::without_marker(text));
+        sentences::cut(text).into_iter().any(|range| self.by_language(&text[range]).is_some())
+    }
+
     /// The rule by which a sentence is a candidate; `numbered`: it has its own number before it.
     fn reason(&self, sentence: &str, numbered: bool) -> Option<&'static str> {
         let by = if numbered { By::NumberedInstruction } else { By::Instruction };

@@ -43,7 +43,7 @@ pub(crate) fn obliges(line: &str) -> bool {
 
 /// The same for labels, of which one that looks like an instruction, `Open the menu`, states none.
 pub(crate) fn label_obliges(label: &str) -> bool {
-    has_a_word_of_duty(label) && Scan::default().judge(label).is_some_and(|reason| reason != "instruction")
+    has_a_word_of_duty(label) && Scan::default().binds(label)
 }
 
 fn has_a_word_of_duty(text: &str) -> bool {
@@ -53,7 +53,7 @@ fn has_a_word_of_duty(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::obliges;
+    use super::{label_obliges, obliges};
 
     #[test]
     fn sentences_of_duty_oblige_and_names_do_not() {
@@ -65,6 +65,9 @@ mod tests {
         ] {
             assert!(obliges(line), "{line}");
         }
+        assert!(
+            label_obliges("Open the menu. It must be closed after use.") && !label_obliges("Open the menu to go on.")
+        );
         for line in ["Policy 4.1", "This copy is not controlled.", "ACME 2024. All rights reserved."] {
             assert!(!obliges(line), "{line}");
         }
