@@ -110,7 +110,8 @@ const HARMLESS: &[&str] = &[
     r"\b(?:had|have had|having had|would have|might have|may have|could have|used|seems?|appears?|happens?|likely) to\b|\bwould (?:be|have been) (?:<bound>|necessary|needed)\b",
     r"\b(?:was|were|had been|have been|has been|been|got) (?:<adv>)(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|to)\b",
     // "where required" is not an obligation.
-    r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,5}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
+    r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,3}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
+    r"\b(?:if|when|whenever|where|wherever|whether|unless)(?: \w+){0,6}? (?:is|are) <adv>(?:required|necessary|needed),",
     r"\bas (?:may be|is|are) (?:required|necessary|appropriate)\b",
     // Definitions and formulas.
     r"\bshall (?:also )?(?:mean|denote|have the (?:same )?meanings?|be (?:construed|interpreted|understood|read) as|be (?:cited|referred to) as)\b",
@@ -238,7 +239,7 @@ const BINDING: &[Binding] = &[
         reason: "should",
         says: &[
             r"\bshould(?:n't)?\b|\b(?:is|are) (?:strongly |highly )?(?:recommended|advised|encouraged|urged)\b|\brecommends? that\b",
-            r"\b(?:is|are) <adv>expected to\b|\b(?:is|are) expected of\b|\bexpects? (?:that )?(?:[\w-]+ ){0,4}?<actor>\b|\b(?:we|regulator|authority|commission) expects?\b",
+            r"\b(?:is|are) <adv>expected to\b|\b(?:is|are) expected of\b|\bexpects? (?:all |the |each |every |that )?<actor>\b|\bexpects? (?:[\w-]+ ){1,4}?<actor> to\b|\b(?:we|regulator|authority|commission) expects?\b",
         ],
         unless: &[],
     },

@@ -57,6 +57,7 @@ fn duties_that_look_like_an_aim_a_guess_or_a_phrase() {
         "The agency mandates full disclosure.",
         "The regulator expects small life insurers to publish it.",
         "An entry requires payment of the toll.",
+        "Carriers such as ferries and barges are required to carry a raft.",
         "Such loans are subject to the capital requirements of the chapter.",
         "A keeper may, if the vet agrees, in writing and beforehand, move a herd only if each animal is healthy.",
         "Die Aufstellung ben\u{f6}tigt die Erlaubnis der Gemeinde.",
