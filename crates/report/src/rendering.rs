@@ -7,7 +7,7 @@ use crate::{
     headline::{self, Recorded},
 };
 use plumbline_engine::{
-    Change, FileWrite, Product, REPORT, RecordedRequirement, Run, SystemStatements, apply_requirement_changes,
+    Change, FileWrite, JobExit, Product, REPORT, RecordedRequirement, Run, SystemStatements, apply_requirement_changes,
 };
 use plumbline_tools::{
     Workspace, WorkspaceError,
@@ -38,7 +38,7 @@ impl Rendering {
         no_sources: &[String],
     ) -> Result<Self, WorkspaceError> {
         let mut rendering = Self::default();
-        if !changes.iter().any(|change| matches!(change, Change::Exited(_))) || !run.ends() {
+        if !changes.iter().any(|change| matches!(change, Change::Exited(_))) || !run.exit().is_some_and(JobExit::ends) {
             return Ok(rendering);
         }
         let mut recorded = Vec::new();
@@ -56,8 +56,8 @@ impl Rendering {
                 job_id: run.job().id,
                 prompt: &run.job().prompt,
                 headline: rendering.headline(),
-                passages: run.passages().filter(|_| run.asks_for_coverage()).collect(),
-                result: run.result(),
+                passages: run.passages().filter(|_| run.settings().coverage.is_some()).collect(),
+                result: run.exit().and_then(JobExit::result),
                 no_sources,
                 recorded: &recorded,
                 changes,
@@ -83,8 +83,8 @@ impl Rendering {
         let not_quoted: Vec<&str> = not_quoted.map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
         self.told = Some(SystemStatements {
-            headline: headline::headline(&figures, &recorded, &not_quoted, run.delivered()),
-            decided: decided(run.passages().filter(|_| run.asks_for_coverage())),
+            headline: headline::headline(&figures, &recorded, &not_quoted, run.exit().map_or(0, JobExit::delivered)),
+            decided: decided(run.passages().filter(|_| run.settings().coverage.is_some())),
             counts: headline::counts(&figures, &recorded),
         });
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     FinishReason, MessageKind, MessageRef, ModelSettings, Purpose, Reply, RequestRecord, Retry, Run, Stage,
-    phase::{opening, todo_list},
+    phase::{opening, todo_list, transition::system_text},
 };
 use chrono::{DateTime, Utc};
 
@@ -120,7 +120,7 @@ impl Run {
 
     /// The bound of a request: the configured threshold, or the window minus the answer, if smaller.
     fn threshold(&self) -> u32 {
-        let model = self.model_for(self.turn_purpose());
+        let model = self.model_for(self.state.phase.kind.purpose());
         let window = model.context_window.saturating_sub(model.max_output_tokens);
         self.settings.limits.context_threshold_tokens.min(window)
     }
@@ -217,7 +217,7 @@ impl Run {
              and in the todo list."
                 .to_string()
         });
-        let system = self.system_text(now);
+        let system = system_text(self, now);
         let system_seq = self.conversation.say(&mut self.step, MessageKind::System, system);
         let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
         let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(self));

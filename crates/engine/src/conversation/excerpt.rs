@@ -3,6 +3,9 @@
 
 use crate::Settings;
 
+/// No tokenizer puts more bytes than this into a token, on average over an answer.
+pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
+
 impl Settings {
     pub(crate) fn count(&self, text: &str) -> u32 {
         (self.count_tokens)(text)
@@ -13,6 +16,12 @@ impl Settings {
         let most = self.limits.max_tool_result_tokens;
         // A token is at least one byte, so short texts need no counting.
         text.len() <= most as usize || self.count(text) <= most
+    }
+
+    /// Tokens of a result as added to the conversation.
+    pub(crate) fn tokens_shown(&self, content: &str) -> u32 {
+        let most = self.limits.max_tool_result_tokens;
+        if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
     }
 
     /// Head and tail of a text, with a line between them that names the path of the whole. At about four bytes per

@@ -9,6 +9,7 @@ mod message;
 mod room;
 
 pub(crate) use context::Conversation;
+pub(crate) use excerpt::MAX_BYTES_A_TOKEN;
 pub use history::{History, MessageRef, ToolCallRef};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
 pub use room::Room;

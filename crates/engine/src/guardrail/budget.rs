@@ -1,17 +1,16 @@
 //! Budgets: hard limits of a job. A used-up budget pauses the job with the reason, without losing work (lesson 15); the
 //! job continues when the budget is raised.
 
-use crate::{JobExit, Run};
+use crate::{JobExit, Limits, Retry, Totals};
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why the job may not make another request, if it may not. Time is checked by [`deadline_passed`].
-pub(crate) fn used_up(run: &Run) -> Option<String> {
-    limit_used_up(run).map(|(_, reason)| reason)
+pub(crate) fn used_up(limits: &Limits, totals: &Totals) -> Option<String> {
+    limit_used_up(limits, totals).map(|(_, reason)| reason)
 }
 
 /// The limit that is used up: its name in `limits`, and the sentence.
-pub(crate) fn limit_used_up(run: &Run) -> Option<(&'static str, String)> {
-    let (limits, totals) = (&run.settings.limits, &run.state.totals);
+pub(crate) fn limit_used_up(limits: &Limits, totals: &Totals) -> Option<(&'static str, String)> {
     if totals.requests >= i64::from(limits.max_iterations) {
         return Some(("max_iterations", format!("limit of {} iterations reached", limits.max_iterations)));
     }
@@ -37,20 +36,20 @@ fn dollars(microusd: i64) -> String {
 }
 
 /// The pause for a budget. If the model only fails, its last error is appended to the budget that the failures used up.
-pub(crate) fn pause(run: &Run, reason: &str) -> JobExit {
-    let failing = run.state.retry.last_error.as_ref();
-    let failing = failing.map(|error| format!("; the last request failed: {error}")).unwrap_or_default();
+pub(crate) fn pause(retry: &Retry, reason: &str) -> JobExit {
+    let failing =
+        retry.last_error.as_ref().map(|error| format!("; the last request failed: {error}")).unwrap_or_default();
     JobExit::Paused { reason: format!("{reason}{failing}") }
 }
 
 /// Why the job must stop now, if its deadline has passed.
-pub(crate) fn deadline_passed(run: &Run, now: DateTime<Utc>) -> Option<String> {
-    let seconds = run.settings.limits.deadline_s?;
-    deadline(run).filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
+pub(crate) fn deadline_passed(limits: &Limits, deadline: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<String> {
+    let seconds = limits.deadline_s?;
+    deadline.filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
 }
 
-/// The job's deadline, if it has one. Time spent waiting for people does not count.
-pub(crate) fn deadline(run: &Run) -> Option<DateTime<Utc>> {
-    let seconds = i64::try_from(run.settings.limits.deadline_s?).ok()?.checked_add(run.waited_s)?;
-    run.state.started_at.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+/// The deadline of a job, if it has one. Time spent waiting for people does not count.
+pub(crate) fn deadline(limits: &Limits, started_at: DateTime<Utc>, waited_s: i64) -> Option<DateTime<Utc>> {
+    let seconds = i64::try_from(limits.deadline_s?).ok()?.checked_add(waited_s)?;
+    started_at.checked_add_signed(TimeDelta::try_seconds(seconds)?)
 }

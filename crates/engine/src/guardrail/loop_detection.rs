@@ -78,6 +78,13 @@ impl Guards {
         ))
     }
 
+    /// Why the phase is planned again, if as many turns as this brought no progress.
+    pub(crate) fn idle_too_long(&self, bound: u32) -> Option<String> {
+        let turns = self.idle_turns;
+        (turns >= bound)
+            .then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
+    }
+
     /// Counts a phase that has ended; returns whether it is a completed phase of work.
     pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome, kind: PhaseKind) -> bool {
         match (outcome, kind) {

@@ -1,7 +1,7 @@
 //! Todos and their passages: which are open, and the todos that the system adds for remaining passages.
 
 use super::{Ledger, Passage, PassageState};
-use crate::{PhaseKind, PlannedTodo, Run, Todo, TodoPlan, phase::number_list::as_list};
+use crate::{PlannedTodo, Todo, TodoPlan, phase::number_list::as_list};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum passages that a todo of the system names: as many as a phase of work reads at once.
@@ -39,31 +39,17 @@ impl Ledger {
         let open = self.all().filter(|passage| passage.is_left(self.records));
         open.filter(|passage| all || behind(passage)).map(|passage| passage.number).collect()
     }
-}
 
-impl Run {
-    /// Whether the first attempt to close a todo is refused while passages that it names are open.
-    pub(crate) fn holds_todos_to_passages(&self) -> bool {
-        self.settings.coverage.is_some() && self.state.phase.kind == PhaseKind::Tactical
-    }
-
-    /// Inserts todos for skipped passages before those of a list that names none of them; returns the passages they are
-    /// for.
-    pub(crate) fn add_follow_ups(&self, plan: &mut TodoPlan) -> BTreeSet<i32> {
-        let worked = usize::try_from(self.state.phase.completed).unwrap_or(0);
-        if self.settings.coverage.is_none() || worked == 0 {
-            return BTreeSet::new();
-        }
-        let is_last = self.workspace.plan().len() <= worked + 1;
-        let left = self.ledger.skipped_passages(is_last);
+    /// Inserts todos for skipped passages before those of a list that names none of them, as far as there is room for
+    /// more todos; returns the passages they are for.
+    pub(crate) fn add_follow_ups(&self, plan: &mut TodoPlan, is_last: bool, room: usize) -> BTreeSet<i32> {
+        let left = self.skipped_passages(is_last);
         if plan.todos.iter().any(|todo| !todo.passages.is_disjoint(&left)) {
             return BTreeSet::new();
         }
-        let records = self.ledger.records();
-        let room = self.settings.phases.max_todos.saturating_sub(plan.todos.len());
         let left: Vec<i32> = left.into_iter().take(room * PASSAGES_A_TODO).collect();
         let added =
-            left.chunks(PASSAGES_A_TODO).map(|passages| follow_up(&passages.iter().copied().collect(), records));
+            left.chunks(PASSAGES_A_TODO).map(|passages| follow_up(&passages.iter().copied().collect(), self.records));
         plan.todos.splice(0..0, added.collect::<Vec<_>>());
         left.into_iter().collect()
     }

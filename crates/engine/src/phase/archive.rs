@@ -1,7 +1,10 @@
 //! Writes the two YAML views of todo lists. Strings are written as JSON strings, which YAML reads unchanged, so that
 //! no user text can alter the structure (lesson 76).
 
-use crate::{PhaseKind, Todo, TodoPlan, phase::number_list::as_list};
+use crate::{
+    PhaseKind, PhaseState, Todo, TodoPlan,
+    phase::{Todos, number_list::as_list},
+};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -23,15 +26,19 @@ pub(crate) fn todo_plan(plan: &TodoPlan) -> String {
 
 /// The content of `archive/phase_<n>.yaml` for a phase that ended.
 pub(crate) struct Archive<'a> {
-    pub(crate) number: i32,
-    pub(crate) kind: PhaseKind,
-    pub(crate) name: &'a str,
-    pub(crate) outcome: &'a str,
-    pub(crate) issue: Option<&'a str>,
-    pub(crate) todos: &'a [Todo],
+    number: i32,
+    kind: PhaseKind,
+    name: &'a str,
+    outcome: &'a str,
+    issue: Option<&'a str>,
+    todos: &'a [Todo],
 }
 
-impl Archive<'_> {
+impl<'a> Archive<'a> {
+    pub(crate) fn of(phase: &'a PhaseState, todos: &'a Todos, outcome: &'a str, issue: Option<&'a str>) -> Self {
+        Self { number: phase.number, kind: phase.kind, name: &phase.name, outcome, issue, todos: todos.all() }
+    }
+
     pub(crate) fn render(&self) -> String {
         let mut out = String::new();
         line(&mut out, format_args!("phase: {}", quoted(self.name)));

@@ -17,10 +17,12 @@ pub(crate) mod workspace_summary;
 pub use next_phase::NextPhase;
 pub use opening::WAITING;
 pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
+pub(crate) use system_todo::{SystemTodos, close_answered};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
 pub(crate) use todos::Todos;
 pub use work::{Work, Worked};
 
+use crate::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// The two kinds of phase; they differ in tools, prompt and todo list, not in the loop.
@@ -39,6 +41,14 @@ impl PhaseKind {
         match self {
             Self::Strategic => "strategic",
             Self::Tactical => "tactical",
+        }
+    }
+
+    /// The purpose of its turns.
+    pub(crate) fn purpose(self) -> Purpose {
+        match self {
+            Self::Strategic => Purpose::Strategic,
+            Self::Tactical => Purpose::Tactical,
         }
     }
 }

@@ -3,8 +3,12 @@
 //! A todo that the rows already answer costs no request: the system closes it, with a note, as soon as it is current.
 
 use crate::{
-    OwedFile, PhaseKind, PhaseOutcome, Run, Todo, TodoStatus,
-    phase::plan::{self, PlannedState},
+    Opening, PhaseKind, PhaseOutcome, Run, Settings, State, Todo, TodoStatus,
+    phase::{
+        Todos,
+        plan::{self, PlannedState},
+    },
+    run::{Deliverables, Workspace},
     tools::todo_complete,
 };
 use serde::{Deserialize, Serialize};
@@ -88,56 +92,61 @@ impl From<&str> for SystemTodo {
     }
 }
 
-impl Run {
-    /// The todos of the strategic phase that opens.
-    pub(crate) fn strategic_todos(&self) -> Vec<Todo> {
-        let text = |todo: &SystemTodo| match (todo.answered_by, self.missing_deliverables()) {
+impl StrategicTodos {
+    /// Those of a phase that is opened for this reason.
+    fn of(&self, opening: Opening) -> &[SystemTodo] {
+        match opening {
+            Opening::Initial => &self.initial,
+            Opening::Transition | Opening::Work => &self.transition,
+            Opening::Final => &self.r#final,
+            Opening::Rewound => &self.rewound,
+            Opening::Feedback => &self.feedback,
+        }
+    }
+}
+
+/// The system's todos of the current phase, and the parts of the job's state that may answer them.
+pub(crate) struct SystemTodos<'a> {
+    settings: &'a Settings,
+    state: &'a State,
+    workspace: &'a Workspace,
+    deliverables: Deliverables<'a>,
+}
+
+impl<'a> SystemTodos<'a> {
+    pub(crate) fn of(run: &'a Run) -> Self {
+        Self { settings: &run.settings, state: &run.state, workspace: &run.workspace, deliverables: run.deliverables() }
+    }
+
+    fn list(&self) -> &'a [SystemTodo] {
+        self.settings.prompts.todos.of(self.state.phase.opening)
+    }
+
+    fn get(&self, todo: &Todo) -> Option<&'a SystemTodo> {
+        self.list().get(usize::try_from(todo.position - 1).ok()?)
+    }
+
+    /// The list of a strategic phase that opens.
+    pub(crate) fn opened(&self) -> Vec<Todo> {
+        let text = |todo: &SystemTodo| match (todo.answered_by, self.deliverables.missing()) {
             (Some(AnsweredBy::Deliverables), missing) if !missing.is_empty() => {
                 format!("{}: {}", todo.content, missing.join(", "))
             }
             _ => todo.content.clone(),
         };
-        (1..).zip(self.system_todos()).map(|(position, todo)| Todo::pending(position, text(todo))).collect()
+        (1..).zip(self.list()).map(|(position, todo)| Todo::pending(position, text(todo))).collect()
     }
 
-    fn system_todos(&self) -> &[SystemTodo] {
-        use crate::Opening;
-        let todos = &self.settings.prompts.todos;
-        match self.state.phase.opening {
-            Opening::Initial => &todos.initial,
-            Opening::Transition | Opening::Work => &todos.transition,
-            Opening::Final => &todos.r#final,
-            Opening::Rewound => &todos.rewound,
-            Opening::Feedback => &todos.feedback,
-        }
-    }
-
-    /// Closes todos that are current and already answered; never the last todo of a phase, since it ends the phase.
-    /// Returns the notes, each with the todo's number.
-    pub(crate) fn close_answered(&mut self) -> Vec<(i32, String)> {
-        let mut closed = Vec::new();
-        while let Some((position, content, note)) = self.answered() {
-            self.todos.move_on(&mut self.step, position, Some(note.clone()));
-            todo_complete::note_progress(self, &content, Some(&note));
-            closed.push((position, note));
-        }
-        closed
-    }
-
-    /// The current todo, if the state answers it, with the answer.
-    fn answered(&self) -> Option<(i32, String, String)> {
+    /// The answer to the current todo of these, if the state has it.
+    fn answered(&self, todos: &Todos) -> Option<(i32, String, String)> {
         if self.state.phase.kind != PhaseKind::Strategic {
             return None;
         }
-        let todo = self.todos.current()?;
-        let by = self.system_todo(todo)?.answered_by?;
-        let is_last = !self.todos.all().iter().any(|other| other.status == TodoStatus::Pending);
+        let todo = todos.current()?;
+        let by = self.get(todo)?.answered_by?;
+        let is_last = !todos.all().iter().any(|other| other.status == TodoStatus::Pending);
         let note = self.answer_of(by).filter(|_| !is_last)?;
         Some((todo.position, todo.content.clone(), note))
-    }
-
-    fn system_todo(&self, todo: &Todo) -> Option<&SystemTodo> {
-        self.system_todos().get(usize::try_from(todo.position - 1).ok()?)
     }
 
     /// Checks whether a system todo has what it needs to be closed.
@@ -146,7 +155,7 @@ impl Run {
     /// What it lacks, as a sentence.
     pub(crate) fn check_needs(&self, todo: &Todo) -> Result<(), String> {
         let needs = match self.state.phase.kind {
-            PhaseKind::Strategic => self.system_todo(todo).and_then(|todo| todo.needs),
+            PhaseKind::Strategic => self.get(todo).and_then(|todo| todo.needs),
             PhaseKind::Tactical => None,
         };
         match needs {
@@ -175,7 +184,8 @@ impl Run {
     /// Whether the phase has a tool for it.
     fn can_meet(&self, needs: AnsweredBy) -> bool {
         let writes = |name: &str| matches!(name, "write_plan" | "write_file");
-        needs != AnsweredBy::PlannedPhases || self.bound(PhaseKind::Strategic).any(|tool| writes(&tool.name))
+        needs != AnsweredBy::PlannedPhases
+            || self.settings.bound_with(PhaseKind::Strategic, &self.state.loaded_tools).any(|tool| writes(&tool.name))
     }
 
     fn answer_of(&self, by: AnsweredBy) -> Option<String> {
@@ -199,22 +209,21 @@ impl Run {
             }
             AnsweredBy::Deliverables => {
                 let results = self.workspace.results().count();
-                let nothing_is_missing = self.missing_deliverables().is_empty() && results > 0;
+                let nothing_is_missing = self.deliverables.missing().is_empty() && results > 0;
                 nothing_is_missing.then(|| format!("nothing that is owed is missing; output/ has {results} files"))
             }
         }
     }
+}
 
-    /// The deliverables that this type of job requires and that are missing, or have no real content.
-    pub(crate) fn missing_deliverables(&self) -> Vec<&str> {
-        let owed = self.settings.owed.files.iter();
-        let missing = owed.filter(|owed| owed.required && !self.is_delivered(owed));
-        missing.map(|owed| owed.path.as_str()).collect()
+/// Closes todos that are current and already answered; never the last todo of a phase, since it ends the phase. Returns
+/// the notes, each with the todo's number.
+pub(crate) fn close_answered(run: &mut Run) -> Vec<(i32, String)> {
+    let mut closed = Vec::new();
+    while let Some((position, content, note)) = SystemTodos::of(run).answered(&run.todos) {
+        run.todos.move_on(&mut run.step, position, Some(note.clone()));
+        todo_complete::note_progress(run, &content, Some(&note));
+        closed.push((position, note));
     }
-
-    /// Whether a required file exists with real content, or will exist because the system renders it.
-    pub(crate) fn is_delivered(&self, owed: &OwedFile) -> bool {
-        self.will_render(&owed.path)
-            || self.workspace.files().get(&owed.path).is_some_and(|file| owed.has_schema || !file.placeholder)
-    }
+    closed
 }

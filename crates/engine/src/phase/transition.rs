@@ -5,7 +5,9 @@ use crate::{
     Change, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, Opening, PhaseEffects, PhaseKind,
     PhaseOutcome, PlannedTodo, Product, Run, TodoPlan, Work, Worked,
     phase::{
+        SystemTodos,
         archive::{self, Archive},
+        close_answered,
         next_phase::NextPhase,
         opening, workspace_summary,
     },
@@ -21,14 +23,14 @@ impl Run {
     pub(crate) fn close_phase(&mut self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let number = self.state.phase.number;
         self.todos.abandon_open(&mut self.step);
-        let text = self.archive_note(outcome, issue);
+        let text = Archive::of(&self.state.phase, &self.todos, outcome.as_str(), issue).render();
         if self.settings.phases.archive_on_transition {
             let path = format!("archive/phase_{number}.yaml");
             self.record_product(Product::WriteFile(FileWrite::text(path, text.clone())));
         }
         self.step.push(Change::PhaseClosed { number, outcome });
         if self.state.phase.kind == PhaseKind::Tactical {
-            self.note_worked(outcome, issue);
+            self.state.worked = Some(Worked::of(&self.state.phase, &self.todos, outcome, issue));
             let summary = workspace_summary::render(self);
             self.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", summary)));
         }
@@ -36,19 +38,6 @@ impl Run {
             self.drop_todo_file();
         }
         text
-    }
-
-    fn note_worked(&mut self, outcome: PhaseOutcome, issue: Option<&str>) {
-        let phase = &self.state.phase;
-        let closed = self.todos.completed();
-        self.state.worked = Some(Worked {
-            number: phase.number,
-            name: phase.name.clone(),
-            outcome,
-            closed,
-            todos: self.todos.all().len(),
-            issue: issue.map(str::to_owned),
-        });
     }
 
     /// Deletes `todos.yaml` if its list is obsolete: abandoned, or never begun. The archive keeps it.
@@ -62,11 +51,8 @@ impl Run {
     /// reason, for readers of the folder.
     pub(crate) fn record_failure(&mut self, error: &JobError) {
         if self.state.phase.number > 0 && self.settings.phases.archive_on_transition {
-            let phase = &self.state.phase;
-            let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
-            let outcome = "failed";
-            let text =
-                Archive { number, kind, name, outcome, issue: Some(&error.message), todos: self.todos.all() }.render();
+            let (phase, issue) = (&self.state.phase, Some(error.message.as_str()));
+            let (number, text) = (phase.number, Archive::of(phase, &self.todos, "failed", issue).render());
             self.record_product(Product::WriteFile(FileWrite::text(format!("archive/phase_{number}.yaml"), text)));
         }
         self.drop_todo_file();
@@ -80,7 +66,7 @@ impl Run {
     pub(crate) fn fail_at_the_end(&mut self, error: JobError, now: DateTime<Utc>) {
         self.record_failure(&error);
         let outcome = PhaseOutcome::Forced;
-        let note = self.archive_note(outcome, Some(&error.message));
+        let note = Archive::of(&self.state.phase, &self.todos, outcome.as_str(), Some(&error.message)).render();
         self.step.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let next = NextPhase { failed: Some(error.message.clone()), ..NextPhase::strategic(Opening::Rewound) };
@@ -102,13 +88,6 @@ impl Run {
         }
     }
 
-    /// The note about the current phase after its end.
-    pub(crate) fn archive_note(&self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
-        let phase = &self.state.phase;
-        let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
-        Archive { number, kind, name, outcome: outcome.as_str(), issue, todos: self.todos.all() }.render()
-    }
-
     /// Opens a phase. `note` is the archive note of the previous one.
     pub(crate) fn open_phase(&mut self, next: NextPhase, note: Option<String>, now: DateTime<Utc>) {
         self.restore_primary_model();
@@ -118,14 +97,14 @@ impl Run {
         let (number, kind, name) = (phase.number, phase.kind, phase.name.clone());
         self.step.push(Change::PhaseOpened { number, kind, name });
         // Todos written for a phase that will not come are replaced by the system's own.
-        let own = (kind == PhaseKind::Strategic).then(|| self.strategic_todos());
+        let own = (kind == PhaseKind::Strategic).then(|| SystemTodos::of(self).opened());
         self.todos.begin(&mut self.step, number, own);
         self.state.work = Work::default();
         self.state.effects = PhaseEffects::begin(&self.ledger, self.state.phase.opening);
-        let closed = self.close_answered();
-        let system = self.system_text(now);
+        let closed = close_answered(self);
+        let system = system_text(self, now);
         let system_seq = self.conversation.say(&mut self.step, MessageKind::System, system);
-        let left_out = self.take_left_out();
+        let left_out = self.state.take_left_out();
         let opening = opening::opening(self, &next, &closed, left_out, note.as_deref());
         self.state.shows_untrusted |= opening::shows_documents(self);
         let opening_seq = self.conversation.say(&mut self.step, MessageKind::Opening, opening);
@@ -138,21 +117,20 @@ impl Run {
         (guards.idle_turns, guards.compactions_of_todo, guards.phase_has_results) = (0, 0, false);
         guards.repeats.clear();
     }
+}
 
-    /// Layer 1: the phase's prompt, the instructions, the job and the current `workspace.md`. The text common to all
-    /// jobs of a type comes first, so that a provider's prompt cache serves it to all of them.
-    pub(crate) fn system_text(&self, now: DateTime<Utc>) -> String {
-        let workspace = if self.workspace.memory().workspace.trim().is_empty() {
-            "(empty)".to_string()
-        } else {
-            self.settings.shown(&self.workspace.memory().workspace, "workspace.md")
-        };
-        format!(
-            "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",
-            self.settings.beginning(self.state.phase.kind),
-            // Day granularity, so that a prompt cache stays valid (lesson 30).
-            now.format("%Y-%m-%d"),
-            self.job.prompt.trim(),
-        )
-    }
+/// Layer 1: the phase's prompt, the instructions, the job and the current `workspace.md`. The text common to all jobs of
+/// a type comes first, so that a provider's prompt cache serves it to all of them.
+pub(crate) fn system_text(run: &Run, now: DateTime<Utc>) -> String {
+    let workspace = match run.workspace.memory().workspace.trim() {
+        "" => "(empty)".to_string(),
+        text => run.settings.shown(text, "workspace.md"),
+    };
+    format!(
+        "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",
+        run.settings.beginning(run.state.phase.kind),
+        // Day granularity, so that a prompt cache stays valid (lesson 30).
+        now.format("%Y-%m-%d"),
+        run.job.prompt.trim(),
+    )
 }

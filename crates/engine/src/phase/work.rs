@@ -1,8 +1,9 @@
 //! Results of work, counted from the products of tools and never from the model's statements.
 
 use crate::{
-    PhaseOutcome, Product,
+    PhaseOutcome, PhaseState, Product,
     guardrail::{fingerprint, loop_detection},
+    phase::Todos,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -60,6 +61,14 @@ pub struct Worked {
     /// Why it was abandoned, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
+}
+
+impl Worked {
+    /// The phase as it ends.
+    pub(crate) fn of(phase: &PhaseState, todos: &Todos, outcome: PhaseOutcome, issue: Option<&str>) -> Self {
+        let (number, name, issue) = (phase.number, phase.name.clone(), issue.map(str::to_owned));
+        Self { number, name, outcome, closed: todos.completed(), todos: todos.all().len(), issue }
+    }
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -109,34 +109,9 @@ impl AnswerCalls {
 }
 
 impl Run {
-    /// The progress of the current calls.
-    ///
-    /// # Panics
-    /// If there are no current calls, which is a defect of the caller.
-    pub(crate) fn progress_of_calls(&mut self) -> &mut CallProgress {
-        match &mut self.state.stage {
-            Stage::Tools { calls, .. } => calls,
-            other @ (Stage::Intake
-            | Stage::Prepare { .. }
-            | Stage::Model
-            | Stage::Summary { .. }
-            | Stage::Review { .. }) => {
-                unreachable!("no calls are at hand in {other:?}")
-            }
-        }
-    }
-
-    /// The same, read-only; none in another stage.
-    pub(crate) fn calls_at_hand(&self) -> Option<&CallProgress> {
-        match &self.state.stage {
-            Stage::Tools { calls, .. } => Some(calls),
-            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => None,
-        }
-    }
-
     /// The calls that the outside executes or checks now, in order.
     pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &AnswerCall> {
-        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+        let at = self.state.stage.next_call();
         self.calls.from(at).iter().take(self.calls.waiting).map(AsRef::as_ref)
     }
 
@@ -150,7 +125,7 @@ impl Run {
             (call, parsed)
         }));
         (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
-        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+        let at = self.state.stage.next_call();
         match self.calls.get(at).map(|first| self.fate(at, &first)) {
             // A call that must not be repeated is dispatched first, and the dispatch must be committed.
             Some(Fate::Outside) if self.is_unsafe(at) && !dispatched => {
@@ -198,12 +173,12 @@ impl Run {
     pub(crate) fn commits_before_calls(&self) -> bool {
         let is_external =
             |item: &AnswerCall| self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler == Handler::External);
-        let dispatched = self.calls_at_hand().is_some_and(|calls| calls.dispatched);
+        let dispatched = self.state.stage.calls().is_some_and(|calls| calls.dispatched);
         !self.calls.committed && (dispatched || (self.calls.check.is_none() && self.waiting_calls().any(is_external)))
     }
 
     /// Whether a call has been dispatched, and must be made before the job is released, or else it would be in doubt.
     pub fn has_dispatched(&self) -> bool {
-        self.calls.committed && !self.calls.in_doubt && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
+        self.calls.committed && !self.calls.in_doubt && self.state.stage.calls().is_some_and(|calls| calls.dispatched)
     }
 }

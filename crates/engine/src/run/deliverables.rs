@@ -1,7 +1,8 @@
 //! The system's deliverables, in the step that ends the job or puts it into review: lists from rows for a job that
 //! records requirements, a report for one with documents.
 
-use crate::{Change, JobExit, Product, Run, Settings, Stage};
+use super::Workspace;
+use crate::{Change, FileMeta, JobExit, OwedFile, Product, Run, Settings, Stage};
 use serde_json::Value;
 
 /// The lists of all requirements that the system renders.
@@ -34,46 +35,50 @@ impl Settings {
     }
 }
 
+/// The files that a job owes, and those that the system renders for it when it ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Deliverables<'a> {
+    settings: &'a Settings,
+    workspace: &'a Workspace,
+    /// Whether a requirement is recorded.
+    records: bool,
+}
+
+impl<'a> Deliverables<'a> {
+    /// Whether the system renders this file when the job ends.
+    pub(crate) fn will_render(&self, path: &str) -> bool {
+        let lists = self.records && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
+        lists || (path == REPORT && !self.workspace.sources().is_empty())
+    }
+
+    /// Whether a required file exists with real content, or will exist because the system renders it.
+    pub(crate) fn is_delivered(&self, owed: &OwedFile) -> bool {
+        let has_content = |file: &FileMeta| owed.has_schema || !file.placeholder;
+        self.will_render(&owed.path) || self.workspace.files().get(&owed.path).is_some_and(has_content)
+    }
+
+    /// The deliverables that this type of job requires and that are missing, or have no real content.
+    pub(crate) fn missing(&self) -> Vec<&'a str> {
+        let owed = self.settings.owed.files.iter();
+        let missing = owed.filter(|owed| owed.required && !self.is_delivered(owed));
+        missing.map(|owed| owed.path.as_str()).collect()
+    }
+}
+
 impl Run {
+    pub(crate) fn deliverables(&self) -> Deliverables<'_> {
+        Deliverables { settings: &self.settings, workspace: &self.workspace, records: self.requirements() > 0 }
+    }
+
     /// Whether the exit just decided is one for which the system renders the job's requirements: it is completed, in
     /// review or failed, and its type records requirements.
     pub fn renders(&self) -> bool {
-        self.ends() && self.settings.records_requirements()
+        self.exit.as_ref().is_some_and(JobExit::ends) && self.settings.records_requirements()
     }
 
     /// Whether it is one for which the system writes the report: the same exits, of a job with documents.
     pub fn reports(&self) -> bool {
-        self.ends() && !self.workspace.sources().is_empty()
-    }
-
-    /// Whether the exit just decided ends the job.
-    pub fn ends(&self) -> bool {
-        matches!(self.exit, Some(JobExit::Completed { .. } | JobExit::Review { .. } | JobExit::Failed(_)))
-    }
-
-    /// Whether the system renders this file when the job ends.
-    pub(crate) fn will_render(&self, path: &str) -> bool {
-        let lists =
-            self.requirements() > 0 && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
-        lists || (path == REPORT && !self.workspace.sources().is_empty())
-    }
-
-    /// The result of the exit just decided.
-    pub fn result(&self) -> Option<&Value> {
-        match &self.exit {
-            Some(JobExit::Completed { result } | JobExit::Review { result, .. }) => Some(result),
-            _ => None,
-        }
-    }
-
-    /// How many files it names.
-    pub fn delivered(&self) -> usize {
-        self.result().and_then(|result| result["deliverables"].as_array()).map_or(0, Vec::len)
-    }
-
-    /// Whether its type asks how much of the documents was answered.
-    pub fn asks_for_coverage(&self) -> bool {
-        self.settings.coverage.is_some()
+        self.exit.as_ref().is_some_and(JobExit::ends) && !self.workspace.sources().is_empty()
     }
 
     /// Adds the system's products to the changes of the job's exit, their files to the deliverables of its result, and

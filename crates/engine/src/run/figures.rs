@@ -1,7 +1,7 @@
 //! The figures of a job's result and headline that the run knows.
 
 use crate::{
-    Product, Run, Source, Verdict,
+    JobExit, Product, Run, Source, Verdict,
     ledger::{Counts, Covered},
 };
 use serde::{Deserialize, Serialize};
@@ -80,10 +80,14 @@ impl Run {
             sentences_quoted: covered.sentences_quoted,
             sentences_not_judged: covered.sentences_not_judged,
             undecoded: self.workspace.sources().iter().filter(undecoded).count(),
-            quotes_found: self.result().and_then(|result| result["counts"]["quotes_checked"].as_u64()).unwrap_or(0),
+            quotes_found: self.exit.as_ref().and_then(JobExit::result).map_or(0, quotes_checked),
             judged: self.settings.judges_requirements().then_some(self.state.judged),
         }
     }
+}
+
+fn quotes_checked(result: &Value) -> u64 {
+    result["counts"]["quotes_checked"].as_u64().unwrap_or(0)
 }
 
 impl Judged {

@@ -14,6 +14,7 @@ mod workspace;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
+pub(crate) use deliverables::Deliverables;
 pub use deliverables::{CANDIDATE_LIST, REPORT, REQUIREMENT_LISTS, SystemStatements, is_recorder};
 pub use figures::{Figures, Judged};
 pub use given_rows::{Given, GivenRow};
@@ -52,8 +53,7 @@ pub struct Run {
     pub(crate) feedback: Vec<Feedback>,
     /// People's decisions on its calls that have no outcome yet.
     pub(crate) approvals: Approvals,
-    /// Seconds that it has waited for people since its start.
-    pub(crate) waited_s: i64,
+    pub(crate) deadline: Option<DateTime<Utc>>,
     pub(crate) exit: Option<JobExit>,
     pub(crate) step: Step,
     /// The calls of the current answer.
@@ -82,6 +82,7 @@ impl Run {
         let window = state.context.clone();
         let mut conversation = Conversation::new(Arc::clone(&settings), window, state.next_seq, messages.iter());
         conversation.count_tools(&state.loaded_tools);
+        let deadline = budget::deadline(&settings.limits, state.started_at, snapshot.waited_s);
         let mut run = Self {
             step: Step::new(job.step + 1),
             job,
@@ -93,7 +94,7 @@ impl Run {
             ledger,
             feedback: snapshot.feedback,
             approvals: snapshot.approvals.into(),
-            waited_s: snapshot.waited_s,
+            deadline,
             exit: None,
             calls: AnswerCalls::default(),
             beginning: Beginning::default(),
@@ -120,15 +121,17 @@ impl Run {
             Stage::Review { result } if self.feedback.is_empty() => {
                 Some(JobExit::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
             }
-            Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| budget::pause(self, &reason)),
+            Stage::Model | Stage::Summary { .. } => budget::used_up(&self.settings.limits, &self.state.totals)
+                .map(|reason| budget::pause(&self.state.retry, &reason)),
             Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
         }
     }
 
     /// The limit that prevents another request: its name in `limits`, and the reason with which the job pauses.
     pub fn limit_reached(&self, now: DateTime<Utc>) -> Option<(&'static str, String)> {
-        let in_time = || budget::deadline_passed(self, now).map(|reason| ("deadline_s", reason));
-        budget::limit_used_up(self).or_else(in_time)
+        let limits = &self.settings.limits;
+        let in_time = || budget::deadline_passed(limits, self.deadline, now).map(|reason| ("deadline_s", reason));
+        budget::limit_used_up(limits, &self.state.totals).or_else(in_time)
     }
 
     /// The tools bound in a phase of this kind: the fixed ones in their order, then the loaded ones in theirs.

@@ -13,14 +13,16 @@ impl Run {
         }
         match &self.state.stage {
             Stage::Intake => Effect::Intake,
-            Stage::Prepare { .. } => match (self.workspace.unprepared(&self.ledger).next(), self.carries_over()) {
-                (None, Some(previous)) => Effect::Carry { previous },
-                (document, _) => Effect::Prepare { document: document.unwrap_or_default() },
-            },
+            Stage::Prepare { .. } => {
+                match (self.workspace.unprepared(&self.ledger).next(), self.state.carries_over()) {
+                    (None, Some(previous)) => Effect::Carry { previous },
+                    (document, _) => Effect::Prepare { document: document.unwrap_or_default() },
+                }
+            }
             Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
                 let check = self.calls.check.as_ref();
-                let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+                let at = self.state.stage.next_call();
                 let once = check.is_none() && self.is_unsafe(at);
                 let refused = &self.state.guards.refused_once;
                 let waiting = self.waiting_calls().map(|item| {
@@ -36,13 +38,13 @@ impl Run {
     /// Whether the current changes should wait for the next outcome's commit: the next effect is to run calls whose
     /// results may be committed together with the model's answer.
     pub fn joins_next_commit(&self) -> bool {
-        self.calls_at_hand().is_some() && self.state.retry.not_before.is_none() && !self.commits_before_calls()
+        self.state.stage.calls().is_some() && self.state.retry.not_before.is_none() && !self.commits_before_calls()
     }
 
     /// Whether a dispatch is decided but not committed: it must be committed before the next effect, regardless of
     /// other changes.
     pub fn commits_dispatch(&self) -> bool {
-        !self.calls.committed && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
+        !self.calls.committed && self.state.stage.calls().is_some_and(|calls| calls.dispatched)
     }
 
     /// The call as it is sent: with the arguments edited by a person, if any.

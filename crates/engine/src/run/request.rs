@@ -4,7 +4,7 @@
 //! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two
 //! turns except by appending.
 
-use crate::{ModelRequest, PhaseKind, Purpose, RequestMessage, Run, Stage, TodoListPosition, phase::todo_list};
+use crate::{ModelRequest, Purpose, RequestMessage, Run, Stage, TodoListPosition, phase::todo_list};
 
 impl Run {
     /// The next request: a summary if the run waits for one, otherwise a turn. A read, like [`Run::next`].
@@ -19,7 +19,7 @@ impl Run {
 
     /// The request for the next turn.
     fn turn_request(&self) -> ModelRequest<'_> {
-        let purpose = self.turn_purpose();
+        let purpose = self.state.phase.kind.purpose();
         let mut messages: Vec<RequestMessage<'_>> = self.conversation.context().map(RequestMessage::Stored).collect();
         let todo_list = todo_list::render(&self.state.phase, &self.todos, self.workspace.planned());
         match self.model_for(purpose).todo_list_position {
@@ -31,15 +31,7 @@ impl Run {
             messages,
             tools: self.bound(self.state.phase.kind).collect(),
             max_output_tokens: self.output_cap(),
-            attempt: self.attempt(),
-        }
-    }
-
-    /// The purpose of a turn of the current phase.
-    pub(crate) fn turn_purpose(&self) -> Purpose {
-        match self.state.phase.kind {
-            PhaseKind::Strategic => Purpose::Strategic,
-            PhaseKind::Tactical => Purpose::Tactical,
+            attempt: self.state.retry.attempt(),
         }
     }
 
@@ -53,13 +45,13 @@ impl Run {
             messages,
             tools: Vec::new(),
             max_output_tokens: self.model_for(Purpose::Summary).max_output_tokens,
-            attempt: self.attempt(),
+            attempt: self.state.retry.attempt(),
         }
     }
 
     /// The cap of the next answer: raised once, within the window, after an answer that was cut by it (FAULTS F38).
     pub(crate) fn output_cap(&self) -> u32 {
-        let model = self.model_for(self.turn_purpose());
+        let model = self.model_for(self.state.phase.kind.purpose());
         let cap = model.max_output_tokens;
         if self.state.guards.truncated_turns != 1 {
             return cap;
@@ -70,14 +62,10 @@ impl Run {
     /// Resets the cap, if it was raised: the provider may not allow more. Returns whether it was raised.
     pub(crate) fn reset_output_cap(&mut self) -> bool {
         let raised = matches!(self.state.stage, Stage::Model)
-            && self.output_cap() > self.model_for(self.turn_purpose()).max_output_tokens;
+            && self.output_cap() > self.model_for(self.state.phase.kind.purpose()).max_output_tokens;
         if raised {
             self.state.guards.truncated_turns += 1;
         }
         raised
-    }
-
-    fn attempt(&self) -> i32 {
-        self.state.retry.failures as i32 + 1
     }
 }

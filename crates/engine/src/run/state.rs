@@ -2,7 +2,7 @@
 //! its size is bounded for jobs of any length.
 
 use crate::{
-    CallProgress, Given, Judged, Opening, PhaseKind, Previous, Work, Worked,
+    CallProgress, Given, JobError, Judged, Opening, PhaseKind, Previous, Work, Worked,
     guardrail::{
         effects::{PhaseEffects, Seen},
         repeat::Repeat,
@@ -10,9 +10,10 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
+use uuid::Uuid;
 
 /// Version of the stored form. A worker reads its own and older ones.
 pub const STATE_VERSION: u32 = 1;
@@ -88,6 +89,20 @@ pub struct State {
 }
 
 impl State {
+    /// The earlier job whose findings are still to be carried over.
+    pub(crate) fn carries_over(&self) -> Option<Uuid> {
+        let previous = self.previous.as_ref().filter(|previous| previous.versions.is_none())?;
+        Some(previous.job_id)
+    }
+
+    /// The calls of the last answer that were not executed, each with the reason; none if all were.
+    pub(crate) fn take_left_out(&mut self) -> Option<String> {
+        let left_out = std::mem::take(&mut self.left_out);
+        let lines: Vec<String> = left_out.iter().map(|line| format!("- {line}")).collect();
+        (!lines.is_empty())
+            .then(|| format!("Calls of your last answer that were not carried out:\n{}", lines.join("\n")))
+    }
+
     /// Binds these tools as well, each once.
     pub(crate) fn load_tools(&mut self, names: Vec<String>) {
         for name in names {
@@ -144,6 +159,35 @@ pub enum Stage {
         /// The arguments of `job_complete`.
         result: Value,
     },
+}
+
+impl Stage {
+    /// The progress of the current calls; none in another stage.
+    pub(crate) fn calls(&self) -> Option<&CallProgress> {
+        match self {
+            Self::Tools { calls, .. } => Some(calls),
+            Self::Intake | Self::Prepare { .. } | Self::Model | Self::Summary { .. } | Self::Review { .. } => None,
+        }
+    }
+
+    /// The same, to change it.
+    ///
+    /// # Panics
+    /// If there are no current calls, which is a defect of the caller.
+    pub(crate) fn calls_mut(&mut self) -> &mut CallProgress {
+        match self {
+            Self::Tools { calls, .. } => calls,
+            other
+            @ (Self::Intake | Self::Prepare { .. } | Self::Model | Self::Summary { .. } | Self::Review { .. }) => {
+                unreachable!("no calls are at hand in {other:?}")
+            }
+        }
+    }
+
+    /// The index of the next call.
+    pub(crate) fn next_call(&self) -> usize {
+        self.calls().map_or(0, |calls| calls.answered)
+    }
 }
 
 /// Content of the opening of a job's first phase that is not in its rows.
@@ -319,6 +363,32 @@ pub struct Retry {
     /// No retry before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<DateTime<Utc>>,
+}
+
+impl Retry {
+    /// Records a failure.
+    pub(crate) fn note(&mut self, message: &str, now: DateTime<Utc>) {
+        self.failures += 1;
+        self.since.get_or_insert(now);
+        self.first_error.get_or_insert_with(|| message.to_owned());
+        self.first_error_at.get_or_insert(now);
+        self.last_error = Some(message.to_owned());
+    }
+
+    /// The number of the next attempt, from 1.
+    pub(crate) fn attempt(&self) -> i32 {
+        self.failures as i32 + 1
+    }
+
+    /// Adds the failures to an error that gives up on them.
+    pub(crate) fn explain(&self, error: JobError, now: DateTime<Utc>) -> JobError {
+        error
+            .with("attempts", self.failures)
+            .with("first_error", self.first_error.clone())
+            .with("first_error_at", json!(self.first_error_at))
+            .with("last_error", self.last_error.clone())
+            .with("last_error_at", json!(now))
+    }
 }
 
 /// Sums over all requests of the job, failed ones included.

@@ -161,7 +161,7 @@ impl Claim {
     /// those that the model declares undelivered.
     fn add_required_deliverables(&mut self, run: &Run) {
         for owed in &run.settings.owed.files {
-            let is_expected = match run.is_delivered(owed) {
+            let is_expected = match run.deliverables().is_delivered(owed) {
                 true => !self.undelivered.gives_up(&owed.path),
                 false => owed.required && !self.declares_undelivered(&owed.path),
             };
@@ -177,7 +177,7 @@ impl Claim {
 
     /// A file is either delivered or not: one that exists and passes must not be declared missing as well.
     fn check_contradictions(&self, run: &Run) -> Result<(), String> {
-        let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.will_render(path));
+        let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.deliverables().will_render(path));
         let delivered: BTreeSet<&str> = self.deliverables.iter().map(String::as_str).chain(rendered).collect();
         let both: Vec<&str> = delivered.into_iter().filter(|path| self.declares_undelivered(path)).collect();
         if both.is_empty() {
@@ -212,7 +212,7 @@ impl Claim {
         let has_schema = |path: &str| run.settings.owed.files.iter().any(|owed| owed.has_schema && owed.path == path);
         for path in &self.deliverables {
             match run.workspace.files().get(path) {
-                _ if run.will_render(path) => {}
+                _ if run.deliverables().will_render(path) => {}
                 None if REQUIREMENT_LISTS.contains(&path.as_str()) && run.settings.records_requirements() => {
                     problems.push(format!("no requirement is recorded, so the system writes no {path}"));
                 }

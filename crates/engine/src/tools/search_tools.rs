@@ -50,7 +50,7 @@ impl OwnTool for SearchTools {
             text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
         }
         let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
-        run.progress_of_calls().loading.append(&mut names);
+        run.state.stage.calls_mut().loading.append(&mut names);
         Ok(text)
     }
 }

@@ -4,7 +4,9 @@
 use super::{Answer, OwnTool, arguments::whole};
 use crate::{
     Change, Check, FileWrite, Passage, PassageState, PhaseKind, Phases, Product, Run, Stage, Todo, Work,
-    ledger::worst_of, phase::NextPhase, transition::Consequence,
+    ledger::worst_of,
+    phase::{NextPhase, SystemTodos, close_answered},
+    transition::Consequence,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -98,11 +100,11 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
             current.position, current.content
         ));
     }
-    run.check_needs(&current)?;
+    SystemTodos::of(run).check_needs(&current)?;
     let is_last = run.todos.open().count() == 1;
     let next = is_last.then(|| following_phase(run, current.position)).transpose();
-    if next.is_err() && run.progress_of_calls().closed_beside > 0 {
-        run.progress_of_calls().closed_beside -= 1;
+    if next.is_err() && run.state.stage.calls_mut().closed_beside > 0 {
+        run.state.stage.calls_mut().closed_beside -= 1;
         return Ok(format!("This todo was closed with the one before it. Todo {} is current.", current.position));
     }
     let next = next?;
@@ -121,8 +123,8 @@ fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequen
         run.step.push(Change::TodoUnevidenced { phase_number, position: current.position });
     }
     note_progress(run, &current.content, notes.as_deref());
-    let answered = run.close_answered();
-    run.progress_of_calls().closed_beside += u32::try_from(answered.len()).unwrap_or(u32::MAX);
+    let answered = close_answered(run);
+    run.state.stage.calls_mut().closed_beside += u32::try_from(answered.len()).unwrap_or(u32::MAX);
     let remaining = run.todos.open().count();
     let mut text = format!("Task {} '{}' marked complete. {}", current.position, current.content, left(remaining));
     text.push_str(&results_of_todo(run, &work));
@@ -180,18 +182,23 @@ pub(super) fn answer_at_hand(run: &Run) -> i64 {
 /// What is read before the closing of a todo that will be refused for unread passages: the first of them, whose text
 /// the refusal contains.
 pub(super) fn check(run: &Run) -> Option<Check> {
-    let current = run.todos.current().filter(|_| run.holds_todos_to_passages())?;
+    let current = run.todos.current().filter(|_| holds_todos_to_passages(run))?;
     let is_refused = run.state.work.asked_passages.is_none_or(|asked| asked >= answer_at_hand(run));
     let unread = run.ledger.open_of(current).find(|passage| passage.state == PassageState::Unread);
     let unread = unread.filter(|_| is_refused)?;
     Some(Check::Passage { number: unread.number, path: unread.chunk_path.clone()? })
 }
 
+/// Whether the first attempt to close a todo is refused while passages that it names are open.
+fn holds_todos_to_passages(run: &Run) -> bool {
+    run.settings.coverage.is_some() && run.state.phase.kind == PhaseKind::Tactical
+}
+
 /// The first attempt to close a todo that names passages is refused while some of them are not answered: the refusal
 /// names them, with the sentences that are not cited, and contains the text of the first unread one. Returns how many
 /// stay open if it is closed nevertheless.
 fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
-    if !run.holds_todos_to_passages() {
+    if !holds_todos_to_passages(run) {
         return Ok(0);
     }
     let step = run.step.number();

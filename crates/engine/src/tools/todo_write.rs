@@ -66,7 +66,7 @@ impl OwnTool for TodoWrite {
                 .collect::<Result<_, _>>()?,
         };
         check(run, &plan)?;
-        let followed_up = run.add_follow_ups(&mut plan);
+        let followed_up = add_follow_ups(run, &mut plan);
         let mut text = format!(
             "todos.yaml written: phase '{}' with {} todos. It begins when the todos of this phase are complete.",
             plan.phase,
@@ -230,6 +230,16 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
             .into());
     }
     Ok(())
+}
+
+/// Adds todos for passages that phases of work have skipped.
+fn add_follow_ups(run: &Run, plan: &mut TodoPlan) -> BTreeSet<i32> {
+    let worked = usize::try_from(run.state.phase.completed).unwrap_or(0);
+    if run.settings.coverage.is_none() || worked == 0 {
+        return BTreeSet::new();
+    }
+    let is_last = run.workspace.plan().len() <= worked + 1;
+    run.ledger.add_follow_ups(plan, is_last, run.settings.phases.max_todos.saturating_sub(plan.todos.len()))
 }
 
 fn check_content(content: &str, place: usize) -> Result<(), String> {

@@ -41,7 +41,7 @@ impl Run {
         if !calls.held.is_empty() {
             self.push_left_out_calls();
         }
-        match calls.stuck.or_else(|| self.idle_too_long()) {
+        match calls.stuck.or_else(|| self.state.guards.idle_too_long(self.settings.limits.turns_without_progress)) {
             Some(issue) => self.replan(&issue, now),
             None => self.prepare_or_ask(now),
         }
@@ -98,11 +98,5 @@ impl Run {
                 self.leave(JobExit::Failed(JobError::new(kind, reason)));
             }
         }
-    }
-
-    fn idle_too_long(&self) -> Option<String> {
-        let (turns, bound) = (self.state.guards.idle_turns, self.settings.limits.turns_without_progress);
-        (turns >= bound)
-            .then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
     }
 }

@@ -3,8 +3,8 @@
 
 use super::fate::{DENIED, Fate, UNKNOWN};
 use crate::{
-    Approval, ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall, Untrusted,
-    canonical, run::AnswerCall, tools, visible,
+    Approval, ApprovalChange, ApprovalRules, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall,
+    Untrusted, UntrustedRules, canonical, run::AnswerCall, tools, visible, vocabulary::Approvals,
 };
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -19,27 +19,48 @@ const ANOTHER: &str = "not carried out: the tool or the arguments are not those 
 /// The beginning of the text for the model, after the result, about a call that was made with edited arguments.
 pub const EDITED: &str = "(The arguments of this call were changed by ";
 
-impl Run {
+/// The rules on calls that people decide on, and the decisions so far.
+pub(super) struct People<'a> {
+    approvals: &'a Approvals,
+    rules: &'a ApprovalRules,
+    untrusted: &'a UntrustedRules,
+    /// Whether the job has read untrusted text.
+    has_read: bool,
+    /// Whether the next call is dispatched.
+    is_dispatched: bool,
+}
+
+impl<'a> People<'a> {
+    pub(super) fn of(run: &'a Run) -> Self {
+        Self {
+            approvals: &run.approvals,
+            rules: &run.settings.approval,
+            untrusted: &run.settings.untrusted,
+            has_read: run.state.untrusted_step.is_some(),
+            is_dispatched: run.state.stage.calls().is_some_and(|calls| calls.dispatched),
+        }
+    }
+
     /// The fate of an external call, by people's decisions.
-    pub(super) fn fate_by_approval(&self, item: &AnswerCall) -> Fate {
+    pub(super) fn fate(&self, item: &AnswerCall) -> Fate {
         let call = &item.call;
-        let Some(row) = self.approvals.of_call(&call.id) else { return self.fate_unasked(item, false, None) };
+        let Some(row) = self.approvals.of_call(&call.id) else { return self.unasked(item, false, None) };
         match row.state {
-            ApprovalState::Approved => self.fate_of_approved(item, row),
+            ApprovalState::Approved => self.approved(item, row),
             // A call is in doubt only in a claim that did not make it; this claim makes it.
-            ApprovalState::Executed if self.calls_at_hand().is_some_and(|calls| calls.dispatched) => Fate::Outside,
+            ApprovalState::Executed if self.is_dispatched => Fate::Outside,
             ApprovalState::Executed => Fate::Refused(UNKNOWN.into()),
             ApprovalState::Rejected => Fate::Refused(rejected(row)),
             ApprovalState::Expired => Fate::Refused(EXPIRED.into()),
-            ApprovalState::Pending => self.fate_unasked(item, true, None),
-            ApprovalState::Void => self.fate_unasked(item, false, None),
+            ApprovalState::Pending => self.unasked(item, true, None),
+            ApprovalState::Void => self.unasked(item, false, None),
         }
     }
 
     /// An approval applies to a tool and arguments that have not changed since. Arguments edited by a person are
     /// validated against the schema here, because the database function does not know it.
-    fn fate_of_approved(&self, item: &AnswerCall, row: &Approval) -> Fate {
-        let (rules, call) = (&self.settings.approval, &item.call);
+    fn approved(&self, item: &AnswerCall, row: &Approval) -> Fate {
+        let (rules, call) = (self.rules, &item.call);
         let is_same = rules.tools.get(&call.name) == Some(&row.tool_sha256)
             && (rules.read)(&call.name, &call.arguments) == Ok(row.arguments_sha256);
         if !is_same {
@@ -49,14 +70,14 @@ impl Run {
             Some(Ok(_)) if row.edited.as_ref().is_some_and(|edited| self.is_denied(edited)) => {
                 Fate::Refused(DENIED.into())
             }
-            Some(Err(why)) => self.fate_unasked(item, true, Some(format!("the changed arguments do not fit: {why}"))),
+            Some(Err(why)) => self.unasked(item, true, Some(format!("the changed arguments do not fit: {why}"))),
             Some(Ok(_)) | None => Fate::Outside,
         }
     }
 
     /// A call without a decision: approval is requested if the rules, or an existing row, require it.
-    fn fate_unasked(&self, item: &AnswerCall, stands: bool, reason: Option<String>) -> Fate {
-        let (rules, call) = (&self.settings.approval, &item.call);
+    fn unasked(&self, item: &AnswerCall, stands: bool, reason: Option<String>) -> Fate {
+        let (rules, call) = (self.rules, &item.call);
         let is_asked = || stands || rules.asks_for.contains(&call.name) || self.reaches_out_of(Untrusted::Ask, call);
         let Some(tool_sha256) = rules.tools.get(&call.name).filter(|_| is_asked()) else {
             return Fate::Outside;
@@ -91,10 +112,12 @@ impl Run {
     /// Whether a call reaches beyond a job that has read untrusted text, and the configuration has this mode for such
     /// calls.
     fn reaches_out_of(&self, mode: Untrusted, call: &ToolCall) -> bool {
-        let rules = &self.settings.untrusted;
-        self.state.untrusted_step.is_some() && rules.mode == mode && (rules.reaches_out)(&call.name, &call.arguments)
+        let rules = self.untrusted;
+        self.has_read && rules.mode == mode && (rules.reaches_out)(&call.name, &call.arguments)
     }
+}
 
+impl Run {
     /// Requests approval for this call and for later calls of the answer that need it, up to the one that ends the
     /// phase. The job waits for the decisions.
     pub(super) fn ask(&mut self, at: usize, first: AskedCall) {
@@ -114,57 +137,48 @@ impl Run {
         self.leave(JobExit::AwaitsDecision { calls });
     }
 
-    /// The dispatch of an approved call sets its row to `executed`.
-    pub(super) fn note_execution(&mut self, call: &ToolCall) {
-        let Some(row) = self.approvals.of_call(&call.id).filter(|row| row.state == ApprovalState::Approved) else {
-            return;
-        };
-        let read = &self.settings.approval.read;
-        let edited_sha256 = row.edited.as_ref().and_then(|edited| read(&edited.name, &edited.arguments).ok());
-        let (tool_sha256, arguments_sha256) = (row.tool_sha256, row.arguments_sha256);
-        let call_id = call.id.clone();
-        let executed = ApprovalChange::Executed { call_id, tool_sha256, arguments_sha256, edited_sha256 };
-        self.step.push(Change::Approval(executed));
-        self.approvals.set_state(&call.id, ApprovalState::Executed);
-    }
-
     /// The commit of a dispatch was refused: the approval has expired or was changed by someone else. The call was not
     /// sent.
     pub(super) fn dispatch_refused(&mut self, now: DateTime<Utc>) {
-        let at = self.progress_of_calls().answered;
+        let at = self.state.stage.next_call();
         if let Some(item) = self.calls.get(at) {
             let call_id = item.call.id.clone();
             self.approvals.set_state(&call_id, ApprovalState::Expired);
             self.step.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
         }
-        (self.progress_of_calls().dispatched, self.calls.waiting) = (false, 0);
+        (self.state.stage.calls_mut().dispatched, self.calls.waiting) = (false, 0);
         self.go_on_with_calls(now);
+    }
+}
+
+impl Approvals {
+    /// The dispatch of an approved call sets its row to `executed`.
+    pub(super) fn execute(&mut self, call: &ToolCall, rules: &ApprovalRules) -> Option<ApprovalChange> {
+        let row = self.of_call(&call.id).filter(|row| row.state == ApprovalState::Approved)?;
+        let edited_sha256 = row.edited.as_ref().and_then(|edited| (rules.read)(&edited.name, &edited.arguments).ok());
+        let (tool_sha256, arguments_sha256) = (row.tool_sha256, row.arguments_sha256);
+        self.set_state(&call.id, ApprovalState::Executed);
+        let call_id = call.id.clone();
+        Some(ApprovalChange::Executed { call_id, tool_sha256, arguments_sha256, edited_sha256 })
     }
 
     /// A call is answered: its row records the outcome, and no row stays open.
-    pub(super) fn settle_approval(&mut self, call_id: &str, answer: &str, failed: bool) {
-        let Some(state) = self.approvals.of_call(call_id).map(|row| row.state) else { return };
-        let is_unknown = self.calls.in_doubt || !self.progress_of_calls().dispatched;
-        let call_id = call_id.to_owned();
-        let change = match state {
-            ApprovalState::Approved => ApprovalChange::Closed { call_id: call_id.clone(), reason: answer.to_owned() },
-            ApprovalState::Executed => {
-                let outcome = match (is_unknown, failed) {
-                    (true, _) => CallOutcome::InDoubt,
-                    (false, true) => CallOutcome::Error,
-                    (false, false) => CallOutcome::Ok,
-                };
-                ApprovalChange::Answered { call_id: call_id.clone(), outcome }
+    pub(super) fn settle(&mut self, call_id: &str, answer: &str, outcome: CallOutcome) -> Option<ApprovalChange> {
+        let id = call_id.to_owned();
+        let change = match self.of_call(call_id)?.state {
+            ApprovalState::Approved => ApprovalChange::Closed { call_id: id, reason: answer.to_owned() },
+            ApprovalState::Executed => ApprovalChange::Answered { call_id: id, outcome },
+            ApprovalState::Pending | ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Void => {
+                return None;
             }
-            ApprovalState::Pending | ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Void => return,
         };
-        self.step.push(Change::Approval(change));
-        self.approvals.set_state(&call_id, ApprovalState::Void);
+        self.set_state(call_id, ApprovalState::Void);
+        Some(change)
     }
 
     /// The text for the model about a call that was made with edited arguments.
     pub(super) fn edit_note(&self, call: &ToolCall) -> Option<String> {
-        let (edited, by) = self.approvals.edited(&call.id)?;
+        let (edited, by) = self.edited(&call.id)?;
         Some(format!("{EDITED}{by}, who approved it. It was made with {}.)", edited.arguments))
     }
 }

@@ -1,16 +1,12 @@
 //! The calls of an answer, in order: each is answered when its turn comes, by the engine or with an external result,
 //! and sees the effects of earlier ones.
 
-use super::{
-    Consequence,
-    fate::Fate,
-    held_calls::held_result,
-    model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
-};
+use super::{Consequence, fate::Fate, held_calls::held_result, model_replied::MAX_CALLS};
 use crate::{
-    Check, FileWrite, OnToolFailure, PassageDecision, PhaseEnd, Product, Retry, Role, Run, Stage, ToolCall, ToolReturn,
+    CallOutcome, Change, Check, FileWrite, OnToolFailure, PhaseEnd, Product, Retry, Role, Run, Stage, ToolCall,
+    ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
-    ledger::{ShownPassage, named},
+    ledger::{Ledger, ShownPassage, named},
     run::{AnswerCall, AnswerCalls, CallProgress},
     tools::{self, parsed_call::ParsedCall},
 };
@@ -53,7 +49,7 @@ impl Run {
         let check = self.calls.check.take();
         for given in returns {
             self.calls.waiting -= 1;
-            let at = self.progress_of_calls().answered;
+            let at = self.state.stage.next_call();
             let Some(item) = self.calls.get(at) else { return };
             match &check {
                 Some(check) => self.answer_checked(&item, check, given),
@@ -67,7 +63,7 @@ impl Run {
     /// Answers calls in order as far as the engine can, then waits for the outside or continues after the last.
     pub(super) fn go_on_with_calls(&mut self, now: DateTime<Utc>) {
         loop {
-            let at = self.progress_of_calls().answered;
+            let at = self.state.stage.next_call();
             let Some(item) = self.calls.get(at) else { return self.after_calls(now) };
             match self.fate(at, &item) {
                 Fate::Refused(why) => {
@@ -87,9 +83,10 @@ impl Run {
     fn wait_for_outside(&mut self, at: usize, fate: Fate) {
         self.choose_waiting(at, fate);
         if self.calls.check.is_none() && self.is_unsafe(at) {
-            (self.progress_of_calls().dispatched, self.calls.committed) = (true, false);
+            (self.state.stage.calls_mut().dispatched, self.calls.committed) = (true, false);
             if let Some(item) = self.calls.get(at) {
-                self.note_execution(&item.call);
+                let executed = self.approvals.execute(&item.call, &self.settings.approval);
+                executed.into_iter().for_each(|change| self.step.push(Change::Approval(change)));
             }
         }
     }
@@ -104,8 +101,8 @@ impl Run {
             self.state.guards.note_refused_once(parsed.print);
         }
         let looked = given.products.is_empty();
-        let room = self.progress_of_calls().room;
-        if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
+        let room = self.state.stage.calls_mut().room;
+        if looked && !room.holds(given.content.len(), || self.settings.tokens_shown(&given.content)) {
             let answered = self.failed(item, NO_ROOM);
             self.put_answer(item, answered);
             return;
@@ -114,7 +111,7 @@ impl Run {
             self.state.note_shown(call, parsed, &given.content, &self.workspace);
         }
         let (progress, said) = self.take_products(given.products);
-        let said = said.into_iter().chain(self.edit_note(call));
+        let said = said.into_iter().chain(self.approvals.edit_note(call));
         let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
         let is_whole = self.settings.fits(&content);
         let noted = self.noted(call, parsed, content, progress, looked);
@@ -129,8 +126,9 @@ impl Run {
         self.state.shows_untrusted |= seen.untrusted;
         match check {
             Check::Passage { number, .. } => {
-                let room = self.progress_of_calls().room;
-                let fits = !seen.is_error && room.holds(seen.content.len(), || self.tokens_shown(&seen.content));
+                let room = self.state.stage.calls_mut().room;
+                let fits =
+                    !seen.is_error && room.holds(seen.content.len(), || self.settings.tokens_shown(&seen.content));
                 self.calls.shown = fits.then_some(ShownPassage { number: *number, text: seen.content });
                 self.run_own_tool(item);
                 self.calls.shown = None;
@@ -172,7 +170,7 @@ impl Run {
     /// The phase ends after this call; later results are for the next phase's context.
     fn end_phase_after_calls(&mut self, next: crate::NextPhase) {
         let room = self.conversation.room_for_held(self.frame());
-        let calls = self.progress_of_calls();
+        let calls = self.state.stage.calls_mut();
         (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
     }
 
@@ -182,11 +180,11 @@ impl Run {
         if self.calls.broken.is_none() && at < MAX_CALLS {
             self.state.left_out.push(format!("{}: {reason}", item.call.name));
         }
-        if self.progress_of_calls().held.is_empty() {
+        if self.state.stage.calls_mut().held.is_empty() {
             self.conversation.answer(&mut self.step, &item.call, format!("Error: {why}"));
         }
-        self.settle_approval(&item.call.id, why, true);
-        self.progress_of_calls().answered += 1;
+        self.settle(&item.call.id, why, true);
+        self.state.stage.calls_mut().answered += 1;
     }
 
     fn failed(&mut self, AnswerCall { call, parsed }: &AnswerCall, why: &str) -> Answered {
@@ -201,9 +199,9 @@ impl Run {
         let is_closing = answered.failed && tools::closes_todo(name);
         let open = self.current_todo().filter(|_| is_closing).map(|todo| todo.position);
         let bytes = answered.content.len();
-        self.settle_approval(&item.call.id, &answered.content, answered.failed);
+        self.settle(&item.call.id, &answered.content, answered.failed);
         let (seq, tokens) = self.push_answer(&item.call, answered.content);
-        let calls = self.progress_of_calls();
+        let calls = self.state.stage.calls_mut();
         calls.answered += 1;
         calls.dispatched = false;
         calls.done += usize::from(!answered.failed);
@@ -221,9 +219,22 @@ impl Run {
         seq
     }
 
+    /// The row of a call that people decided on records its outcome.
+    fn settle(&mut self, call_id: &str, answer: &str, failed: bool) {
+        let is_unknown = self.calls.in_doubt || !self.state.stage.calls_mut().dispatched;
+        let outcome = match (is_unknown, failed) {
+            (true, _) => CallOutcome::InDoubt,
+            (false, true) => CallOutcome::Error,
+            (false, false) => CallOutcome::Ok,
+        };
+        if let Some(change) = self.approvals.settle(call_id, answer, outcome) {
+            self.step.push(Change::Approval(change));
+        }
+    }
+
     /// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
     fn push_answer(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
-        match self.progress_of_calls().held.is_empty() {
+        match self.state.stage.calls_mut().held.is_empty() {
             true => self.conversation.answer(&mut self.step, call, content),
             false => {
                 let content = held_result(call, &content);
@@ -252,12 +263,6 @@ impl Run {
         Answered { content, progress, failed: false, repetition }
     }
 
-    /// Tokens of a result as added to the conversation.
-    fn tokens_shown(&self, content: &str) -> u32 {
-        let most = self.settings.limits.max_tool_result_tokens;
-        if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.settings.count(content).min(most) }
-    }
-
     /// Writes a result that is too large for the conversation to a file; the model gets head, tail and the path.
     fn evict(&mut self, call: &ToolCall, content: String) -> String {
         if self.settings.fits(&content) {
@@ -275,34 +280,18 @@ impl Run {
         let mut said = Vec::new();
         for product in products {
             match product {
-                Product::DecidePassage(decision) => said.push(self.decide(&decision)),
+                Product::DecidePassage(decision) => {
+                    said.push(format!("{}.", self.ledger.decide(&decision, self.step.number()).said));
+                }
                 Product::DeliverQuotes(touched) => self.ledger.delivered(&touched, self.step.number()),
                 product => {
                     let changed = number_of(&product, self.next_number());
                     self.record_product(product);
-                    said.extend(changed.and_then(|number| self.stays_open(number)));
+                    said.extend(changed.and_then(|number| stays_open(&self.ledger, number)));
                 }
             }
         }
         (progress, said)
-    }
-
-    /// Decides a passage; returns the text for the model.
-    fn decide(&mut self, decision: &PassageDecision) -> String {
-        let said = self.ledger.decide(decision, self.step.number()).said;
-        format!("{said}.")
-    }
-
-    /// What a requirement's quotes touch but no requirement covers.
-    fn stays_open(&self, number: i32) -> Option<String> {
-        let further = self.ledger.further(number);
-        let records = self.ledger.records() && !further.is_empty();
-        records.then(|| {
-            format!(
-                "r{number} covers two candidate sentences at most; open stay, each for a requirement of its own: {}.",
-                named(&further)
-            )
-        })
     }
 }
 
@@ -313,4 +302,16 @@ fn number_of(product: &Product, next: i32) -> Option<i32> {
         Product::ChangeRequirement(change) => change.becomes.as_ref()?.number,
         _ => None,
     }
+}
+
+/// What a requirement's quotes touch but no requirement covers.
+fn stays_open(ledger: &Ledger, number: i32) -> Option<String> {
+    let further = ledger.further(number);
+    let records = ledger.records() && !further.is_empty();
+    records.then(|| {
+        format!(
+            "r{number} covers two candidate sentences at most; open stay, each for a requirement of its own: {}.",
+            named(&further)
+        )
+    })
 }

@@ -2,15 +2,8 @@
 
 use crate::{Carried, Run, Stage};
 use chrono::{DateTime, Utc};
-use uuid::Uuid;
 
 impl Run {
-    /// The earlier job whose findings are still to be carried over.
-    pub(crate) fn carries_over(&self) -> Option<Uuid> {
-        let previous = self.state.previous.as_ref().filter(|previous| previous.versions.is_none())?;
-        Some(previous.job_id)
-    }
-
     pub(super) fn carried(&mut self, carried: Carried, now: DateTime<Utc>) {
         let Stage::Prepare { mut beginning } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
             return;

@@ -38,7 +38,10 @@ impl Run {
         let texts = self.own_count_of_texts();
         let is_cut = match record.server_window {
             Some(window) => texts > window,
-            None => texts / FACTOR > record.prompt_tokens && self.is_stalled(record.prompt_tokens, texts),
+            None => {
+                texts / FACTOR > record.prompt_tokens
+                    && self.state.guards.small_counts.is_stalled(record.prompt_tokens, texts)
+            }
         };
         is_cut.then(|| self.too_small_a_window(record))
     }
@@ -55,23 +58,6 @@ impl Run {
 
     fn is_small(&self, record: &RequestRecord) -> bool {
         !record.estimated && self.own_count() / FACTOR > record.prompt_tokens
-    }
-
-    /// Whether the count has stayed below a bound while the requests grew.
-    fn is_stalled(&mut self, read: u32, sent: u32) -> bool {
-        let seen = &mut self.state.guards.small_counts;
-        let added = sent.saturating_sub(seen.last_sent);
-        let grows_with = f64::from(read) > f64::from(seen.most_read) * RISE || sent < seen.sent_then;
-        let has_fallen = read < seen.most_read / 2;
-        // A server that counts only what is new to its cache.
-        let is_what_was_added = read <= added.saturating_mul(2).saturating_add(FEWEST_KEPT);
-        seen.last_sent = sent;
-        if read < FEWEST_KEPT || grows_with || has_fallen {
-            (seen.most_read, seen.sent_then, seen.answers) = (read, sent, 0);
-        } else if f64::from(sent) >= f64::from(seen.sent_then) * GROWTH && !is_what_was_added {
-            seen.answers += 1;
-        }
-        seen.answers >= ANSWERS
     }
 
     /// Our own count of the request without tools and calls.
@@ -102,5 +88,23 @@ impl Run {
         if let (Some(reason), None) = (reason, &self.exit) {
             self.leave(JobExit::Paused { reason });
         }
+    }
+}
+
+impl SmallCounts {
+    /// Whether the count has stayed below a bound while the requests grew.
+    fn is_stalled(&mut self, read: u32, sent: u32) -> bool {
+        let added = sent.saturating_sub(self.last_sent);
+        let grows_with = f64::from(read) > f64::from(self.most_read) * RISE || sent < self.sent_then;
+        let has_fallen = read < self.most_read / 2;
+        // A server that counts only what is new to its cache.
+        let is_what_was_added = read <= added.saturating_mul(2).saturating_add(FEWEST_KEPT);
+        self.last_sent = sent;
+        if read < FEWEST_KEPT || grows_with || has_fallen {
+            (self.most_read, self.sent_then, self.answers) = (read, sent, 0);
+        } else if f64::from(sent) >= f64::from(self.sent_then) * GROWTH && !is_what_was_added {
+            self.answers += 1;
+        }
+        self.answers >= ANSWERS
     }
 }

@@ -1,7 +1,10 @@
 //! The fate of a call, decided only here, when it is the call's turn: then its dependencies (earlier calls, the phase,
 //! the guardrails) are known.
 
-use super::model_replied::{MAX_CALLS, too_many};
+use super::{
+    approvals::People,
+    model_replied::{MAX_CALLS, cut_off, too_many},
+};
 use crate::{
     AskedCall, Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
     phase::plan,
@@ -53,7 +56,7 @@ impl Run {
             Some(why) => Fate::Refused(why),
             None => match self.bound_tool(&call.name).map(|tool| tool.handler) {
                 Some(Handler::Engine) => Fate::Engine { check: tools::check(self, &call.name) },
-                Some(Handler::Local | Handler::External) => self.fate_by_approval(item),
+                Some(Handler::Local | Handler::External) => People::of(self).fate(item),
                 None => Fate::Refused(self.why_not_bound(&call.name)),
             },
         }
@@ -67,7 +70,7 @@ impl Run {
         if let Some((tool, _)) = &self.calls.broken {
             return Some(Fate::Skipped(format!("not carried out: the job stops, because {tool} failed.")));
         }
-        let calls = self.calls_at_hand()?;
+        let calls = self.state.stage.calls()?;
         let (ends, is_held) = (calls.end.is_some(), !calls.held.is_empty());
         if !ends && !is_held {
             return None;
@@ -100,9 +103,9 @@ impl Run {
 
     /// All errors of a call that are detected before it is executed.
     fn call_error(&self, at: usize, call: &ToolCall, parsed: &ParsedCall) -> Option<String> {
-        let calls = self.calls_at_hand()?;
+        let calls = self.state.stage.calls()?;
         if let Some(cap) = parsed.cut_off_at() {
-            return Some(self.cut_off(cap, calls.done));
+            return Some(cut_off(cap, calls.done, self.output_cap()));
         }
         if self.calls.in_doubt && at == calls.answered {
             return Some(UNKNOWN.into());
@@ -126,7 +129,7 @@ impl Run {
         if let Err(why) = parsed.check() {
             return Some(why);
         }
-        if self.is_denied(call) {
+        if People::of(self).is_denied(call) {
             return Some(DENIED.into());
         }
         let guards = &self.state.guards;

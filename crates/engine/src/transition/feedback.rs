@@ -1,6 +1,9 @@
 //! User feedback: added verbatim at the next boundary, never between a call and its result.
 
-use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Run, Stage, phase::NextPhase};
+use crate::{
+    Change, Feedback, MessageKind, Opening, PhaseOutcome, Run, Stage,
+    phase::{NextPhase, archive::Archive},
+};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -24,7 +27,8 @@ impl Run {
     /// not closed twice (lesson 22).
     fn reopen(&mut self, now: DateTime<Utc>) {
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
-        let note = self.archive_note(PhaseOutcome::Completed, None);
+        let outcome = PhaseOutcome::Completed.as_str();
+        let note = Archive::of(&self.state.phase, &self.todos, outcome, None).render();
         self.open_phase(NextPhase::strategic(Opening::Feedback), Some(note), now);
         self.prepare_or_ask(now);
     }

@@ -4,7 +4,8 @@
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
-    GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    conversation::Conversation,
     run::{AnswerCalls, CallProgress},
     tools::parsed_call::ParsedCall,
 };
@@ -19,7 +20,11 @@ impl Run {
     pub(super) fn end_phase(&mut self, message_seq: i64, calls: CallProgress, now: DateTime<Utc>) {
         let CallProgress { answered, end: Some(PhaseEnd { next, results }), failed, .. } = calls else { return };
         let held = self.hold(answered);
-        let results = self.results_to_repeat(&results);
+        // Their conversation ends with the phase.
+        let results = match self.settings.phases.history_at_boundary {
+            HistoryAtBoundary::Compact => Vec::new(),
+            HistoryAtBoundary::Reset => results_to_repeat(&self.conversation, &self.state.given, &results),
+        };
         self.advance_phase(next, now);
         if self.exit.is_some() {
             return self.leave_out(&held);
@@ -64,33 +69,26 @@ impl Run {
         }
     }
 
-    /// The results of calls after the end, if their conversation ends with the phase.
-    fn results_to_repeat(&self, results: &[i64]) -> Vec<(ToolCall, String, Vec<GivenRow>)> {
-        if self.settings.phases.history_at_boundary == HistoryAtBoundary::Compact {
-            return Vec::new();
-        }
-        let of = |seq: &i64| {
-            let message = self.conversation.message(*seq)?;
-            let call = message.tool_call_id().and_then(|id| self.conversation.call_with(id))?;
-            Some((call, message.visible_content().into_owned(), self.state.given.rows_of(*seq)))
-        };
-        results.iter().filter_map(of).collect()
-    }
-
     /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
     pub(super) fn push_left_out_calls(&mut self) {
-        if let Some(text) = self.take_left_out() {
+        if let Some(text) = self.state.take_left_out() {
             self.conversation.say(&mut self.step, MessageKind::Nudge, text);
         }
     }
+}
 
-    /// The calls of the last answer that were not executed, each with the reason; none if all were.
-    pub(crate) fn take_left_out(&mut self) -> Option<String> {
-        let left_out = std::mem::take(&mut self.state.left_out);
-        let lines: Vec<String> = left_out.iter().map(|line| format!("- {line}")).collect();
-        (!lines.is_empty())
-            .then(|| format!("Calls of your last answer that were not carried out:\n{}", lines.join("\n")))
-    }
+/// The results of calls after the end of a phase, with their calls and the rows that they give.
+fn results_to_repeat(
+    conversation: &Conversation,
+    given: &Given,
+    results: &[i64],
+) -> Vec<(ToolCall, String, Vec<GivenRow>)> {
+    let of = |seq: &i64| {
+        let message = conversation.message(*seq)?;
+        let call = message.tool_call_id().and_then(|id| conversation.call_with(id))?;
+        Some((call, message.visible_content().into_owned(), given.rows_of(*seq)))
+    };
+    results.iter().filter_map(of).collect()
 }
 
 /// The result of a call of the last phase, after the opening.

@@ -1,6 +1,9 @@
 //! The job's first step.
 
-use crate::{Autonomy, Beginning, FileWrite, Intake, JobError, JobExit, Previous, Product, Run, Stage, phase::opening};
+use crate::{
+    Autonomy, Beginning, FileWrite, Intake, JobError, JobExit, Owed, OwedFile, Previous, Product, Run, Stage,
+    phase::opening, run::Workspace,
+};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
@@ -18,7 +21,7 @@ impl Run {
         self.take_files(intake);
         let judges_by_rule = by_rule.is_some();
         by_rule.into_iter().flatten().for_each(|product| self.record_product(product));
-        if judges_by_rule && waiting == Some(0) && self.owes_nothing() {
+        if judges_by_rule && waiting == Some(0) && owes_nothing(&self.workspace, &self.settings.owed) {
             return self.end_judged_by_rule();
         }
         self.begin(Beginning { waiting, given, notes: Vec::new() }, now);
@@ -27,12 +30,6 @@ impl Run {
     pub(super) fn intake_refused(&mut self, reason: String, no_text: bool) {
         let kind = if no_text { NO_TEXT } else { "input" };
         self.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
-    }
-
-    /// Whether the model has no work other than judging.
-    fn owes_nothing(&self) -> bool {
-        let is_there = |owed: &crate::OwedFile| !owed.required || self.workspace.files().contains_key(&owed.path);
-        self.workspace.sources().is_empty() && self.settings.owed.files.iter().all(is_there)
     }
 
     /// Rules have judged everything: the system writes the report, and the job ends without a request.
@@ -59,6 +56,12 @@ impl Run {
             Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
         });
     }
+}
+
+/// Whether the model has no work other than judging.
+fn owes_nothing(workspace: &Workspace, owed: &Owed) -> bool {
+    let is_there = |file: &OwedFile| !file.required || workspace.files().contains_key(&file.path);
+    workspace.sources().is_empty() && owed.files.iter().all(is_there)
 }
 
 /// The report of a job that rules have completed.

@@ -19,7 +19,7 @@ mod tools_unavailable;
 
 use crate::{
     Change, ClosedTodos, Illegal, Inspected, JobExit, Outcome, OutcomeKind, Run, Stage, StageKind, ToolReturn,
-    guardrail::budget,
+    guardrail::budget, ledger::Ledger, run::Step,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -51,6 +51,17 @@ fn count(exit: &mut JobExit, content: &str) {
         if !rests_on.is_empty() {
             result["rests_on"] = json!(rests_on);
         }
+    }
+}
+
+/// Adds the rows of the ledger changed by an outcome to the step.
+fn record_coverage(ledger: &mut Ledger, step: &mut Step) {
+    let (put, dropped) = ledger.take_changes();
+    if !dropped.is_empty() {
+        step.push(Change::PassagesDropped(dropped));
+    }
+    if !put.is_empty() {
+        step.push(Change::PassagesPut(put));
     }
 }
 
@@ -91,7 +102,7 @@ impl Run {
             Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
         }
         self.enforce_budgets(now);
-        self.record_coverage();
+        record_coverage(&mut self.ledger, &mut self.step);
         (self.state.context, self.state.next_seq) = self.conversation.checkpoint();
         Ok(self.step.take())
     }
@@ -108,7 +119,7 @@ impl Run {
                     self.workspace.unprepared(&self.ledger).next() == Some(prepared.document.as_str())
                 }
                 (Stage::Prepare { .. }, Outcome::Carried(_)) => {
-                    self.workspace.unprepared(&self.ledger).next().is_none() && self.carries_over().is_some()
+                    self.workspace.unprepared(&self.ledger).next().is_none() && self.state.carries_over().is_some()
                 }
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
@@ -184,7 +195,7 @@ impl Run {
         self.state.stage = Stage::Model;
         self.conversation.clear_judged(&mut self.step, self.state.given.take_judged());
         let drops = self.settings.limits.closed_todos == ClosedTodos::Drop;
-        if drops || !self.model_for(self.turn_purpose()).prefix_cache {
+        if drops || !self.model_for(self.state.phase.kind.purpose()).prefix_cache {
             self.conversation.clear_closed_todos(&mut self.step, &self.state.given, &self.ledger);
         }
         self.take_feedback(now);
@@ -197,9 +208,9 @@ impl Run {
         let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
         if self.exit.is_none()
             && asks_next
-            && let Some(reason) = budget::used_up(self).or_else(|| budget::deadline_passed(self, now))
+            && let Some(reason) = self.limit_reached(now).map(|(_, reason)| reason)
         {
-            self.leave(budget::pause(self, &reason));
+            self.leave(budget::pause(&self.state.retry, &reason));
         }
     }
 }

@@ -3,13 +3,9 @@
 use crate::{
     Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Run, Stage, Suspicion,
     conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
-    guardrail::{
-        budget,
-        retry::{self, Streak, Verdict},
-    },
+    guardrail::retry::{self, Streak, Verdict},
 };
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::json;
 
 /// From this share of the window on, a refusal without a clear reason is attributed to the request's size.
 const AS_GOOD_AS_FULL: f64 = 0.9;
@@ -37,7 +33,7 @@ impl Run {
         if failure.learnt {
             return;
         }
-        self.note_failure(&failure, now);
+        self.state.retry.note(&failure.message, now);
         if failure.class == FailureClass::Permanent && self.reset_output_cap() {
             return;
         }
@@ -90,15 +86,6 @@ impl Run {
         }
     }
 
-    fn note_failure(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        let retry = &mut self.state.retry;
-        retry.failures += 1;
-        retry.since.get_or_insert(now);
-        retry.first_error.get_or_insert_with(|| failure.message.clone());
-        retry.first_error_at.get_or_insert(now);
-        retry.last_error = Some(failure.message.clone());
-    }
-
     fn try_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
         let streak = Streak {
             failures: self.state.retry.failures,
@@ -116,7 +103,7 @@ impl Run {
 
     fn follow(&mut self, verdict: Verdict, failure: &Failure, now: DateTime<Utc>) {
         // The wait does not extend beyond the job's deadline: there it is paused with that reason.
-        let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        let in_time = |until: DateTime<Utc>| self.deadline.map_or(until, |deadline| until.min(deadline));
         match verdict {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
             Verdict::Park(until) => {
@@ -133,7 +120,7 @@ impl Run {
     /// itself.
     fn park_for_key(&mut self, failure: &Failure, now: DateTime<Utc>) {
         let until = retry::after_refused_key(failure, now);
-        let until = budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        let until = self.deadline.map_or(until, |deadline| until.min(deadline));
         // However long that takes, it is not an outage of the provider.
         self.state.retry = crate::Retry::default();
         let reason = format!("{KEY_REFUSED}: {}", with_hint(failure));
@@ -177,20 +164,15 @@ impl Run {
     }
 
     fn fail(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        let retry = &self.state.retry;
-        let mut error = JobError::new("model", format!("the model call failed: {}", failure.message))
+        // A retried job must not inherit the count that ended it (lesson 25).
+        let retry = std::mem::take(&mut self.state.retry);
+        let error = JobError::new("model", format!("the model call failed: {}", failure.message))
             .with("class", serde_json::to_value(failure.class).unwrap_or_default())
-            .with("stage", self.stage_name())
-            .with("attempts", retry.failures)
-            .with("first_error", retry.first_error.clone())
-            .with("first_error_at", json!(retry.first_error_at))
-            .with("last_error", retry.last_error.clone())
-            .with("last_error_at", json!(now));
+            .with("stage", self.stage_name());
+        let mut error = retry.explain(error, now);
         if let Some(hint) = &failure.hint {
             error = error.with("hint", hint.clone());
         }
-        // A retried job must not inherit the count that ended it (lesson 25).
-        self.state.retry = crate::Retry::default();
         self.leave(JobExit::Failed(error));
     }
 

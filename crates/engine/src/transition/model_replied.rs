@@ -3,7 +3,10 @@
 
 use crate::{
     FinishReason, JobError, JobExit, MessageKind, MessageRef, Opening, PhaseOutcome, Reply, Retry, Run, ToolCall,
+    Toolset,
+    conversation::{Conversation, MAX_BYTES_A_TOKEN},
     guardrail::loop_detection::MAX_FORCED_REPLANS,
+    ledger::Ledger,
     phase::{NextPhase, opening::resume_nudge},
     run::state::Anchor,
     tools::{
@@ -25,9 +28,6 @@ pub(super) fn too_many() -> String {
     format!("not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next.")
 }
 
-/// No tokenizer puts more bytes than this into a token, on average over an answer.
-pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
-
 /// The only key in the arguments of a call that was cut off, with the limit of its answer in tokens.
 pub(crate) const CUT_OFF: &str = "cut_off";
 
@@ -41,7 +41,7 @@ impl Run {
         let Reply { content, tool_calls, finish, extra, record } = self.within_reason(reply);
         let (usage, estimated) = (record.usage(), record.estimated);
         self.note_request(record);
-        self.record_shown_texts();
+        record_shown_texts(&self.conversation, &mut self.ledger, self.step.number());
         // A result that was cleared meanwhile was not shown.
         let shown = self.conversation.since_answer().filter(|message| !message.cleared());
         self.state.given.see_all(shown.map(MessageRef::seq));
@@ -57,7 +57,7 @@ impl Run {
             .into_iter()
             .flat_map(parted)
             .enumerate()
-            .map(|(at, (call, value))| self.rekey(self.by_first_name(call), value, seq, at))
+            .map(|(at, (call, value))| rekey(self.by_first_name(call), value, (seq, at), &self.settings.tools))
             .unzip();
         // A truncated answer with text only is useless.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
@@ -84,20 +84,6 @@ impl Run {
         }
     }
 
-    /// Text of documents in the results after the previous answer has been read with this answer, whose request
-    /// contained them. A result that no request contained, because a phase ended with its answer, was not shown.
-    fn record_shown_texts(&mut self) {
-        if self.ledger.is_all_seen() {
-            return;
-        }
-        let shows = |kind| matches!(kind, MessageKind::ToolResult | MessageKind::Opening);
-        for message in self.conversation.since_answer() {
-            if shows(message.kind()) && !message.cleared() {
-                self.ledger.shown(&message.visible_content(), self.step.number());
-            }
-        }
-    }
-
     /// An alias is understood even if only the main name is bound.
     fn by_first_name(&self, call: ToolCall) -> ToolCall {
         match tools::first_name(&call.name) {
@@ -105,33 +91,6 @@ impl Run {
                 ToolCall { name: name.into(), ..call }
             }
             Some(_) | None => call,
-        }
-    }
-
-    /// The call under our own id, with arguments that are a JSON object as required by its tool, and the parsed
-    /// arguments.
-    fn rekey(&self, call: ToolCall, value: Option<Value>, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
-        let id = format!("call_{seq}_{}", at + 1);
-        let (arguments, value) = match value {
-            Some(value @ Value::Object(_)) => self.fitted(&call.name, call.arguments, value),
-            // Many models send an empty text or null for "no arguments".
-            _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
-            Some(_) | None => {
-                let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: describe_fault(&call.arguments) });
-                (value.to_string(), value)
-            }
-        };
-        let parsed = ParsedCall::of_value(&call.name, value);
-        (ToolCall { id, name: call.name, arguments }, parsed)
-    }
-
-    /// The arguments as required by the tool's schema; byte for byte unchanged if they already match.
-    fn fitted(&self, name: &str, text: String, mut value: Value) -> (String, Value) {
-        let name = tools::first_name(name).unwrap_or(name);
-        let known = self.settings.tools.iter().find(|tool| tool.name == name);
-        match known.is_some_and(|tool| fit(&mut value, &tool.parameters)) {
-            true => (value.to_string(), value),
-            false => (text, value),
         }
     }
 
@@ -154,7 +113,7 @@ impl Run {
     fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
         self.state.guards.truncated_turns += 1;
         let calls = self.conversation.calls_of(message_seq);
-        let text = self.cut_off(cap, 0);
+        let text = cut_off(cap, 0, self.output_cap());
         for call in &calls {
             self.conversation.answer(&mut self.step, call, format!("Error: {text}"));
         }
@@ -163,23 +122,6 @@ impl Run {
         }
         let turns = self.state.guards.truncated_turns;
         self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
-    }
-
-    /// The text about an answer that was cut off at this limit, after this many executed calls.
-    pub(super) fn cut_off(&self, cap: impl Display, done: usize) -> String {
-        let was = match done {
-            0 => "nothing in it was carried out".to_string(),
-            1 => "the call before this one was carried out, this one was not: send it again, and what was to follow"
-                .to_string(),
-            _ => format!(
-                "the {done} calls before this one were carried out, this one was not: send it again, and what was to follow"
-            ),
-        };
-        format!(
-            "Your answer was cut off at the limit of {cap} tokens; {was}. An answer may now hold {} tokens. Split the work: write long files \
-             in several parts, each well below that.",
-            self.output_cap()
-        )
     }
 
     fn answer_silence(&mut self, finish: FinishReason, now: DateTime<Utc>) {
@@ -246,6 +188,61 @@ impl Run {
         self.open_phase(NextPhase::strategic(Opening::Rewound), Some(note), now);
         self.prepare_or_ask(now);
     }
+}
+
+/// Text of documents in the results after the previous answer has been read with this answer, whose request contained
+/// them. A result that no request contained, because a phase ended with its answer, was not shown.
+fn record_shown_texts(conversation: &Conversation, ledger: &mut Ledger, step: i64) {
+    if ledger.is_all_seen() {
+        return;
+    }
+    let shows = |kind| matches!(kind, MessageKind::ToolResult | MessageKind::Opening);
+    for message in conversation.since_answer().filter(|message| shows(message.kind()) && !message.cleared()) {
+        ledger.shown(&message.visible_content(), step);
+    }
+}
+
+/// The call under our own id, with arguments that are a JSON object as required by its tool, and the parsed arguments.
+fn rekey(call: ToolCall, value: Option<Value>, (seq, at): (i64, usize), tools: &Toolset) -> (ToolCall, ParsedCall) {
+    let id = format!("call_{seq}_{}", at + 1);
+    let (arguments, value) = match value {
+        Some(value @ Value::Object(_)) => fitted(tools, &call.name, call.arguments, value),
+        // Many models send an empty text or null for "no arguments".
+        _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
+        Some(_) | None => {
+            let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: describe_fault(&call.arguments) });
+            (value.to_string(), value)
+        }
+    };
+    let parsed = ParsedCall::of_value(&call.name, value);
+    (ToolCall { id, name: call.name, arguments }, parsed)
+}
+
+/// The arguments as required by the tool's schema; byte for byte unchanged if they already match.
+fn fitted(tools: &Toolset, name: &str, text: String, mut value: Value) -> (String, Value) {
+    let name = tools::first_name(name).unwrap_or(name);
+    let known = tools.iter().find(|tool| tool.name == name);
+    match known.is_some_and(|tool| fit(&mut value, &tool.parameters)) {
+        true => (value.to_string(), value),
+        false => (text, value),
+    }
+}
+
+/// The text about an answer that was cut off at this limit, after this many executed calls. `most`: the limit of the
+/// next answer.
+pub(super) fn cut_off(cap: impl Display, done: usize, most: u32) -> String {
+    let was = match done {
+        0 => "nothing in it was carried out".to_string(),
+        1 => "the call before this one was carried out, this one was not: send it again, and what was to follow"
+            .to_string(),
+        _ => format!(
+            "the {done} calls before this one were carried out, this one was not: send it again, and what was to follow"
+        ),
+    };
+    format!(
+        "Your answer was cut off at the limit of {cap} tokens; {was}. An answer may now hold {most} tokens. Split the work: write long files \
+         in several parts, each well below that."
+    )
 }
 
 /// The calls of an answer that was cut off at this limit. Only the last can be incomplete: then its useless arguments

@@ -3,7 +3,7 @@
 
 use crate::{
     Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Run, Source, Stage,
-    phase::NextPhase,
+    ledger::Ledger, phase::NextPhase,
 };
 use chrono::{DateTime, Utc};
 
@@ -19,7 +19,7 @@ impl Run {
             Prepare::Start => true,
             Prepare::Model => self.state.phase.tactical > 0 && self.state.phase.kind == crate::PhaseKind::Strategic,
         };
-        now && (self.workspace.unprepared(&self.ledger).next().is_some() || self.carries_over().is_some())
+        now && (self.workspace.unprepared(&self.ledger).next().is_some() || self.state.carries_over().is_some())
     }
 
     /// The job's documents are available: they are prepared, then the first phase opens.
@@ -55,8 +55,13 @@ impl Run {
             self.record_product(product);
         }
         if !self.ledger.knows(&document) {
-            self.note_why_unread(&document, &note);
-            self.record_product(Product::CutDocument(Box::new(without_text(self.next_passage(), &document, &note))));
+            let known = with_warning(self.workspace.sources(), &document, &note);
+            known.into_iter().for_each(|source| self.record_product(Product::AddSource(source)));
+            self.record_product(Product::CutDocument(Box::new(without_text(
+                next_passage(&self.ledger),
+                &document,
+                &note,
+            ))));
         }
         if !note.is_empty() && beginning.notes.len() < MAX_NOTES {
             beginning.notes.push(note);
@@ -64,25 +69,12 @@ impl Run {
         self.go_on_prepared(beginning, now);
     }
 
-    /// The reason why a document could not be read is added to its warnings.
-    fn note_why_unread(&mut self, document: &str, note: &str) {
-        let known =
-            self.workspace.sources().iter().find(|source| source.path == document && source.warnings.is_empty());
-        let noted = known.filter(|_| !note.is_empty()).map(|source| {
-            let warnings = vec![note.to_owned()];
-            Source { warnings, ..source.clone() }
-        });
-        if let Some(source) = noted {
-            self.record_product(Product::AddSource(source));
-        }
-    }
-
     /// Continues with the remaining documents, then with the model.
     pub(super) fn go_on_prepared(&mut self, beginning: Beginning, now: DateTime<Utc>) {
-        if self.workspace.unprepared(&self.ledger).next().is_some() || self.carries_over().is_some() {
+        if self.workspace.unprepared(&self.ledger).next().is_some() || self.state.carries_over().is_some() {
             self.state.stage = Stage::Prepare { beginning };
         } else if self.state.phase.number == 0 {
-            match self.without_any_text() {
+            match without_any_text(&self.ledger, self.workspace.sources()) {
                 Some(reason) => {
                     // A retry takes in the documents again: they may have been replaced.
                     self.state.stage = Stage::Intake;
@@ -107,36 +99,6 @@ impl Run {
         self.ready_for_model(now);
     }
 
-    /// Why none of a job's documents has text: then there is nothing to do, and no request is made.
-    fn without_any_text(&self) -> Option<String> {
-        let mut passages = self.ledger.all().peekable();
-        if passages.peek().is_none() || passages.any(Passage::has_text) {
-            return None;
-        }
-        let why = |source: &Source| {
-            source.warnings.first().cloned().unwrap_or_else(|| format!("{} has no text", source.path))
-        };
-        let reasons: Vec<String> = self.workspace.sources().iter().map(why).collect();
-        let more = reasons.len().saturating_sub(MAX_REASONS);
-        let named = reasons.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
-        Some(if more > 0 { format!("{named}; and {more} more documents without text") } else { named })
-    }
-
-    fn next_passage(&self) -> i32 {
-        self.ledger.all().map(|passage| passage.number).max().unwrap_or(0) + 1
-    }
-
-    /// Adds the rows of the ledger changed by this outcome to the step.
-    pub(super) fn record_coverage(&mut self) {
-        let (put, dropped) = self.ledger.take_changes();
-        if !dropped.is_empty() {
-            self.step.push(crate::Change::PassagesDropped(dropped));
-        }
-        if !put.is_empty() {
-            self.step.push(crate::Change::PassagesPut(put));
-        }
-    }
-
     /// Applies the files of an intake.
     pub(super) fn take_files(&mut self, intake: Intake) {
         for file in intake.files {
@@ -150,7 +112,7 @@ impl Run {
             // A document that could not be obtained has no file: its passage has the reason.
             let reason = source.warnings.join(" ");
             let unread = (!reason.is_empty() && !self.workspace.files().contains_key(&source.path))
-                .then(|| without_text(self.next_passage(), &source.path, &reason));
+                .then(|| without_text(next_passage(&self.ledger), &source.path, &reason));
             self.record_product(Product::AddSource(source));
             if let Some(unread) = unread {
                 self.record_product(Product::CutDocument(Box::new(unread)));
@@ -163,4 +125,28 @@ impl Run {
 fn without_text(number: i32, document: &str, reason: &str) -> CutDocument {
     let passage = Passage { reason: Some(reason.to_string()), ..Passage::unread(number, document, 1) };
     CutDocument { document: document.to_string(), passages: vec![passage] }
+}
+
+/// A document that could not be read, with the reason as its warning, if it has none.
+fn with_warning(sources: &[Source], document: &str, reason: &str) -> Option<Source> {
+    let source = sources.iter().find(|source| source.path == document && source.warnings.is_empty())?;
+    (!reason.is_empty()).then(|| Source { warnings: vec![reason.to_owned()], ..source.clone() })
+}
+
+/// Why none of a job's documents has text: then there is nothing to do, and no request is made.
+fn without_any_text(ledger: &Ledger, sources: &[Source]) -> Option<String> {
+    let mut passages = ledger.all().peekable();
+    if passages.peek().is_none() || passages.any(Passage::has_text) {
+        return None;
+    }
+    let why =
+        |source: &Source| source.warnings.first().cloned().unwrap_or_else(|| format!("{} has no text", source.path));
+    let reasons: Vec<String> = sources.iter().map(why).collect();
+    let more = reasons.len().saturating_sub(MAX_REASONS);
+    let named = reasons.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
+    Some(if more > 0 { format!("{named}; and {more} more documents without text") } else { named })
+}
+
+fn next_passage(ledger: &Ledger) -> i32 {
+    ledger.all().map(|passage| passage.number).max().unwrap_or(0) + 1
 }

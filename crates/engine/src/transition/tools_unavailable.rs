@@ -9,7 +9,6 @@ use crate::{
     },
 };
 use chrono::{DateTime, Utc};
-use serde_json::json;
 
 impl Run {
     pub(super) fn tools_unavailable(&mut self, outage: Outage, now: DateTime<Utc>) {
@@ -24,17 +23,14 @@ impl Run {
             return self.leave(JobExit::Paused { reason });
         }
         let retry = &mut self.state.retry;
-        retry.failures += 1;
-        retry.first_error.get_or_insert_with(|| reason.clone());
-        retry.first_error_at.get_or_insert(now);
-        retry.last_error = Some(reason.clone());
-        let (failures, since) = (retry.failures, *retry.since.get_or_insert(now));
+        retry.note(&reason, now);
+        let (failures, since) = (retry.failures, retry.since.unwrap_or(now));
         let streak = Streak { failures, since, patience: self.patience, in_place: retry::OUTAGE_IN_PLACE };
         // Calls may be made after a deadline, but waiting for them ends at it.
-        if let Some(reason) = budget::deadline_passed(self, now) {
-            return self.leave(budget::pause(self, &reason));
+        if let Some(reason) = budget::deadline_passed(&self.settings.limits, self.deadline, now) {
+            return self.leave(budget::pause(&self.state.retry, &reason));
         }
-        let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        let in_time = |until: DateTime<Utc>| self.deadline.map_or(until, |deadline| until.min(deadline));
         match retry::decide_outage(jitter, streak, now) {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
             Verdict::Park(until) => self.leave(JobExit::Parked { until: in_time(until), reason }),
@@ -46,12 +42,7 @@ impl Run {
     fn give_up_waiting(&mut self, reason: &str, now: DateTime<Utc>) {
         let retry = std::mem::take(&mut self.state.retry);
         let error = JobError::new("service", format!("a service that the job needs stayed away: {reason}"))
-            .with("stage", self.stage_name())
-            .with("attempts", retry.failures)
-            .with("first_error", retry.first_error)
-            .with("first_error_at", json!(retry.first_error_at))
-            .with("last_error", retry.last_error)
-            .with("last_error_at", json!(now));
-        self.leave(JobExit::Failed(error));
+            .with("stage", self.stage_name());
+        self.leave(JobExit::Failed(retry.explain(error, now)));
     }
 }

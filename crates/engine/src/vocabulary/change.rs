@@ -465,6 +465,26 @@ pub enum JobExit {
     },
 }
 
+impl JobExit {
+    /// Whether it ends the job: it is completed, in review or failed.
+    pub fn ends(&self) -> bool {
+        matches!(self, Self::Completed { .. } | Self::Review { .. } | Self::Failed(_))
+    }
+
+    /// The result of a job that is completed or in review.
+    pub fn result(&self) -> Option<&Value> {
+        match self {
+            Self::Completed { result } | Self::Review { result, .. } => Some(result),
+            Self::AwaitsDecision { .. } | Self::Failed(_) | Self::Paused { .. } | Self::Parked { .. } => None,
+        }
+    }
+
+    /// How many files the result names.
+    pub fn delivered(&self) -> usize {
+        self.result().and_then(|result| result["deliverables"].as_array()).map_or(0, Vec::len)
+    }
+}
+
 /// Why a job failed: `error_message` and `error_details`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobError {

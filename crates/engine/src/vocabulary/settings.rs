@@ -330,11 +330,7 @@ impl Settings {
     /// The capacity of an answer in terms that a model can plan with: a record of a requirement takes about 400 tokens,
     /// 60 with `record_passage`, and a token at least three bytes.
     fn size_of_an_answer(&self, kind: PhaseKind) -> String {
-        let purpose = match kind {
-            PhaseKind::Strategic => Purpose::Strategic,
-            PhaseKind::Tactical => Purpose::Tactical,
-        };
-        let most = self.model_for(purpose).max_output_tokens;
+        let most = self.model_for(kind.purpose()).max_output_tokens;
         let kilobytes = u64::from(most) * 3 / 1000;
         let binds = |name: &str| self.bound(kind).any(|tool| tool.name == name);
         let records = match (binds("record_passage"), binds("add_requirement")) {
