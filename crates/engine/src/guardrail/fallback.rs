@@ -4,8 +4,7 @@
 //! because each switch makes the provider read the conversation again; the next phase begins with the job's own model.
 //! If the fallback fails too, so that the job is parked or paused, the job returns to its own model.
 
-use crate::{Failure, FailureClass, JobExit, ModelSettings, Purpose, Retry, Run, Stage};
-use chrono::{DateTime, Utc};
+use crate::{Failure, FailureClass, ModelSettings, Purpose, Run};
 
 /// An entry of `llm.fallback`.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ impl Fallback {
         &self.models[place]
     }
 
-    fn answers(&self, failure: &Failure, failures: u32) -> bool {
+    pub(crate) fn answers(&self, failure: &Failure, failures: u32) -> bool {
         let ends_the_tries =
             matches!(failure.class, FailureClass::Quota | FailureClass::Unauthorized | FailureClass::Permanent);
         self.on.contains(&failure.class)
@@ -55,29 +54,6 @@ impl Run {
     pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
         let fallback = self.fallback_for(purpose).and_then(|place| self.settings.fallbacks.get(place));
         fallback.map_or_else(|| self.settings.model_for(purpose), |entry| entry.model_for(purpose))
-    }
-
-    /// Switches to the next model configured for this failure; returns whether there is one.
-    pub(crate) fn fall_back(&mut self, failure: &Failure, now: DateTime<Utc>) -> bool {
-        let failures = self.state.retry.failures;
-        let after_present = self.state.fallback.map_or(0, |place| place + 1);
-        let mut entries = self.settings.fallbacks.iter().enumerate().skip(after_present);
-        let Some((place, _)) = entries.find(|(_, entry)| entry.answers(failure, failures)) else { return false };
-        self.state.fallback = Some(place);
-        self.state.retry = Retry::default();
-        // It has a different window and tokenizer.
-        self.conversation.forget_anchor();
-        if matches!(self.state.stage, Stage::Model) {
-            self.bound_context(now);
-        }
-        true
-    }
-
-    /// A job that is parked or paused returns to its own model.
-    pub(crate) fn come_back_if_left(&mut self) {
-        if matches!(self.exit, Some(JobExit::Parked { .. } | JobExit::Paused { .. })) {
-            self.restore_primary_model();
-        }
     }
 
     /// Returns to the job's own model.

@@ -2,7 +2,7 @@
 //! a run is loaded ([`AnswerCalls`]).
 
 use crate::{
-    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ToolSpec, ledger::ShownPassage,
+    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ToolReturn, ToolSpec, ledger::ShownPassage,
     tools::parsed_call::ParsedCall, transition::fate::Fate,
 };
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,25 @@ impl AnswerCalls {
         self.calls.get(at).cloned()
     }
 
+    /// The calls that the outside executes or checks now, in order, from this one on.
+    pub(crate) fn waiting_from(&self, at: usize) -> impl Iterator<Item = &AnswerCall> {
+        self.from(at).iter().take(self.waiting).map(AsRef::as_ref)
+    }
+
+    /// Whether there is one return per requested call, in order.
+    pub(crate) fn are_answered(&self, at: usize, returns: &[ToolReturn]) -> bool {
+        self.waiting == returns.len() && self.are_first(at, returns)
+    }
+
+    /// Whether the returns are those of the first calls, and some are left.
+    pub(crate) fn are_answered_before(&self, at: usize, returns: &[ToolReturn]) -> bool {
+        returns.len() < self.waiting && self.are_first(at, returns)
+    }
+
+    fn are_first(&self, at: usize, returns: &[ToolReturn]) -> bool {
+        self.waiting_from(at).zip(returns).all(|(item, given)| item.call.id == given.call_id)
+    }
+
     /// The calls from index `at` on.
     pub(crate) fn from(&self, at: usize) -> &[Arc<AnswerCall>] {
         self.calls.get(at..).unwrap_or_default()
@@ -109,12 +128,6 @@ impl AnswerCalls {
 }
 
 impl Run {
-    /// The calls that the outside executes or checks now, in order.
-    pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &AnswerCall> {
-        let at = self.state.stage.next_call();
-        self.calls.from(at).iter().take(self.calls.waiting).map(AsRef::as_ref)
-    }
-
     /// Restores the calls that a loaded run waits for.
     pub(crate) fn load_calls(&mut self, new_claim: bool) {
         let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
@@ -174,7 +187,10 @@ impl Run {
         let is_external =
             |item: &AnswerCall| self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler == Handler::External);
         let dispatched = self.state.stage.calls().is_some_and(|calls| calls.dispatched);
-        !self.calls.committed && (dispatched || (self.calls.check.is_none() && self.waiting_calls().any(is_external)))
+        !self.calls.committed
+            && (dispatched
+                || (self.calls.check.is_none()
+                    && self.calls.waiting_from(self.state.stage.next_call()).any(is_external)))
     }
 
     /// Whether a call has been dispatched, and must be made before the job is released, or else it would be in doubt.

@@ -1,6 +1,6 @@
 //! The next effect: a read. The same state always gives the same answer; crash recovery needs nothing else.
 
-use crate::{Effect, OutsideCall, Run, Stage, ToolCall, ToolSpec};
+use crate::{Effect, OutsideCall, Run, Stage, ToolSpec};
 
 impl Run {
     /// The next effect.
@@ -25,9 +25,9 @@ impl Run {
                 let at = self.state.stage.next_call();
                 let once = check.is_none() && self.is_unsafe(at);
                 let refused = &self.state.guards.refused_once;
-                let waiting = self.waiting_calls().map(|item| {
+                let waiting = self.calls.waiting_from(at).map(|item| {
                     let again = refused.contains(&item.parsed.print);
-                    OutsideCall { call: self.sent(&item.call), check, once, again }
+                    OutsideCall { call: self.approvals.sent(&item.call), check, once, again }
                 });
                 let calls = waiting.collect();
                 Effect::RunTools { calls, commit_first: self.commits_before_calls() }
@@ -45,11 +45,6 @@ impl Run {
     /// other changes.
     pub fn commits_dispatch(&self) -> bool {
         !self.calls.committed && self.state.stage.calls().is_some_and(|calls| calls.dispatched)
-    }
-
-    /// The call as it is sent: with the arguments edited by a person, if any.
-    fn sent<'a>(&'a self, call: &'a ToolCall) -> &'a ToolCall {
-        self.approvals.edited(&call.id).map_or(call, |(edited, _)| edited)
     }
 
     /// The tool that a call names, if the phase has it. A deferred tool may be called without its definition: arguments

@@ -89,6 +89,13 @@ pub struct State {
 }
 
 impl State {
+    /// The stage in words.
+    pub(crate) fn stage_name(&self) -> String {
+        let stage: &'static str = StageKind::from(&self.stage).into();
+        let waits = if self.retry.not_before.is_some() { ", waiting" } else { "" };
+        format!("{stage}{waits}")
+    }
+
     /// The earlier job whose findings are still to be carried over.
     pub(crate) fn carries_over(&self) -> Option<Uuid> {
         let previous = self.previous.as_ref().filter(|previous| previous.versions.is_none())?;

@@ -8,7 +8,7 @@
 //! beginning was read; a server that reports its window is judged by that; otherwise growth counts, not level: a
 //! truncated count stays below a bound while the requests grow, and a merely wrong count grows with them.
 
-use crate::{JobExit, Reply, RequestRecord, Run, run::state::SmallCounts};
+use crate::{Reply, RequestRecord, run::state::SmallCounts};
 
 /// No server keeps fewer tokens of a truncated input: half of 2,048, the smallest default window that Ollama ever had,
 /// of which it keeps about half (ollama#17427). A smaller report is a counting error of the server, or a round number
@@ -27,50 +27,57 @@ const GROWTH: f64 = 1.5;
 /// A count that rises by this factor has not reached a bound yet.
 const RISE: f64 = 1.1;
 
-impl Run {
-    /// Why the job is to be paused: the answer is to a conversation without its beginning.
-    pub(super) fn reads_a_part(&mut self, record: &RequestRecord) -> Option<String> {
-        if record.cached_tokens > 0 || !self.is_small(record) || !self.model_for(record.purpose).reports_whole_prompt {
-            self.state.guards.small_counts = SmallCounts::default();
+/// An answer's request by our own count, and the model that was asked.
+pub(super) struct Asked {
+    /// Our own count of the request.
+    pub(super) own: u32,
+    /// The model's window.
+    pub(super) window: u32,
+    /// Whether its server counts the whole prompt.
+    pub(super) is_whole: bool,
+}
+
+impl Asked {
+    /// Whether the server's count is below half of our own.
+    fn is_small(&self, record: &RequestRecord) -> bool {
+        self.is_whole && !record.estimated && self.own / FACTOR > record.prompt_tokens
+    }
+
+    /// Why the job is to be paused: the answer is to a conversation without its beginning. `texts`: our own count
+    /// without tools and calls, because some servers count only texts.
+    pub(super) fn reads_a_part(
+        &self,
+        counts: &mut SmallCounts,
+        record: &RequestRecord,
+        texts: impl FnOnce() -> u32,
+    ) -> Option<String> {
+        if record.cached_tokens > 0 || !self.is_small(record) {
+            *counts = SmallCounts::default();
             return None;
         }
-        // Some servers count only texts.
-        let texts = self.own_count_of_texts();
+        let texts = texts();
         let is_cut = match record.server_window {
             Some(window) => texts > window,
-            None => {
-                texts / FACTOR > record.prompt_tokens
-                    && self.state.guards.small_counts.is_stalled(record.prompt_tokens, texts)
-            }
+            None => texts / FACTOR > record.prompt_tokens && counts.is_stalled(record.prompt_tokens, texts),
         };
-        is_cut.then(|| self.too_small_a_window(record))
+        is_cut.then(|| {
+            *counts = SmallCounts::default();
+            self.too_small_a_window(record)
+        })
     }
 
     /// A count below half of our own does not cover the whole prompt: ours is recorded. If the server is known not to
     /// count all of it, its count is what it charges for, and is recorded unchanged.
     pub(super) fn with_own_count(&self, mut reply: Reply) -> Reply {
-        if self.is_small(&reply.record) && self.model_for(reply.record.purpose).reports_whole_prompt {
-            reply.record.prompt_tokens = self.own_count();
+        if self.is_small(&reply.record) {
+            reply.record.prompt_tokens = self.own;
             reply.record.estimated = true;
         }
         reply
     }
 
-    fn is_small(&self, record: &RequestRecord) -> bool {
-        !record.estimated && self.own_count() / FACTOR > record.prompt_tokens
-    }
-
-    /// Our own count of the request without tools and calls.
-    fn own_count_of_texts(&self) -> u32 {
-        let calls = self.conversation.call_tokens();
-        let tools = self.conversation.tool_tokens(self.state.phase.kind);
-        self.own_count().saturating_sub(calls).saturating_sub(tools)
-    }
-
-    fn too_small_a_window(&mut self, record: &RequestRecord) -> String {
-        self.state.guards.small_counts = SmallCounts::default();
-        let (read, sent) = (record.prompt_tokens, self.own_count());
-        let window = self.model_for(record.purpose).context_window;
+    fn too_small_a_window(&self, record: &RequestRecord) -> String {
+        let (read, sent, window) = (record.prompt_tokens, self.own, self.window);
         let told = match record.server_window {
             Some(told) => format!("it says that it has {told} tokens"),
             None => format!("more and more was sent, and its count stood at {ANSWERS} answers"),
@@ -81,13 +88,6 @@ impl Run {
              start it anew) or lower `llm.context_window`, then resume the job; if the server counts otherwise than it \
              reads, set `llm.profile.reports_whole_prompt` to false"
         )
-    }
-
-    /// The server's answer is kept, in case a person resumes the job.
-    pub(super) fn pause_for_window(&mut self, reason: Option<String>) {
-        if let (Some(reason), None) = (reason, &self.exit) {
-            self.leave(JobExit::Paused { reason });
-        }
     }
 }
 

@@ -2,47 +2,46 @@
 
 use crate::{
     Change, Feedback, MessageKind, Opening, PhaseOutcome, Run, Stage,
+    conversation::Conversation,
     phase::{NextPhase, archive::Archive},
+    run::Step,
 };
 use chrono::{DateTime, Utc};
 
-impl Run {
-    pub(super) fn feedback_received(&mut self, feedback: Vec<Feedback>, now: DateTime<Utc>) {
-        let known: Vec<i64> = self.feedback.iter().map(|f| f.id).collect();
-        self.feedback.extend(feedback.into_iter().filter(|f| !known.contains(&f.id)));
-        match self.state.stage {
-            Stage::Model if !self.feedback.is_empty() => self.ready_for_model(now),
-            Stage::Review { .. } if !self.feedback.is_empty() => self.reopen(now),
-            // Without feedback there is nothing to do; at the other stages it waits for the next boundary.
-            Stage::Intake
-            | Stage::Prepare { .. }
-            | Stage::Model
-            | Stage::Tools { .. }
-            | Stage::Summary { .. }
-            | Stage::Review { .. } => {}
-        }
+pub(super) fn received(run: &mut Run, feedback: Vec<Feedback>, now: DateTime<Utc>) {
+    let known: Vec<i64> = run.feedback.iter().map(|f| f.id).collect();
+    run.feedback.extend(feedback.into_iter().filter(|f| !known.contains(&f.id)));
+    match run.state.stage {
+        Stage::Model if !run.feedback.is_empty() => run.ready_for_model(now),
+        Stage::Review { .. } if !run.feedback.is_empty() => reopen(run, now),
+        // Without feedback there is nothing to do; at the other stages it waits for the next boundary.
+        Stage::Intake
+        | Stage::Prepare { .. }
+        | Stage::Model
+        | Stage::Tools { .. }
+        | Stage::Summary { .. }
+        | Stage::Review { .. } => {}
     }
+}
 
-    /// Feedback on finished work opens a strategic phase about it. The previous phase was closed with the job, and is
-    /// not closed twice (lesson 22).
-    fn reopen(&mut self, now: DateTime<Utc>) {
-        (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
-        let outcome = PhaseOutcome::Completed.as_str();
-        let note = Archive::of(&self.state.phase, &self.todos, outcome, None).render();
-        self.open_phase(NextPhase::strategic(Opening::Feedback), Some(note), now);
-        self.prepare_or_ask(now);
-    }
+/// Feedback on finished work opens a strategic phase about it. The previous phase was closed with the job, and is
+/// not closed twice (lesson 22).
+fn reopen(run: &mut Run, now: DateTime<Utc>) {
+    (run.state.guards.rewinds, run.state.guards.recovering) = (0, false);
+    let outcome = PhaseOutcome::Completed.as_str();
+    let note = Archive::of(&run.state.phase, &run.todos, outcome, None).render();
+    run.open_phase(NextPhase::strategic(Opening::Feedback), Some(note), now);
+    run.prepare_or_ask(now);
+}
 
-    /// Moves waiting feedback into the conversation.
-    pub(super) fn take_feedback(&mut self, _now: DateTime<Utc>) {
-        if self.feedback.is_empty() {
-            return;
-        }
-        let taken = std::mem::take(&mut self.feedback);
-        for feedback in &taken {
-            let text = format!("Feedback from the user:\n\n{}", feedback.text);
-            self.conversation.say(&mut self.step, MessageKind::Feedback, text);
-        }
-        self.step.push(Change::FeedbackTaken(taken.iter().map(|f| f.id).collect()));
+/// Moves waiting feedback into the conversation.
+pub(super) fn take(feedback: &mut Vec<Feedback>, conversation: &mut Conversation, step: &mut Step) {
+    if feedback.is_empty() {
+        return;
     }
+    for feedback in feedback.iter() {
+        let text = format!("Feedback from the user:\n\n{}", feedback.text);
+        conversation.say(step, MessageKind::Feedback, text);
+    }
+    step.push(Change::FeedbackTaken(feedback.drain(..).map(|taken| taken.id).collect()));
 }

@@ -3,19 +3,17 @@
 use crate::{Intake, MessageKind, Run};
 use chrono::{DateTime, Utc};
 
-impl Run {
-    pub(super) fn files_placed(&mut self, placed: Intake, now: DateTime<Utc>) {
-        let names: Vec<String> =
-            placed.files.iter().map(|file| format!("- {} ({} bytes)", file.path, file.content.len())).collect();
-        if names.is_empty() {
-            return;
-        }
-        self.take_files(placed);
-        let notice = format!(
-            "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
-            names.join("\n")
-        );
-        self.conversation.say(&mut self.step, MessageKind::Nudge, notice);
-        self.prepare_or_ask(now);
+pub(super) fn apply(run: &mut Run, placed: Intake, now: DateTime<Utc>) {
+    let names: Vec<String> =
+        placed.files.iter().map(|file| format!("- {} ({} bytes)", file.path, file.content.len())).collect();
+    if names.is_empty() {
+        return;
     }
+    run.take_files(placed);
+    let notice = format!(
+        "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
+        names.join("\n")
+    );
+    run.conversation.say(&mut run.step, MessageKind::Nudge, notice);
+    run.prepare_or_ask(now);
 }

@@ -10,51 +10,51 @@ use serde_json::json;
 /// The kind of error of a job in which no document has text (INTERFACE 9.1).
 const NO_TEXT: &str = "no_text";
 
-impl Run {
-    pub(super) fn intake_done(&mut self, mut intake: Intake, now: DateTime<Utc>) {
-        let by_rule = intake.by_rule.take();
-        let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
-        let waiting = intake.waiting;
-        self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
-        // The findings of the earlier job are derived from its documents.
-        self.state.shows_untrusted |= intake.previous.is_some();
-        self.take_files(intake);
-        let judges_by_rule = by_rule.is_some();
-        by_rule.into_iter().flatten().for_each(|product| self.record_product(product));
-        if judges_by_rule && waiting == Some(0) && owes_nothing(&self.workspace, &self.settings.owed) {
-            return self.end_judged_by_rule();
-        }
-        self.begin(Beginning { waiting, given, notes: Vec::new() }, now);
+pub(super) fn done(run: &mut Run, mut intake: Intake, now: DateTime<Utc>) {
+    let by_rule = intake.by_rule.take();
+    let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
+    let waiting = intake.waiting;
+    run.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
+    // The findings of the earlier job are derived from its documents.
+    run.state.shows_untrusted |= intake.previous.is_some();
+    run.take_files(intake);
+    let judges_by_rule = by_rule.is_some();
+    by_rule.into_iter().flatten().for_each(|product| run.record_product(product));
+    if judges_by_rule && waiting == Some(0) && owes_nothing(&run.workspace, &run.settings.owed) {
+        return end_judged_by_rule(run);
     }
+    run.begin(Beginning { waiting, given, notes: Vec::new() }, now);
+}
 
+/// Rules have judged everything: the system writes the report, and the job ends without a request.
+fn end_judged_by_rule(run: &mut Run) {
+    let judged = run.state.judged.by_rule;
+    let scripts = run.workspace.results().filter(|path| path.starts_with("output/insert"));
+    let scripts: Vec<String> = scripts.map(str::to_owned).collect();
+    let outcome = outcome_by_rule(judged, &scripts);
+    let text = format!("# Validation report\n\n{outcome}\n");
+    run.record_product(Product::WriteFile(FileWrite::text(VALIDATION_REPORT, text)));
+    let deliverables: Vec<String> = [VALIDATION_REPORT.to_string()].into_iter().chain(scripts).collect();
+    let result = json!({
+        "summary": outcome,
+        "deliverables": deliverables,
+        "undelivered": [],
+        "confidence": null,
+        "notes": null,
+        "coverage": null,
+        "passages": run.ledger.counts(),
+    });
+    run.state.stage = Stage::Review { result: result.clone() };
+    run.leave(match run.settings.autonomy {
+        Autonomy::Full => JobExit::Completed { result },
+        Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
+    });
+}
+
+impl Run {
     pub(super) fn intake_refused(&mut self, reason: String, no_text: bool) {
         let kind = if no_text { NO_TEXT } else { "input" };
         self.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
-    }
-
-    /// Rules have judged everything: the system writes the report, and the job ends without a request.
-    fn end_judged_by_rule(&mut self) {
-        let judged = self.state.judged.by_rule;
-        let scripts = self.workspace.results().filter(|path| path.starts_with("output/insert"));
-        let scripts: Vec<String> = scripts.map(str::to_owned).collect();
-        let outcome = outcome_by_rule(judged, &scripts);
-        let text = format!("# Validation report\n\n{outcome}\n");
-        self.record_product(Product::WriteFile(FileWrite::text(VALIDATION_REPORT, text)));
-        let deliverables: Vec<String> = [VALIDATION_REPORT.to_string()].into_iter().chain(scripts).collect();
-        let result = json!({
-            "summary": outcome,
-            "deliverables": deliverables,
-            "undelivered": [],
-            "confidence": null,
-            "notes": null,
-            "coverage": null,
-            "passages": self.ledger.counts(),
-        });
-        self.state.stage = Stage::Review { result: result.clone() };
-        self.leave(match self.settings.autonomy {
-            Autonomy::Full => JobExit::Completed { result },
-            Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
-        });
     }
 }
 

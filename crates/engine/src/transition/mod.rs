@@ -18,10 +18,11 @@ mod prepared;
 mod tools_unavailable;
 
 use crate::{
-    Change, ClosedTodos, Illegal, Inspected, JobExit, Outcome, OutcomeKind, Run, Stage, StageKind, ToolReturn,
-    guardrail::budget, ledger::Ledger, run::Step,
+    Change, ClosedTodos, Illegal, Inspected, JobExit, Outcome, OutcomeKind, Reply, Run, Stage, guardrail::budget,
+    ledger::Ledger, run::Step,
 };
 use chrono::{DateTime, Utc};
+use cut_input::Asked;
 use serde_json::json;
 
 pub use approvals::EDITED;
@@ -74,37 +75,46 @@ impl Run {
         self.check_legal(&outcome)?;
         self.forget_failure();
         match outcome {
-            Outcome::IntakeDone(intake) => self.intake_done(intake, now),
+            Outcome::IntakeDone(intake) => intake::done(self, intake, now),
             Outcome::IntakeRefused { reason, no_text } => self.intake_refused(reason, no_text),
             Outcome::Prepared(prepared) => self.prepared(prepared, now),
-            Outcome::Carried(carried) => self.carried(carried, now),
-            Outcome::ModelReplied(reply) => {
-                let reads_a_part = self.reads_a_part(&reply.record);
-                let reply = self.with_own_count(reply);
-                match self.state.stage {
-                    // A summary of a part would be mistaken for one of the whole.
-                    Stage::Summary { .. } if reads_a_part.is_some() => self.refuse_summary(reply.record, now),
-                    Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
-                    Stage::Intake
-                    | Stage::Prepare { .. }
-                    | Stage::Model
-                    | Stage::Tools { .. }
-                    | Stage::Review { .. } => self.model_replied(reply, now),
-                }
-                self.pause_for_window(reads_a_part);
-            }
-            Outcome::ModelFailed(failure) => self.model_failed(failure, now),
+            Outcome::Carried(carried) => carried::apply(self, carried, now),
+            Outcome::ModelReplied(reply) => self.replied(reply, now),
+            Outcome::ModelFailed(failure) => model_failed::apply(self, failure, now),
             Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
-            Outcome::ToolsUnavailable(outage) => self.tools_unavailable(outage, now),
+            Outcome::ToolsUnavailable(outage) => tools_unavailable::apply(self, outage, now),
             Outcome::DispatchRefused => self.dispatch_refused(now),
             Outcome::Woken => self.state.retry.not_before = None,
-            Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
-            Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
+            Outcome::FeedbackReceived(feedback) => feedback::received(self, feedback, now),
+            Outcome::FilesPlaced(placed) => files_placed::apply(self, placed, now),
         }
         self.enforce_budgets(now);
         record_coverage(&mut self.ledger, &mut self.step);
         (self.state.context, self.state.next_seq) = self.conversation.checkpoint();
         Ok(self.step.take())
+    }
+
+    fn replied(&mut self, reply: Reply, now: DateTime<Utc>) {
+        let model = self.model_for(reply.record.purpose);
+        let (window, is_whole) = (model.context_window, model.reports_whole_prompt);
+        let asked = Asked { own: self.own_count(), window, is_whole };
+        let (conversation, kind) = (&self.conversation, self.state.phase.kind);
+        let fixed = || conversation.call_tokens().saturating_add(conversation.tool_tokens(kind));
+        let texts = || asked.own.saturating_sub(fixed());
+        let reads_a_part = asked.reads_a_part(&mut self.state.guards.small_counts, &reply.record, texts);
+        let reply = asked.with_own_count(reply);
+        match self.state.stage {
+            // A summary of a part would be mistaken for one of the whole.
+            Stage::Summary { .. } if reads_a_part.is_some() => self.refuse_summary(reply.record, now),
+            Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.model_replied(reply, now)
+            }
+        }
+        // The server's answer is kept, in case a person resumes the job.
+        if let (Some(reason), None) = (reads_a_part, &self.exit) {
+            self.leave(JobExit::Paused { reason });
+        }
     }
 
     fn check_legal(&self, outcome: &Outcome) -> Result<(), Illegal> {
@@ -122,9 +132,11 @@ impl Run {
                     self.workspace.unprepared(&self.ledger).next().is_none() && self.state.carries_over().is_some()
                 }
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
-                (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
+                (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => {
+                    self.calls.are_answered(self.state.stage.next_call(), returns)
+                }
                 (Stage::Tools { .. }, Outcome::ToolsUnavailable(outage)) => {
-                    !waiting && self.answers_before(&outage.returns)
+                    !waiting && self.calls.are_answered_before(self.state.stage.next_call(), &outage.returns)
                 }
                 (Stage::Tools { calls, .. }, Outcome::DispatchRefused) => calls.dispatched && !self.calls.committed,
                 (
@@ -149,30 +161,10 @@ impl Run {
         if legal {
             Ok(())
         } else {
-            Err(Illegal { stage: self.stage_name(), outcome: OutcomeKind::from(outcome).into() })
-        }
-    }
-
-    /// Whether there is one return per requested call, in order.
-    fn answers(&self, returns: &[ToolReturn]) -> bool {
-        self.calls.waiting == returns.len() && self.answer_first(returns)
-    }
-
-    /// Whether the returns are those of the first calls, and some are left.
-    fn answers_before(&self, returns: &[ToolReturn]) -> bool {
-        returns.len() < self.calls.waiting && self.answer_first(returns)
-    }
-
-    fn answer_first(&self, returns: &[ToolReturn]) -> bool {
-        self.waiting_calls().zip(returns).all(|(item, given)| item.call.id == given.call_id)
-    }
-
-    fn stage_name(&self) -> String {
-        let stage: &'static str = StageKind::from(&self.state.stage).into();
-        match (&self.exit, self.state.retry.not_before) {
-            (Some(_), _) => "left".to_string(),
-            (None, Some(_)) => format!("{stage}, waiting"),
-            (None, None) => stage.to_string(),
+            Err(Illegal {
+                stage: self.exit.as_ref().map_or_else(|| self.state.stage_name(), |_| "left".into()),
+                outcome: OutcomeKind::from(outcome).into(),
+            })
         }
     }
 
@@ -198,7 +190,7 @@ impl Run {
         if drops || !self.model_for(self.state.phase.kind.purpose()).prefix_cache {
             self.conversation.clear_closed_todos(&mut self.step, &self.state.given, &self.ledger);
         }
-        self.take_feedback(now);
+        feedback::take(&mut self.feedback, &mut self.conversation, &mut self.step);
         self.enforce_budgets(now);
         self.bound_context(now);
     }

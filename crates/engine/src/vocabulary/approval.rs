@@ -191,6 +191,11 @@ impl Approvals {
         matches!(state, Some(ApprovalState::Approved | ApprovalState::Executed))
     }
 
+    /// A call as it is sent: with the arguments edited by a person, if any.
+    pub(crate) fn sent<'a>(&'a self, call: &'a ToolCall) -> &'a ToolCall {
+        self.edited(&call.id).map_or(call, |(edited, _)| edited)
+    }
+
     /// The call as edited by a person, and who edited it.
     pub(crate) fn edited(&self, call_id: &str) -> Option<(&ToolCall, &str)> {
         let row = self.of_call(call_id)?;
