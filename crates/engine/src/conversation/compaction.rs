@@ -15,6 +15,7 @@ use super::{
 use crate::{
     FinishReason, MessageKind, MessageRef, ModelSettings, Purpose, Reply, RequestRecord, Retry, Run, Stage,
     phase::{opening, todo_list, transition::system_text},
+    transition::replan::replan_at_most,
 };
 use chrono::{DateTime, Utc};
 
@@ -82,6 +83,151 @@ impl Conversation {
     }
 }
 
+/// Shrinks the context if the next request would exceed the threshold, or if shrinking is already worthwhile.
+pub(crate) fn bound_context(run: &mut Run, now: DateTime<Utc>) {
+    if run.exit.is_some() {
+        return;
+    }
+    let frame = run.frame();
+    let estimate = run.conversation.estimate(frame);
+    if estimate > frame.threshold {
+        shrink(run, now);
+        return;
+    }
+    // Clearing cannot gain more than the conversation has.
+    if !frame.is_large(estimate) {
+        return;
+    }
+    let given = &run.state.given;
+    let clearable = run.conversation.of_old_answers(|result| !given.is_open(result.seq()));
+    if clearable.is_large(frame) && clearable.pays() {
+        run.conversation.clear(&mut run.step, clearable.results);
+    }
+}
+
+/// One rung of the ladder: clear, summarize, or cut.
+pub(crate) fn shrink(run: &mut Run, now: DateTime<Utc>) -> Shrunk {
+    let frame = run.frame();
+    // Results of completed work first, then old ones.
+    let rungs: [fn(&Run) -> Clearable; 2] = [
+        |run| run.conversation.of_closed_todos(&run.state.given, &run.ledger),
+        |run| run.conversation.of_old_answers(|_| true),
+    ];
+    for rung in rungs {
+        let clearable = rung(run);
+        if clearable.is_large(frame) {
+            run.conversation.clear(&mut run.step, clearable.results);
+            if run.conversation.estimate(frame) <= frame.threshold {
+                return Shrunk::Something;
+            }
+        }
+    }
+    let Some(keep_from) = run.conversation.keep_from(frame) else {
+        return Shrunk::Nothing;
+    };
+    let is_last_try = run.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW;
+    if is_last_try || !run.conversation.can_be_summarized(keep_from, run.model_for(Purpose::Summary)) {
+        return cut(run, keep_from, None, now);
+    }
+    run.state.stage = Stage::Summary { keep_from };
+    Shrunk::Something
+}
+
+/// Applies the model's summary. A refusal, or a text cut by the output cap, is not a summary.
+pub(crate) fn summarized(run: &mut Run, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
+    if reply.finish != FinishReason::Done {
+        refuse_summary(run, reply.record, now);
+        return;
+    }
+    run.note_request(reply.record.clone());
+    run.state.retry = Retry::default();
+    let replaced = run.conversation.before(keep_from).filter(|message| message.kind() != MessageKind::System);
+    let replaced: u32 = replaced.map(visible_tokens).sum();
+    let text = reply.content.trim();
+    let shrinks = !text.is_empty() && run.settings.count(text) < replaced;
+    let summary = shrinks.then(|| text.to_string());
+    cut(run, keep_from, summary, now);
+}
+
+/// The answer was not a summary.
+pub(crate) fn refuse_summary(run: &mut Run, record: RequestRecord, now: DateTime<Utc>) {
+    run.note_request(record);
+    cut_mechanically(run, now);
+}
+
+/// The rung that needs no model.
+pub(crate) fn cut_mechanically(run: &mut Run, now: DateTime<Utc>) {
+    let keep_from = match run.state.stage {
+        Stage::Summary { keep_from } => keep_from,
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            run.conversation.next_seq()
+        }
+    };
+    run.state.retry = Retry::default();
+    cut(run, keep_from, None, now);
+}
+
+/// Replaces everything before `keep_from` by a summary, or by bare facts.
+fn cut(run: &mut Run, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
+    let kept = run.conversation.feedback_before(keep_from);
+    let body = summary.or_else(|| run.conversation.earlier_summary()).unwrap_or_else(|| {
+        "The conversation before this point was cut because the context was full. What was done is in the files \
+         and in the todo list."
+            .to_string()
+    });
+    let system = system_text(run, now);
+    let system_seq = run.conversation.say(&mut run.step, MessageKind::System, system);
+    let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
+    let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(run));
+    let summary_seq = run.conversation.say(&mut run.step, MessageKind::Summary, text);
+    run.state.shows_untrusted |= opening::shows_documents(run);
+    run.conversation.replace(system_seq, summary_seq, kept, keep_from);
+    run.state.given.begin_at(keep_from);
+    run.state.guards.compactions_in_row += 1;
+    run.state.stage = Stage::Model;
+    if todo_is_too_large(run, now) {
+        return Shrunk::Something;
+    }
+    if run.estimate() > run.threshold() && run.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
+        bound_context(run, now);
+    }
+    Shrunk::Something
+}
+
+/// Counts a compaction, and tells the model if the current todo does not fit the window: what was read for it is
+/// gone before it had a result. Returns whether the phase was abandoned.
+fn todo_is_too_large(run: &mut Run, now: DateTime<Utc>) -> bool {
+    run.state.guards.compactions_of_todo += 1;
+    let times = run.state.guards.compactions_of_todo;
+    let Some(todo) = run.current_todo().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
+        return false;
+    };
+    let window = run.threshold();
+    let filled = format!("{todo} has filled the context of {window} tokens {times} times without a result");
+    if times >= COMPACTIONS_BEFORE_REPLAN {
+        run.state.guards.compactions_of_todo = 0;
+        replan_at_most(
+            run,
+            REPLANS_FOR_THE_WINDOW,
+            &format!(
+                "{filled}: it does not fit the window. Split it into todos for smaller parts; where even one part does not \
+                 fit, limits.context_threshold_tokens or the model's window is too small for this job"
+            ),
+            now,
+        );
+        return true;
+    }
+    if times >= COMPACTIONS_BEFORE_WORD {
+        let text = format!(
+            "{filled}: it does not fit the window. Split it: read a smaller part (offset and limit), record or write down \
+             what is found there before you read on, and close the todo with a note on what is left, or give the phase up \
+             so that its todos are cut smaller."
+        );
+        run.conversation.say(&mut run.step, MessageKind::Nudge, text);
+    }
+    false
+}
+
 impl Run {
     /// What surrounds the conversation in the next turn's request.
     pub(crate) fn frame(&self) -> Frame {
@@ -123,152 +269,6 @@ impl Run {
         let model = self.model_for(self.state.phase.kind.purpose());
         let window = model.context_window.saturating_sub(model.max_output_tokens);
         self.settings.limits.context_threshold_tokens.min(window)
-    }
-
-    /// Shrinks the context if the next request would exceed the threshold, or if shrinking is already worthwhile.
-    pub(crate) fn bound_context(&mut self, now: DateTime<Utc>) {
-        if self.exit.is_some() {
-            return;
-        }
-        let frame = self.frame();
-        let estimate = self.conversation.estimate(frame);
-        if estimate > frame.threshold {
-            self.shrink(now);
-            return;
-        }
-        // Clearing cannot gain more than the conversation has.
-        if !frame.is_large(estimate) {
-            return;
-        }
-        let given = &self.state.given;
-        let clearable = self.conversation.of_old_answers(|result| !given.is_open(result.seq()));
-        if clearable.is_large(frame) && clearable.pays() {
-            self.conversation.clear(&mut self.step, clearable.results);
-        }
-    }
-
-    /// One rung of the ladder: clear, summarize, or cut.
-    pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
-        let frame = self.frame();
-        // Results of completed work first, then old ones.
-        let rungs: [fn(&Self) -> Clearable; 2] = [
-            |run| run.conversation.of_closed_todos(&run.state.given, &run.ledger),
-            |run| run.conversation.of_old_answers(|_| true),
-        ];
-        for rung in rungs {
-            let clearable = rung(self);
-            if clearable.is_large(frame) {
-                self.conversation.clear(&mut self.step, clearable.results);
-                if self.conversation.estimate(frame) <= frame.threshold {
-                    return Shrunk::Something;
-                }
-            }
-        }
-        let Some(keep_from) = self.conversation.keep_from(frame) else {
-            return Shrunk::Nothing;
-        };
-        let is_last_try = self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW;
-        if is_last_try || !self.conversation.can_be_summarized(keep_from, self.model_for(Purpose::Summary)) {
-            return self.cut(keep_from, None, now);
-        }
-        self.state.stage = Stage::Summary { keep_from };
-        Shrunk::Something
-    }
-
-    /// Applies the model's summary. A refusal, or a text cut by the output cap, is not a summary.
-    pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
-        if reply.finish != FinishReason::Done {
-            self.refuse_summary(reply.record, now);
-            return;
-        }
-        self.note_request(reply.record.clone());
-        self.state.retry = Retry::default();
-        let replaced = self.conversation.before(keep_from).filter(|message| message.kind() != MessageKind::System);
-        let replaced: u32 = replaced.map(visible_tokens).sum();
-        let text = reply.content.trim();
-        let shrinks = !text.is_empty() && self.settings.count(text) < replaced;
-        let summary = shrinks.then(|| text.to_string());
-        self.cut(keep_from, summary, now);
-    }
-
-    /// The answer was not a summary.
-    pub(crate) fn refuse_summary(&mut self, record: RequestRecord, now: DateTime<Utc>) {
-        self.note_request(record);
-        self.cut_mechanically(now);
-    }
-
-    /// The rung that needs no model.
-    pub(crate) fn cut_mechanically(&mut self, now: DateTime<Utc>) {
-        let keep_from = match self.state.stage {
-            Stage::Summary { keep_from } => keep_from,
-            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                self.conversation.next_seq()
-            }
-        };
-        self.state.retry = Retry::default();
-        self.cut(keep_from, None, now);
-    }
-
-    /// Replaces everything before `keep_from` by a summary, or by bare facts.
-    fn cut(&mut self, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
-        let kept = self.conversation.feedback_before(keep_from);
-        let body = summary.or_else(|| self.conversation.earlier_summary()).unwrap_or_else(|| {
-            "The conversation before this point was cut because the context was full. What was done is in the files \
-             and in the todo list."
-                .to_string()
-        });
-        let system = system_text(self, now);
-        let system_seq = self.conversation.say(&mut self.step, MessageKind::System, system);
-        let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
-        let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(self));
-        let summary_seq = self.conversation.say(&mut self.step, MessageKind::Summary, text);
-        self.state.shows_untrusted |= opening::shows_documents(self);
-        self.conversation.replace(system_seq, summary_seq, kept, keep_from);
-        self.state.given.begin_at(keep_from);
-        self.state.guards.compactions_in_row += 1;
-        self.state.stage = Stage::Model;
-        if self.todo_is_too_large(now) {
-            return Shrunk::Something;
-        }
-        if self.estimate() > self.threshold() && self.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
-            self.bound_context(now);
-        }
-        Shrunk::Something
-    }
-}
-
-impl Run {
-    /// Counts a compaction, and tells the model if the current todo does not fit the window: what was read for it is
-    /// gone before it had a result. Returns whether the phase was abandoned.
-    fn todo_is_too_large(&mut self, now: DateTime<Utc>) -> bool {
-        self.state.guards.compactions_of_todo += 1;
-        let times = self.state.guards.compactions_of_todo;
-        let Some(todo) = self.current_todo().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
-            return false;
-        };
-        let window = self.threshold();
-        let filled = format!("{todo} has filled the context of {window} tokens {times} times without a result");
-        if times >= COMPACTIONS_BEFORE_REPLAN {
-            self.state.guards.compactions_of_todo = 0;
-            self.replan_at_most(
-                REPLANS_FOR_THE_WINDOW,
-                &format!(
-                    "{filled}: it does not fit the window. Split it into todos for smaller parts; where even one part does not \
-                     fit, limits.context_threshold_tokens or the model's window is too small for this job"
-                ),
-                now,
-            );
-            return true;
-        }
-        if times >= COMPACTIONS_BEFORE_WORD {
-            let text = format!(
-                "{filled}: it does not fit the window. Split it: read a smaller part (offset and limit), record or write down \
-                 what is found there before you read on, and close the todo with a note on what is left, or give the phase up \
-                 so that its todos are cut smaller."
-            );
-            self.conversation.say(&mut self.step, MessageKind::Nudge, text);
-        }
-        false
     }
 }
 

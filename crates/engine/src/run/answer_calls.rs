@@ -2,8 +2,8 @@
 //! a run is loaded ([`AnswerCalls`]).
 
 use crate::{
-    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ToolReturn, ToolSpec, ledger::ShownPassage,
-    tools::parsed_call::ParsedCall, transition::fate::Fate,
+    Check, Handler, JobExit, NextPhase, Room, Run, ToolCall, ToolReturn, ledger::ShownPassage,
+    tools::parsed_call::ParsedCall,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -128,59 +128,6 @@ impl AnswerCalls {
 }
 
 impl Run {
-    /// Restores the calls that a loaded run waits for.
-    pub(crate) fn load_calls(&mut self, new_claim: bool) {
-        let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
-        let (dispatched, held) = (calls.dispatched, calls.held.clone());
-        let calls = if held.is_empty() { self.conversation.calls_of(*message_seq) } else { held };
-        self.calls = AnswerCalls::of(calls.into_iter().map(|call| {
-            let parsed = ParsedCall::of(&call);
-            (call, parsed)
-        }));
-        (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
-        let at = self.state.stage.next_call();
-        match self.calls.get(at).map(|first| self.fate(at, &first)) {
-            // A call that must not be repeated is dispatched first, and the dispatch must be committed.
-            Some(Fate::Outside) if self.is_unsafe(at) && !dispatched => {
-                (self.calls.waiting, self.calls.check) = (0, None)
-            }
-            Some(fate) => self.choose_waiting(at, fate),
-            None => (self.calls.waiting, self.calls.check) = (0, None),
-        }
-    }
-
-    /// Chooses what the outside does next: as many calls as possible at once, each of which is already known to be
-    /// external. A call that must not be repeated goes alone, and so does a check.
-    pub(crate) fn choose_waiting(&mut self, at: usize, fate: Fate) {
-        (self.calls.waiting, self.calls.check) = match fate {
-            Fate::Outside if self.is_unsafe(at) => (1, None),
-            Fate::Outside => (self.outside_from(at), None),
-            Fate::Engine { check: check @ Some(_) } => (1, check),
-            Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Asked(_) | Fate::Held => {
-                (0, None)
-            }
-        };
-    }
-
-    /// How many calls from this one on run outside regardless of the results before them. The fate of a call that was
-    /// made before depends on them: whether it repeats itself.
-    fn outside_from(&self, at: usize) -> usize {
-        let mut prints = Vec::new();
-        let is_outside = |(n, item): (usize, &Arc<AnswerCall>)| {
-            let is_new = !prints.contains(&item.parsed.print) && self.state.guards.times(&item.parsed) == 0;
-            prints.push(item.parsed.print);
-            n == 0 || (is_new && !self.is_unsafe(at + n) && matches!(self.fate(at + n, item), Fate::Outside))
-        };
-        self.calls.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
-    }
-
-    /// Whether a call must not be repeated: its tool says so, or a person has approved it.
-    pub(crate) fn is_unsafe(&self, at: usize) -> bool {
-        let Some(item) = self.calls.from(at).first() else { return false };
-        let once = |tool: &ToolSpec| tool.replay == Replay::Unsafe || self.approvals.is_approved(&item.call.id);
-        self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler != Handler::Engine && once(tool))
-    }
-
     /// Whether decisions must be committed before the outside begins: an external call needs the answer on disk, and a
     /// call that must not be repeated also its dispatch.
     pub(crate) fn commits_before_calls(&self) -> bool {

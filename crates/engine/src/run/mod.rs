@@ -33,6 +33,7 @@ use crate::{
     guardrail::{budget, retry::PATIENCE},
     ledger::Ledger,
     phase::{Todos, plan},
+    transition::{load_calls, start_preparation},
     vocabulary::Approvals,
 };
 use chrono::{DateTime, TimeDelta, Utc};
@@ -101,8 +102,8 @@ impl Run {
             patience: PATIENCE,
         };
         run.check_messages()?;
-        run.load_calls(snapshot.new_claim);
-        run.start_preparation();
+        load_calls(&mut run, snapshot.new_claim);
+        start_preparation(&mut run);
         run.exit = run.initial_exit();
         Ok(run)
     }

@@ -1,6 +1,6 @@
 //! The next effect: a read. The same state always gives the same answer; crash recovery needs nothing else.
 
-use crate::{Effect, OutsideCall, Run, Stage, ToolSpec};
+use crate::{Effect, OutsideCall, Run, Stage, ToolSpec, transition::is_unsafe};
 
 impl Run {
     /// The next effect.
@@ -23,7 +23,7 @@ impl Run {
             Stage::Tools { .. } => {
                 let check = self.calls.check.as_ref();
                 let at = self.state.stage.next_call();
-                let once = check.is_none() && self.is_unsafe(at);
+                let once = check.is_none() && is_unsafe(self, at);
                 let refused = &self.state.guards.refused_once;
                 let waiting = self.calls.waiting_from(at).map(|item| {
                     let again = refused.contains(&item.parsed.print);

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Autonomy, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo, TodoStatus,
     ledger::{MAX_NAMED, reasons_of, worst_of},
+    phase::transition::drop_todo_file,
     transition::Consequence,
     vocabulary::path,
 };
@@ -131,7 +132,7 @@ fn close_todos(run: &mut Run) {
     run.todos.abandon_open(&mut run.step);
     if run.state.staged.take().is_some() {
         run.todos.stage(&mut run.step, Vec::new());
-        run.drop_todo_file();
+        drop_todo_file(run);
     }
 }
 

@@ -3,14 +3,13 @@
 
 use super::fate::{DENIED, Fate, UNKNOWN};
 use crate::{
-    Approval, ApprovalChange, ApprovalRules, ApprovalState, AskedCall, CallOutcome, Change, JobExit, Run, ToolCall,
-    Untrusted, UntrustedRules, canonical, run::AnswerCall, tools, visible, vocabulary::Approvals,
+    Approval, ApprovalChange, ApprovalRules, ApprovalState, AskedCall, CallOutcome, Run, ToolCall, Untrusted,
+    UntrustedRules, canonical, run::AnswerCall, visible, vocabulary::Approvals,
 };
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 /// The answer to a call whose row expired, before or after its approval.
-const EXPIRED: &str = "not carried out: this call needs a person's approval, and its time was over before it was approved and \
+pub(super) const EXPIRED: &str = "not carried out: this call needs a person's approval, and its time was over before it was approved and \
                        carried out. Go on without it, or say in the notes what is missing.";
 /// The answer to a call that differs from the approved one.
 const ANOTHER: &str = "not carried out: the tool or the arguments are not those that were approved. Call it again, and it is asked \
@@ -114,40 +113,6 @@ impl<'a> People<'a> {
     fn reaches_out_of(&self, mode: Untrusted, call: &ToolCall) -> bool {
         let rules = self.untrusted;
         self.has_read && rules.mode == mode && (rules.reaches_out)(&call.name, &call.arguments)
-    }
-}
-
-impl Run {
-    /// Requests approval for this call and for later calls of the answer that need it, up to the one that ends the
-    /// phase. The job waits for the decisions.
-    pub(super) fn ask(&mut self, at: usize, first: AskedCall) {
-        let mut open = self.todos.open().count();
-        let mut asked = vec![first];
-        for (place, item) in (at + 1..).zip(self.calls.from(at + 1)) {
-            open = open.saturating_sub(usize::from(tools::closes_todo(&item.call.name)));
-            if tools::ends_phase(&item.call.name, open) {
-                break;
-            }
-            if let Fate::Asked(call) = self.fate(place, item) {
-                asked.push(*call);
-            }
-        }
-        let (calls, expires_s) = (asked.len(), self.settings.approval.expires_s);
-        self.step.push(Change::Approval(ApprovalChange::Asked { calls: asked, expires_s }));
-        self.leave(JobExit::AwaitsDecision { calls });
-    }
-
-    /// The commit of a dispatch was refused: the approval has expired or was changed by someone else. The call was not
-    /// sent.
-    pub(super) fn dispatch_refused(&mut self, now: DateTime<Utc>) {
-        let at = self.state.stage.next_call();
-        if let Some(item) = self.calls.get(at) {
-            let call_id = item.call.id.clone();
-            self.approvals.set_state(&call_id, ApprovalState::Expired);
-            self.step.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
-        }
-        (self.state.stage.calls_mut().dispatched, self.calls.waiting) = (false, 0);
-        self.go_on_with_calls(now);
     }
 }
 

@@ -1,10 +1,17 @@
 //! The calls of an answer, in order: each is answered when its turn comes, by the engine or with an external result,
 //! and sees the effects of earlier ones.
 
-use super::{Consequence, fate::Fate, held_calls::held_result, model_replied::MAX_CALLS};
+use super::{
+    Consequence,
+    after_calls::after_calls,
+    approvals::EXPIRED,
+    fate::{Fate, MAX_CALLS},
+    held_calls::held_result,
+    turn::{choose_waiting, fate, is_unsafe},
+};
 use crate::{
-    CallOutcome, Change, Check, FileWrite, OnToolFailure, PhaseEnd, Product, Retry, Role, Run, Stage, ToolCall,
-    ToolReturn,
+    ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, Check, FileWrite, JobExit, OnToolFailure, PhaseEnd,
+    Product, Retry, Role, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
     ledger::{Ledger, ShownPassage, named},
     run::{AnswerCall, AnswerCalls, CallProgress},
@@ -24,275 +31,308 @@ struct Answered {
     repetition: Repetition,
 }
 
-impl Run {
-    /// Starts the calls of an answer.
-    pub(super) fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
-        self.state.guards.silent_turns = 0;
-        self.calls = AnswerCalls::of(self.conversation.calls_of(message_seq).into_iter().zip(parsed_calls));
-        let calls = CallProgress {
-            room: self.conversation.room_for_results(message_seq, self.frame()),
-            ..CallProgress::default()
-        };
-        self.state.stage = Stage::Tools { message_seq, calls };
-        self.go_on_with_calls(now);
-    }
+/// Starts the calls of an answer.
+pub(super) fn begin_calls(run: &mut Run, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
+    run.state.guards.silent_turns = 0;
+    run.calls = AnswerCalls::of(run.conversation.calls_of(message_seq).into_iter().zip(parsed_calls));
+    let calls =
+        CallProgress { room: run.conversation.room_for_results(message_seq, run.frame()), ..CallProgress::default() };
+    run.state.stage = Stage::Tools { message_seq, calls };
+    go_on_with_calls(run, now);
+}
 
-    pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
-        self.take_returns(returns);
-        // The service that the calls waited for is back.
-        self.state.retry = Retry::default();
-        self.go_on_with_calls(now);
-    }
+pub(super) fn tools_returned(run: &mut Run, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
+    take_returns(run, returns);
+    // The service that the calls waited for is back.
+    run.state.retry = Retry::default();
+    go_on_with_calls(run, now);
+}
 
-    /// Answers calls with the results from outside.
-    pub(super) fn take_returns(&mut self, returns: Vec<ToolReturn>) {
-        let check = self.calls.check.take();
-        for given in returns {
-            self.calls.waiting -= 1;
-            let at = self.state.stage.next_call();
-            let Some(item) = self.calls.get(at) else { return };
-            match &check {
-                Some(check) => self.answer_checked(&item, check, given),
-                None => self.answer_given(&item, given),
+/// Answers calls with the results from outside.
+pub(super) fn take_returns(run: &mut Run, returns: Vec<ToolReturn>) {
+    let check = run.calls.check.take();
+    for given in returns {
+        run.calls.waiting -= 1;
+        let at = run.state.stage.next_call();
+        let Some(item) = run.calls.get(at) else { return };
+        match &check {
+            Some(check) => answer_checked(run, &item, check, given),
+            None => answer_given(run, &item, given),
+        }
+    }
+    // The check remains while its call is still awaited.
+    run.calls.check = check.filter(|_| run.calls.waiting > 0);
+}
+
+/// Answers calls in order as far as the engine can, then waits for the outside or continues after the last.
+fn go_on_with_calls(run: &mut Run, now: DateTime<Utc>) {
+    loop {
+        let at = run.state.stage.next_call();
+        let turn = run.calls.get(at).map(|item| (fate(run, at, &item), item));
+        match turn {
+            Some((Fate::Refused(why), item)) => {
+                let answered = failed(run, &item, &why);
+                put_answer(run, &item, answered);
             }
-        }
-        // The check remains while its call is still awaited.
-        self.calls.check = check.filter(|_| self.calls.waiting > 0);
-    }
-
-    /// Answers calls in order as far as the engine can, then waits for the outside or continues after the last.
-    pub(super) fn go_on_with_calls(&mut self, now: DateTime<Utc>) {
-        loop {
-            let at = self.state.stage.next_call();
-            let Some(item) = self.calls.get(at) else { return self.after_calls(now) };
-            match self.fate(at, &item) {
-                Fate::Refused(why) => {
-                    let answered = self.failed(&item, &why);
-                    self.put_answer(&item, answered);
-                }
-                Fate::Skipped(why) => self.skip(&item, at, &why),
-                Fate::Engine { check: None } => self.run_own_tool(&item),
-                fate @ (Fate::Engine { check: Some(_) } | Fate::Outside) => return self.wait_for_outside(at, fate),
-                Fate::Asked(asked) => return self.ask(at, *asked),
-                Fate::Held => return self.after_calls(now),
+            Some((Fate::Skipped(why), item)) => skip(run, &item, at, &why),
+            Some((Fate::Engine { check: None }, item)) => run_own_tool(run, &item),
+            Some((fate @ (Fate::Engine { check: Some(_) } | Fate::Outside), _)) => {
+                return wait_for_outside(run, at, fate);
             }
-        }
-    }
-
-    /// A call that must not be repeated is recorded as dispatched before it is sent.
-    fn wait_for_outside(&mut self, at: usize, fate: Fate) {
-        self.choose_waiting(at, fate);
-        if self.calls.check.is_none() && self.is_unsafe(at) {
-            (self.state.stage.calls_mut().dispatched, self.calls.committed) = (true, false);
-            if let Some(item) = self.calls.get(at) {
-                let executed = self.approvals.execute(&item.call, &self.settings.approval);
-                executed.into_iter().for_each(|change| self.step.push(Change::Approval(change)));
-            }
-        }
-    }
-
-    fn answer_given(&mut self, item: &AnswerCall, given: ToolReturn) {
-        let AnswerCall { call, parsed } = item;
-        if given.gave_up && self.settings.limits.on_tool_failure == OnToolFailure::Stop {
-            self.calls.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
-        }
-        self.state.shows_untrusted |= given.untrusted;
-        if given.taken_again {
-            self.state.guards.note_refused_once(parsed.print);
-        }
-        let looked = given.products.is_empty();
-        let room = self.state.stage.calls_mut().room;
-        if looked && !room.holds(given.content.len(), || self.settings.tokens_shown(&given.content)) {
-            let answered = self.failed(item, NO_ROOM);
-            self.put_answer(item, answered);
-            return;
-        }
-        if looked && !given.is_error {
-            self.state.note_shown(call, parsed, &given.content, &self.workspace);
-        }
-        let (progress, said) = self.take_products(given.products);
-        let said = said.into_iter().chain(self.approvals.edit_note(call));
-        let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
-        let is_whole = self.settings.fits(&content);
-        let noted = self.noted(call, parsed, content, progress, looked);
-        let seq = self.put_answer(item, Answered { failed: given.is_error, ..noted });
-        if is_whole {
-            self.state.given.give(seq, given.gives);
-        }
-    }
-
-    /// Executes one of the engine's own calls after the outside has checked its precondition.
-    fn answer_checked(&mut self, item: &AnswerCall, check: &Check, seen: ToolReturn) {
-        self.state.shows_untrusted |= seen.untrusted;
-        match check {
-            Check::Passage { number, .. } => {
-                let room = self.state.stage.calls_mut().room;
-                let fits =
-                    !seen.is_error && room.holds(seen.content.len(), || self.settings.tokens_shown(&seen.content));
-                self.calls.shown = fits.then_some(ShownPassage { number: *number, text: seen.content });
-                self.run_own_tool(item);
-                self.calls.shown = None;
-            }
-            Check::Deliverables { .. } if seen.is_error => {
-                let why = seen.content.strip_prefix("Error: ").unwrap_or(&seen.content);
-                let answered = self.failed(item, why);
-                self.put_answer(item, answered);
-            }
-            Check::Deliverables { .. } => {
-                self.take_products(seen.products);
-                self.state.compares_anew = false;
-                self.run_own_tool(item);
-                if let Some(exit) = &mut self.calls.exit {
-                    super::count(exit, &seen.content);
+            Some((Fate::Asked(asked), _)) => return ask(run, at, *asked),
+            None | Some((Fate::Held, _)) => {
+                if !after_calls(run, now) {
+                    return;
                 }
             }
         }
     }
+}
 
-    fn run_own_tool(&mut self, item: &AnswerCall) {
-        let AnswerCall { call, parsed } = item;
-        let (before, mut consequence) = (self.step.len(), Consequence::None);
-        let answered = match tools::run(self, &call.name, &parsed.fields, &mut consequence) {
-            Ok(content) => {
-                let progress = self.step.len() > before;
-                self.noted(call, parsed, content, progress, !progress)
-            }
-            Err(why) => self.failed(item, &why),
-        };
-        self.put_answer(item, answered);
-        match consequence {
-            Consequence::None => {}
-            Consequence::NextPhase(next) => self.end_phase_after_calls(next),
-            Consequence::Exit(exit) => self.calls.exit = Some(exit),
+/// Requests approval for this call and for later calls of the answer that need it, up to the one that ends the
+/// phase. The job waits for the decisions.
+fn ask(run: &mut Run, at: usize, first: AskedCall) {
+    let mut open = run.todos.open().count();
+    let mut asked = vec![first];
+    for (place, item) in (at + 1..).zip(run.calls.from(at + 1)) {
+        open = open.saturating_sub(usize::from(tools::closes_todo(&item.call.name)));
+        if tools::ends_phase(&item.call.name, open) {
+            break;
+        }
+        if let Fate::Asked(call) = fate(run, place, item) {
+            asked.push(*call);
         }
     }
+    let (calls, expires_s) = (asked.len(), run.settings.approval.expires_s);
+    run.step.push(Change::Approval(ApprovalChange::Asked { calls: asked, expires_s }));
+    run.leave(JobExit::AwaitsDecision { calls });
+}
 
-    /// The phase ends after this call; later results are for the next phase's context.
-    fn end_phase_after_calls(&mut self, next: crate::NextPhase) {
-        let room = self.conversation.room_for_held(self.frame());
-        let calls = self.state.stage.calls_mut();
-        (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
+/// The commit of a dispatch was refused: the approval has expired or was changed by someone else. The call was not
+/// sent.
+pub(super) fn dispatch_refused(run: &mut Run, now: DateTime<Utc>) {
+    let at = run.state.stage.next_call();
+    if let Some(item) = run.calls.get(at) {
+        let call_id = item.call.id.clone();
+        run.approvals.set_state(&call_id, ApprovalState::Expired);
+        run.step.push(Change::Approval(ApprovalChange::Closed { call_id, reason: EXPIRED.into() }));
     }
+    (run.state.stage.calls_mut().dispatched, run.calls.waiting) = (false, 0);
+    go_on_with_calls(run, now);
+}
 
-    /// Skips a call, since its phase or job has ended.
-    fn skip(&mut self, item: &AnswerCall, at: usize, why: &str) {
-        let reason = why.strip_prefix("not carried out: ").unwrap_or(why);
-        if self.calls.broken.is_none() && at < MAX_CALLS {
-            self.state.left_out.push(format!("{}: {reason}", item.call.name));
-        }
-        if self.state.stage.calls_mut().held.is_empty() {
-            self.conversation.answer(&mut self.step, &item.call, format!("Error: {why}"));
-        }
-        self.settle(&item.call.id, why, true);
-        self.state.stage.calls_mut().answered += 1;
-    }
-
-    fn failed(&mut self, AnswerCall { call, parsed }: &AnswerCall, why: &str) -> Answered {
-        Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
-    }
-
-    /// Adds a call's answer to the conversation and records its effects; returns the message's `seq`.
-    fn put_answer(&mut self, item: &AnswerCall, answered: Answered) -> i64 {
-        let name = &item.call.name;
-        let is_gate = tools::is_gate(name);
-        self.state.work.refused += u32::from(answered.failed && !is_gate);
-        let is_closing = answered.failed && tools::closes_todo(name);
-        let open = self.current_todo().filter(|_| is_closing).map(|todo| todo.position);
-        let bytes = answered.content.len();
-        self.settle(&item.call.id, &answered.content, answered.failed);
-        let (seq, tokens) = self.push_answer(&item.call, answered.content);
-        let calls = self.state.stage.calls_mut();
-        calls.answered += 1;
-        calls.dispatched = false;
-        calls.done += usize::from(!answered.failed);
-        calls.failed |= answered.failed && !is_gate;
-        calls.refused_closing = calls.refused_closing.or(open);
-        calls.progress |= answered.progress;
-        calls.room.take(bytes, tokens);
-        if let Repetition::Replan(count) = answered.repetition {
-            calls.stuck.get_or_insert_with(|| format!("the call of {name} gave the same result {count} times"));
-        }
-        if let Some(end) = &mut calls.end {
-            end.results.push(seq);
-        }
-        self.calls.in_doubt = false;
-        seq
-    }
-
-    /// The row of a call that people decided on records its outcome.
-    fn settle(&mut self, call_id: &str, answer: &str, failed: bool) {
-        let is_unknown = self.calls.in_doubt || !self.state.stage.calls_mut().dispatched;
-        let outcome = match (is_unknown, failed) {
-            (true, _) => CallOutcome::InDoubt,
-            (false, true) => CallOutcome::Error,
-            (false, false) => CallOutcome::Ok,
-        };
-        if let Some(change) = self.approvals.settle(call_id, answer, outcome) {
-            self.step.push(Change::Approval(change));
+/// A call that must not be repeated is recorded as dispatched before it is sent.
+fn wait_for_outside(run: &mut Run, at: usize, fate: Fate) {
+    choose_waiting(run, at, fate);
+    if run.calls.check.is_none() && is_unsafe(run, at) {
+        (run.state.stage.calls_mut().dispatched, run.calls.committed) = (true, false);
+        if let Some(item) = run.calls.get(at) {
+            let executed = run.approvals.execute(&item.call, &run.settings.approval);
+            executed.into_iter().for_each(|change| run.step.push(Change::Approval(change)));
         }
     }
+}
 
-    /// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
-    fn push_answer(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
-        match self.state.stage.calls_mut().held.is_empty() {
-            true => self.conversation.answer(&mut self.step, call, content),
-            false => {
-                let content = held_result(call, &content);
-                self.conversation.answer_as(&mut self.step, Role::User, call, content)
-            }
-        }
+fn answer_given(run: &mut Run, item: &AnswerCall, given: ToolReturn) {
+    let AnswerCall { call, parsed } = item;
+    if given.gave_up && run.settings.limits.on_tool_failure == OnToolFailure::Stop {
+        run.calls.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
     }
-
-    /// Counts the call by its whole result, then returns the text for the conversation.
-    fn noted(
-        &mut self,
-        call: &ToolCall,
-        parsed: &ParsedCall,
-        content: String,
-        progress: bool,
-        looked: bool,
-    ) -> Answered {
-        let bounds = self.settings.limits.repeated_calls;
-        let repetition = self.state.guards.note_call((call, parsed), &content, looked, bounds);
-        let mut content = self.evict(call, content);
-        if let Repetition::Nudge(count) = repetition {
-            content.push_str(&format!(
-                "\n\n(This is the same result for the same call, {count} times now. It will not change: go on with what is known.)"
-            ));
-        }
-        Answered { content, progress, failed: false, repetition }
+    run.state.shows_untrusted |= given.untrusted;
+    if given.taken_again {
+        run.state.guards.note_refused_once(parsed.print);
     }
-
-    /// Writes a result that is too large for the conversation to a file; the model gets head, tail and the path.
-    fn evict(&mut self, call: &ToolCall, content: String) -> String {
-        if self.settings.fits(&content) {
-            return content;
-        }
-        let path = format!("{RESULTS}{}.md", call.id);
-        let shown = self.settings.excerpt(&content, &path);
-        self.record_product(Product::WriteFile(FileWrite::text(path, content)));
-        shown
+    let looked = given.products.is_empty();
+    let room = run.state.stage.calls_mut().room;
+    if looked && !room.holds(given.content.len(), || run.settings.tokens_shown(&given.content)) {
+        let answered = failed(run, item, NO_ROOM);
+        put_answer(run, item, answered);
+        return;
     }
+    if looked && !given.is_error {
+        run.state.note_shown(call, parsed, &given.content, &run.workspace);
+    }
+    let (progress, said) = take_products(run, given.products);
+    let said = said.into_iter().chain(run.approvals.edit_note(call));
+    let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
+    let is_whole = run.settings.fits(&content);
+    let noted = noted(run, call, parsed, content, progress, looked);
+    let seq = put_answer(run, item, Answered { failed: given.is_error, ..noted });
+    if is_whole {
+        run.state.given.give(seq, given.gives);
+    }
+}
 
-    /// Applies the products of a tool; returns whether there were any, and the ledger's remarks.
-    fn take_products(&mut self, products: Vec<Product>) -> (bool, Vec<String>) {
-        let progress = !products.is_empty();
-        let mut said = Vec::new();
-        for product in products {
-            match product {
-                Product::DecidePassage(decision) => {
-                    said.push(format!("{}.", self.ledger.decide(&decision, self.step.number()).said));
-                }
-                Product::DeliverQuotes(touched) => self.ledger.delivered(&touched, self.step.number()),
-                product => {
-                    let changed = number_of(&product, self.next_number());
-                    self.record_product(product);
-                    said.extend(changed.and_then(|number| stays_open(&self.ledger, number)));
-                }
+/// Executes one of the engine's own calls after the outside has checked its precondition.
+fn answer_checked(run: &mut Run, item: &AnswerCall, check: &Check, seen: ToolReturn) {
+    run.state.shows_untrusted |= seen.untrusted;
+    match check {
+        Check::Passage { number, .. } => {
+            let room = run.state.stage.calls_mut().room;
+            let fits = !seen.is_error && room.holds(seen.content.len(), || run.settings.tokens_shown(&seen.content));
+            run.calls.shown = fits.then_some(ShownPassage { number: *number, text: seen.content });
+            run_own_tool(run, item);
+            run.calls.shown = None;
+        }
+        Check::Deliverables { .. } if seen.is_error => {
+            let why = seen.content.strip_prefix("Error: ").unwrap_or(&seen.content);
+            let answered = failed(run, item, why);
+            put_answer(run, item, answered);
+        }
+        Check::Deliverables { .. } => {
+            take_products(run, seen.products);
+            run.state.compares_anew = false;
+            run_own_tool(run, item);
+            if let Some(exit) = &mut run.calls.exit {
+                super::count(exit, &seen.content);
             }
         }
-        (progress, said)
     }
+}
+
+fn run_own_tool(run: &mut Run, item: &AnswerCall) {
+    let AnswerCall { call, parsed } = item;
+    let (before, mut consequence) = (run.step.len(), Consequence::None);
+    let answered = match tools::run(run, &call.name, &parsed.fields, &mut consequence) {
+        Ok(content) => {
+            let progress = run.step.len() > before;
+            noted(run, call, parsed, content, progress, !progress)
+        }
+        Err(why) => failed(run, item, &why),
+    };
+    put_answer(run, item, answered);
+    match consequence {
+        Consequence::None => {}
+        Consequence::NextPhase(next) => end_phase_after_calls(run, next),
+        Consequence::Exit(exit) => run.calls.exit = Some(exit),
+    }
+}
+
+/// The phase ends after this call; later results are for the next phase's context.
+fn end_phase_after_calls(run: &mut Run, next: crate::NextPhase) {
+    let room = run.conversation.room_for_held(run.frame());
+    let calls = run.state.stage.calls_mut();
+    (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
+}
+
+/// Skips a call, since its phase or job has ended.
+fn skip(run: &mut Run, item: &AnswerCall, at: usize, why: &str) {
+    let reason = why.strip_prefix("not carried out: ").unwrap_or(why);
+    if run.calls.broken.is_none() && at < MAX_CALLS {
+        run.state.left_out.push(format!("{}: {reason}", item.call.name));
+    }
+    if run.state.stage.calls_mut().held.is_empty() {
+        run.conversation.answer(&mut run.step, &item.call, format!("Error: {why}"));
+    }
+    settle(run, &item.call.id, why, true);
+    run.state.stage.calls_mut().answered += 1;
+}
+
+fn failed(run: &mut Run, AnswerCall { call, parsed }: &AnswerCall, why: &str) -> Answered {
+    Answered { failed: true, ..noted(run, call, parsed, format!("Error: {why}"), false, false) }
+}
+
+/// Adds a call's answer to the conversation and records its effects; returns the message's `seq`.
+fn put_answer(run: &mut Run, item: &AnswerCall, answered: Answered) -> i64 {
+    let name = &item.call.name;
+    let is_gate = tools::is_gate(name);
+    run.state.work.refused += u32::from(answered.failed && !is_gate);
+    let is_closing = answered.failed && tools::closes_todo(name);
+    let open = run.current_todo().filter(|_| is_closing).map(|todo| todo.position);
+    let bytes = answered.content.len();
+    settle(run, &item.call.id, &answered.content, answered.failed);
+    let (seq, tokens) = push_answer(run, &item.call, answered.content);
+    let calls = run.state.stage.calls_mut();
+    calls.answered += 1;
+    calls.dispatched = false;
+    calls.done += usize::from(!answered.failed);
+    calls.failed |= answered.failed && !is_gate;
+    calls.refused_closing = calls.refused_closing.or(open);
+    calls.progress |= answered.progress;
+    calls.room.take(bytes, tokens);
+    if let Repetition::Replan(count) = answered.repetition {
+        calls.stuck.get_or_insert_with(|| format!("the call of {name} gave the same result {count} times"));
+    }
+    if let Some(end) = &mut calls.end {
+        end.results.push(seq);
+    }
+    run.calls.in_doubt = false;
+    seq
+}
+
+/// The row of a call that people decided on records its outcome.
+fn settle(run: &mut Run, call_id: &str, answer: &str, failed: bool) {
+    let is_unknown = run.calls.in_doubt || !run.state.stage.calls_mut().dispatched;
+    let outcome = match (is_unknown, failed) {
+        (true, _) => CallOutcome::InDoubt,
+        (false, true) => CallOutcome::Error,
+        (false, false) => CallOutcome::Ok,
+    };
+    if let Some(change) = run.approvals.settle(call_id, answer, outcome) {
+        run.step.push(Change::Approval(change));
+    }
+}
+
+/// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
+fn push_answer(run: &mut Run, call: &ToolCall, content: String) -> (i64, u32) {
+    match run.state.stage.calls_mut().held.is_empty() {
+        true => run.conversation.answer(&mut run.step, call, content),
+        false => {
+            let content = held_result(call, &content);
+            run.conversation.answer_as(&mut run.step, Role::User, call, content)
+        }
+    }
+}
+
+/// Counts the call by its whole result, then returns the text for the conversation.
+fn noted(
+    run: &mut Run,
+    call: &ToolCall,
+    parsed: &ParsedCall,
+    content: String,
+    progress: bool,
+    looked: bool,
+) -> Answered {
+    let bounds = run.settings.limits.repeated_calls;
+    let repetition = run.state.guards.note_call((call, parsed), &content, looked, bounds);
+    let mut content = evict(run, call, content);
+    if let Repetition::Nudge(count) = repetition {
+        content.push_str(&format!(
+            "\n\n(This is the same result for the same call, {count} times now. It will not change: go on with what is known.)"
+        ));
+    }
+    Answered { content, progress, failed: false, repetition }
+}
+
+/// Writes a result that is too large for the conversation to a file; the model gets head, tail and the path.
+fn evict(run: &mut Run, call: &ToolCall, content: String) -> String {
+    if run.settings.fits(&content) {
+        return content;
+    }
+    let path = format!("{RESULTS}{}.md", call.id);
+    let shown = run.settings.excerpt(&content, &path);
+    run.record_product(Product::WriteFile(FileWrite::text(path, content)));
+    shown
+}
+
+/// Applies the products of a tool; returns whether there were any, and the ledger's remarks.
+fn take_products(run: &mut Run, products: Vec<Product>) -> (bool, Vec<String>) {
+    let progress = !products.is_empty();
+    let mut said = Vec::new();
+    for product in products {
+        match product {
+            Product::DecidePassage(decision) => {
+                said.push(format!("{}.", run.ledger.decide(&decision, run.step.number()).said));
+            }
+            Product::DeliverQuotes(touched) => run.ledger.delivered(&touched, run.step.number()),
+            product => {
+                let changed = number_of(&product, run.next_number());
+                run.record_product(product);
+                said.extend(changed.and_then(|number| stays_open(&run.ledger, number)));
+            }
+        }
+    }
+    (progress, said)
 }
 
 /// The number of the requirement that a product records or corrects.

@@ -1,5 +1,6 @@
 //! Carries over the findings of an earlier job, after all documents are prepared and before the first request.
 
+use super::prepared::go_on_prepared;
 use crate::{Carried, Run, Stage};
 use chrono::{DateTime, Utc};
 
@@ -15,5 +16,5 @@ pub(super) fn apply(run: &mut Run, carried: Carried, now: DateTime<Utc>) {
     for product in carried.products {
         run.record_product(product);
     }
-    run.go_on_prepared(beginning, now);
+    go_on_prepared(run, beginning, now);
 }

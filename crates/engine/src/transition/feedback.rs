@@ -1,9 +1,10 @@
 //! User feedback: added verbatim at the next boundary, never between a call and its result.
 
+use super::prepared::prepare_or_ask;
 use crate::{
     Change, Feedback, MessageKind, Opening, PhaseOutcome, Run, Stage,
     conversation::Conversation,
-    phase::{NextPhase, archive::Archive},
+    phase::{NextPhase, archive::Archive, transition::open_phase},
     run::Step,
 };
 use chrono::{DateTime, Utc};
@@ -30,8 +31,8 @@ fn reopen(run: &mut Run, now: DateTime<Utc>) {
     (run.state.guards.rewinds, run.state.guards.recovering) = (0, false);
     let outcome = PhaseOutcome::Completed.as_str();
     let note = Archive::of(&run.state.phase, &run.todos, outcome, None).render();
-    run.open_phase(NextPhase::strategic(Opening::Feedback), Some(note), now);
-    run.prepare_or_ask(now);
+    open_phase(run, NextPhase::strategic(Opening::Feedback), Some(note), now);
+    prepare_or_ask(run, now);
 }
 
 /// Moves waiting feedback into the conversation.

@@ -1,5 +1,6 @@
 //! Files that a person put into `input/` while the job runs: imported between two turns, like feedback.
 
+use super::prepared::{prepare_or_ask, take_files};
 use crate::{Intake, MessageKind, Run};
 use chrono::{DateTime, Utc};
 
@@ -9,11 +10,11 @@ pub(super) fn apply(run: &mut Run, placed: Intake, now: DateTime<Utc>) {
     if names.is_empty() {
         return;
     }
-    run.take_files(placed);
+    take_files(run, placed);
     let notice = format!(
         "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
         names.join("\n")
     );
     run.conversation.say(&mut run.step, MessageKind::Nudge, notice);
-    run.prepare_or_ask(now);
+    prepare_or_ask(run, now);
 }

@@ -2,11 +2,15 @@
 //! from the first unbound one on they are held, and the next phase executes them before its first request. In both
 //! cases the model reads the results after the opening, and which calls were not executed.
 
-use super::model_replied::{MAX_CALLS, too_many};
+use super::{
+    fate::{MAX_CALLS, too_many},
+    prepared::prepare_or_ask,
+};
 use crate::{
-    Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, State, ToolCall,
     conversation::Conversation,
-    run::{AnswerCalls, CallProgress},
+    phase::transition::advance_phase,
+    run::{AnswerCalls, CallProgress, Step},
     tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
@@ -15,65 +19,63 @@ use chrono::{DateTime, Utc};
 const HELD: &str = "held: an earlier call of this answer ended the phase. The next phase carries this call out before its first \
                     request, as far as it binds it; the result is behind its opening.";
 
-impl Run {
-    /// The phase ends, and the remaining calls of the answer are for the next one.
-    pub(super) fn end_phase(&mut self, message_seq: i64, calls: CallProgress, now: DateTime<Utc>) {
-        let CallProgress { answered, end: Some(PhaseEnd { next, results }), failed, .. } = calls else { return };
-        let held = self.hold(answered);
-        // Their conversation ends with the phase.
-        let results = match self.settings.phases.history_at_boundary {
-            HistoryAtBoundary::Compact => Vec::new(),
-            HistoryAtBoundary::Reset => results_to_repeat(&self.conversation, &self.state.given, &results),
-        };
-        self.advance_phase(next, now);
-        if self.exit.is_some() {
-            return self.leave_out(&held);
-        }
-        for (call, content, gives) in results {
-            let (seq, _) = self.conversation.answer_as(&mut self.step, Role::User, &call, held_result(&call, &content));
-            self.state.given.give(seq, gives);
-        }
-        if held.is_empty() {
-            return self.prepare_or_ask(now);
-        }
-        self.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
-        let room = self.conversation.room_after_opening(self.frame());
-        self.state.stage =
-            Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
-        self.go_on_with_calls(now);
+/// The phase ends, and the remaining calls of the answer are for the next one. Returns whether there are any.
+pub(super) fn end_phase(
+    run: &mut Run,
+    message_seq: i64,
+    CallProgress { answered, failed, .. }: CallProgress,
+    PhaseEnd { next, results }: PhaseEnd,
+    now: DateTime<Utc>,
+) -> bool {
+    let held = hold(run, answered);
+    // Their conversation ends with the phase.
+    let results = match run.settings.phases.history_at_boundary {
+        HistoryAtBoundary::Compact => Vec::new(),
+        HistoryAtBoundary::Reset => results_to_repeat(&run.conversation, &run.state.given, &results),
+    };
+    advance_phase(run, next, now);
+    if run.exit.is_some() {
+        leave_out(run, &held);
+        return false;
     }
-
-    /// Removes the calls from this one on from the answer, whose messages record it. Calls beyond the bound of an
-    /// answer are not held.
-    fn hold(&mut self, answered: usize) -> Vec<ToolCall> {
-        let calls = std::mem::take(&mut self.calls);
-        let mut held = Vec::new();
-        for (at, item) in (answered..).zip(calls.from(answered)) {
-            if at < MAX_CALLS {
-                self.conversation.answer(&mut self.step, &item.call, HELD.into());
-                held.push(item.call.clone());
-            } else {
-                self.conversation.answer(&mut self.step, &item.call, format!("Error: {}", too_many()));
-                self.state.left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name));
-            }
-        }
-        held
+    for (call, content, gives) in results {
+        let (seq, _) = run.conversation.answer_as(&mut run.step, Role::User, &call, held_result(&call, &content));
+        run.state.given.give(seq, gives);
     }
+    if held.is_empty() {
+        prepare_or_ask(run, now);
+        return false;
+    }
+    run.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
+    let room = run.conversation.room_after_opening(run.frame());
+    run.state.stage =
+        Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
+    true
+}
 
-    /// The job ended with the phase: calls held for the next phase are not executed.
-    fn leave_out(&mut self, held: &[ToolCall]) {
-        self.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
-        // If the next phase is already open, a retry reads it there.
-        if matches!(self.state.stage, Stage::Model) {
-            self.push_left_out_calls();
+/// Removes the calls from this one on from the answer, whose messages record it. Calls beyond the bound of an
+/// answer are not held.
+fn hold(run: &mut Run, answered: usize) -> Vec<ToolCall> {
+    let calls = std::mem::take(&mut run.calls);
+    let mut held = Vec::new();
+    for (at, item) in (answered..).zip(calls.from(answered)) {
+        if at < MAX_CALLS {
+            run.conversation.answer(&mut run.step, &item.call, HELD.into());
+            held.push(item.call.clone());
+        } else {
+            run.conversation.answer(&mut run.step, &item.call, format!("Error: {}", too_many()));
+            run.state.left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name));
         }
     }
+    held
+}
 
-    /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
-    pub(super) fn push_left_out_calls(&mut self) {
-        if let Some(text) = self.state.take_left_out() {
-            self.conversation.say(&mut self.step, MessageKind::Nudge, text);
-        }
+/// The job ended with the phase: calls held for the next phase are not executed.
+fn leave_out(run: &mut Run, held: &[ToolCall]) {
+    run.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
+    // If the next phase is already open, a retry reads it there.
+    if matches!(run.state.stage, Stage::Model) {
+        push_left_out_calls(&mut run.state, &mut run.conversation, &mut run.step);
     }
 }
 
@@ -98,3 +100,10 @@ pub(super) fn held_result(call: &ToolCall, content: &str) -> String {
 
 /// The beginning of the result of a call that followed the end of the last phase; its name follows.
 pub const HELD_RESULT: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";
+
+/// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
+pub(super) fn push_left_out_calls(state: &mut State, conversation: &mut Conversation, step: &mut Step) {
+    if let Some(text) = state.take_left_out() {
+        conversation.say(step, MessageKind::Nudge, text);
+    }
+}

@@ -1,14 +1,12 @@
 //! The job's first step.
 
+use super::prepared::{begin_work, take_files};
 use crate::{
-    Autonomy, Beginning, FileWrite, Intake, JobError, JobExit, Owed, OwedFile, Previous, Product, Run, Stage,
-    phase::opening, run::Workspace,
+    Autonomy, Beginning, FileWrite, Intake, JobExit, Owed, OwedFile, Previous, Product, Run, Stage, phase::opening,
+    run::Workspace,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
-
-/// The kind of error of a job in which no document has text (INTERFACE 9.1).
-const NO_TEXT: &str = "no_text";
 
 pub(super) fn done(run: &mut Run, mut intake: Intake, now: DateTime<Utc>) {
     let by_rule = intake.by_rule.take();
@@ -17,13 +15,13 @@ pub(super) fn done(run: &mut Run, mut intake: Intake, now: DateTime<Utc>) {
     run.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
     // The findings of the earlier job are derived from its documents.
     run.state.shows_untrusted |= intake.previous.is_some();
-    run.take_files(intake);
+    take_files(run, intake);
     let judges_by_rule = by_rule.is_some();
     by_rule.into_iter().flatten().for_each(|product| run.record_product(product));
     if judges_by_rule && waiting == Some(0) && owes_nothing(&run.workspace, &run.settings.owed) {
         return end_judged_by_rule(run);
     }
-    run.begin(Beginning { waiting, given, notes: Vec::new() }, now);
+    begin_work(run, Beginning { waiting, given, notes: Vec::new() }, now);
 }
 
 /// Rules have judged everything: the system writes the report, and the job ends without a request.
@@ -49,13 +47,6 @@ fn end_judged_by_rule(run: &mut Run) {
         Autonomy::Full => JobExit::Completed { result },
         Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
     });
-}
-
-impl Run {
-    pub(super) fn intake_refused(&mut self, reason: String, no_text: bool) {
-        let kind = if no_text { NO_TEXT } else { "input" };
-        self.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
-    }
 }
 
 /// Whether the model has no work other than judging.

@@ -7,7 +7,7 @@ mod calls;
 mod carried;
 mod cut_input;
 pub(crate) mod error_file;
-pub(crate) mod fate;
+mod fate;
 mod feedback;
 mod files_placed;
 mod held_calls;
@@ -15,21 +15,31 @@ mod intake;
 mod model_failed;
 mod model_replied;
 mod prepared;
+pub(crate) mod replan;
 mod tools_unavailable;
+mod turn;
 
 use crate::{
-    Change, ClosedTodos, Illegal, Inspected, JobExit, Outcome, OutcomeKind, Reply, Run, Stage, guardrail::budget,
-    ledger::Ledger, run::Step,
+    Change, ClosedTodos, Illegal, Inspected, JobError, JobExit, Outcome, OutcomeKind, Reply, Run, Stage,
+    conversation::compaction::{bound_context, refuse_summary, summarized},
+    guardrail::budget,
+    ledger::Ledger,
+    phase::transition::{forget_failure, record_failure},
+    run::Step,
 };
+use calls::{dispatch_refused, tools_returned};
 use chrono::{DateTime, Utc};
 use cut_input::Asked;
+use model_replied::model_replied;
 use serde_json::json;
 
 pub use approvals::EDITED;
+pub(crate) use fate::MAX_CALLS;
 pub use held_calls::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
-pub(crate) use model_replied::MAX_CALLS;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, WHY};
+pub(crate) use prepared::start_preparation;
+pub(crate) use turn::{is_unsafe, load_calls};
 
 /// The consequence of a call beyond its result.
 #[derive(Debug, Default)]
@@ -55,6 +65,15 @@ fn count(exit: &mut JobExit, content: &str) {
     }
 }
 
+/// The kind of error of a job in which no document has text (INTERFACE 9.1).
+const NO_TEXT: &str = "no_text";
+
+/// The job cannot work with its documents.
+fn refuse_intake(run: &mut Run, reason: String, no_text: bool) {
+    let kind = if no_text { NO_TEXT } else { "input" };
+    run.leave(JobExit::Failed(JobError::new(kind, reason).with("stage", "intake")));
+}
+
 /// Adds the rows of the ledger changed by an outcome to the step.
 fn record_coverage(ledger: &mut Ledger, step: &mut Step) {
     let (put, dropped) = ledger.take_changes();
@@ -73,17 +92,17 @@ impl Run {
     /// [`Illegal`] if the outcome does not match what the run waits for; the run is unchanged.
     pub fn apply(&mut self, outcome: Outcome, now: DateTime<Utc>) -> Result<Vec<Change>, Illegal> {
         self.check_legal(&outcome)?;
-        self.forget_failure();
+        forget_failure(self);
         match outcome {
             Outcome::IntakeDone(intake) => intake::done(self, intake, now),
-            Outcome::IntakeRefused { reason, no_text } => self.intake_refused(reason, no_text),
-            Outcome::Prepared(prepared) => self.prepared(prepared, now),
+            Outcome::IntakeRefused { reason, no_text } => refuse_intake(self, reason, no_text),
+            Outcome::Prepared(prepared) => prepared::apply(self, prepared, now),
             Outcome::Carried(carried) => carried::apply(self, carried, now),
             Outcome::ModelReplied(reply) => self.replied(reply, now),
             Outcome::ModelFailed(failure) => model_failed::apply(self, failure, now),
-            Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
+            Outcome::ToolsReturned(returns) => tools_returned(self, returns, now),
             Outcome::ToolsUnavailable(outage) => tools_unavailable::apply(self, outage, now),
-            Outcome::DispatchRefused => self.dispatch_refused(now),
+            Outcome::DispatchRefused => dispatch_refused(self, now),
             Outcome::Woken => self.state.retry.not_before = None,
             Outcome::FeedbackReceived(feedback) => feedback::received(self, feedback, now),
             Outcome::FilesPlaced(placed) => files_placed::apply(self, placed, now),
@@ -105,10 +124,10 @@ impl Run {
         let reply = asked.with_own_count(reply);
         match self.state.stage {
             // A summary of a part would be mistaken for one of the whole.
-            Stage::Summary { .. } if reads_a_part.is_some() => self.refuse_summary(reply.record, now),
-            Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
+            Stage::Summary { .. } if reads_a_part.is_some() => refuse_summary(self, reply.record, now),
+            Stage::Summary { keep_from } => summarized(self, reply, keep_from, now),
             Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                self.model_replied(reply, now)
+                model_replied(self, reply, now)
             }
         }
         // The server's answer is kept, in case a person resumes the job.
@@ -171,7 +190,7 @@ impl Run {
     /// The job leaves this worker.
     pub(crate) fn leave(&mut self, leave: JobExit) {
         if let JobExit::Failed(error) = &leave {
-            self.record_failure(error);
+            record_failure(self, error);
         }
         self.go(leave);
     }
@@ -192,7 +211,7 @@ impl Run {
         }
         feedback::take(&mut self.feedback, &mut self.conversation, &mut self.step);
         self.enforce_budgets(now);
-        self.bound_context(now);
+        bound_context(self, now);
     }
 
     /// No request is made beyond a budget, whether it is a turn, a summary or a retry.

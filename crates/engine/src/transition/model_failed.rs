@@ -2,7 +2,7 @@
 
 use crate::{
     Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Run, Stage, Suspicion,
-    conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
+    conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk, bound_context, cut_mechanically, shrink},
     guardrail::retry::{self, Streak, Verdict},
 };
 use chrono::{DateTime, TimeDelta, Utc};
@@ -111,7 +111,7 @@ fn follow(run: &mut Run, verdict: Verdict, failure: &Failure, now: DateTime<Utc>
             run.leave(JobExit::Parked { until, reason: format!("model unavailable: {}", failure.message) });
         }
         // A job can continue without a summary.
-        Verdict::GiveUp if matches!(run.state.stage, Stage::Summary { .. }) => run.cut_mechanically(now),
+        Verdict::GiveUp if matches!(run.state.stage, Stage::Summary { .. }) => cut_mechanically(run, now),
         Verdict::GiveUp => fail(run, failure, now),
     }
 }
@@ -138,8 +138,8 @@ fn shrink_after_refusal(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {
     run.conversation.forget_anchor();
     if matches!(run.state.stage, Stage::Summary { .. }) {
         // The conversation is too large even for a summary: cut it without a model.
-        run.cut_mechanically(now);
-    } else if run.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || run.shrink(now) == Shrunk::Nothing {
+        cut_mechanically(run, now);
+    } else if run.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || shrink(run, now) == Shrunk::Nothing {
         follow(run, retry::decide_refused(failure, run.state.retry.failures, now), failure, now);
     }
 }
@@ -147,7 +147,7 @@ fn shrink_after_refusal(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {
 /// A content filter that refused by mistake accepts the next attempt; otherwise the job ends with its message.
 fn ask_again(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {
     match run.state.stage {
-        Stage::Summary { .. } => run.cut_mechanically(now),
+        Stage::Summary { .. } => cut_mechanically(run, now),
         Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
             follow(run, retry::decide_refused(failure, run.state.retry.failures, now), failure, now);
         }
@@ -156,7 +156,7 @@ fn ask_again(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {
 
 fn give_up(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {
     if matches!(run.state.stage, Stage::Summary { .. }) {
-        run.cut_mechanically(now);
+        cut_mechanically(run, now);
     } else {
         fail(run, failure, now);
     }
@@ -186,7 +186,7 @@ fn fall_back(run: &mut Run, failure: &Failure, now: DateTime<Utc>) -> bool {
     // It has a different window and tokenizer.
     run.conversation.forget_anchor();
     if matches!(run.state.stage, Stage::Model) {
-        run.bound_context(now);
+        bound_context(run, now);
     }
     true
 }

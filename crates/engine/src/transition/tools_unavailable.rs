@@ -1,6 +1,7 @@
 //! A service needed by the next call is unavailable: this call and those after it wait until the service is back.
 //! Results of earlier calls are kept. The model is not called meanwhile: it could only retry, at a cost.
 
+use super::calls::take_returns;
 use crate::{
     JobError, JobExit, Outage, Retry, Run,
     guardrail::{
@@ -13,7 +14,7 @@ use chrono::{DateTime, Utc};
 pub(super) fn apply(run: &mut Run, outage: Outage, now: DateTime<Utc>) {
     let Outage { returns, reason, needs_operator, jitter } = outage;
     if !returns.is_empty() {
-        run.take_returns(returns);
+        take_returns(run, returns);
         run.state.retry = Retry::default();
     }
     if needs_operator {
