@@ -26,6 +26,7 @@ mod clock;
 mod config_cache;
 mod error;
 #[cfg(test)]
+#[path = "../tests/every_key/mod.rs"]
 mod every_key;
 mod health;
 mod heartbeat;
