@@ -85,9 +85,9 @@ mod vocabulary;
 pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, Room, ToolCall, ToolCallRef};
 pub use guardrail::{Fallback, PhaseEffects, Repeat, Seen, is_placeholder, loop_detection};
 pub use ledger::{
-    Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Passage,
-    PassageDecision, PassageState, PlacedQuote, Previous, SHORTEST_REASON, StandingRequirement, Touched, Versions,
-    blocks, quotes_of,
+    Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Ledger,
+    Passage, PassageDecision, PassageState, PlacedQuote, Previous, SHORTEST_REASON, StandingRequirement, Touched,
+    Versions, blocks, quotes_of,
 };
 pub use phase::{
     AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,

@@ -56,7 +56,7 @@ impl Rendering {
                 job_id: run.job().id,
                 prompt: &run.job().prompt,
                 headline: rendering.headline(),
-                passages: run.passages().filter(|_| run.settings().coverage.is_some()).collect(),
+                passages: run.ledger().all().filter(|_| run.settings().coverage.is_some()).collect(),
                 result: run.exit().and_then(JobExit::result),
                 no_sources,
                 recorded: &recorded,
@@ -69,7 +69,7 @@ impl Rendering {
     }
 
     fn take(&mut self, run: &Run, recorded: &[RecordedRequirement], report: Option<String>) {
-        let (passages, records) = (run.passages().collect::<Vec<_>>(), run.records_by_candidate());
+        let (passages, records) = (run.ledger().all().collect::<Vec<_>>(), run.ledger().records_by_candidate());
         let (sources, files, report) = (run.sources(), run.files(), report.as_deref());
         let rows = Rows { recorded, sources, passages: &passages, records: &records, files, report };
         let Rendered { products, listed } = render(&rows);
@@ -84,7 +84,7 @@ impl Rendering {
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
         self.told = Some(SystemStatements {
             headline: headline::headline(&figures, &recorded, &not_quoted, run.exit().map_or(0, JobExit::delivered)),
-            decided: decided(run.passages().filter(|_| run.settings().coverage.is_some())),
+            decided: decided(run.ledger().all().filter(|_| run.settings().coverage.is_some())),
             counts: headline::counts(&figures, &recorded),
         });
     }

@@ -188,7 +188,10 @@ fn cut(run: &mut Run, keep_from: i64, summary: Option<String>, now: DateTime<Utc
     if todo_is_too_large(run, now) {
         return Shrunk::Something;
     }
-    if run.estimate() > run.threshold() && run.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
+    let frame = run.frame();
+    if run.conversation.estimate(frame) > frame.threshold
+        && run.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW
+    {
         bound_context(run, now);
     }
     Shrunk::Something
@@ -199,10 +202,10 @@ fn cut(run: &mut Run, keep_from: i64, summary: Option<String>, now: DateTime<Utc
 fn todo_is_too_large(run: &mut Run, now: DateTime<Utc>) -> bool {
     run.state.guards.compactions_of_todo += 1;
     let times = run.state.guards.compactions_of_todo;
-    let Some(todo) = run.current_todo().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
+    let Some(todo) = run.todos.current().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
         return false;
     };
-    let window = run.threshold();
+    let window = run.frame().threshold;
     let filled = format!("{todo} has filled the context of {window} tokens {times} times without a result");
     if times >= COMPACTIONS_BEFORE_REPLAN {
         run.state.guards.compactions_of_todo = 0;
@@ -231,11 +234,13 @@ fn todo_is_too_large(run: &mut Run, now: DateTime<Utc>) -> bool {
 impl Run {
     /// What surrounds the conversation in the next turn's request.
     pub(crate) fn frame(&self) -> Frame {
+        let model = self.model_for(self.state.phase.kind.purpose());
+        let window = model.context_window.saturating_sub(model.max_output_tokens);
         let list = todo_list::render(&self.state.phase, &self.todos, self.workspace.planned());
         Frame {
             tools: self.conversation.tool_tokens(self.state.phase.kind),
             list: self.conversation.list_tokens(&list),
-            threshold: self.threshold(),
+            threshold: self.settings.limits.context_threshold_tokens.min(window),
         }
     }
 
@@ -252,23 +257,6 @@ impl Run {
                 self.estimate()
             }
         }
-    }
-
-    /// Our own count of the next request, regardless of the provider's count.
-    pub(crate) fn own_count(&self) -> u32 {
-        match self.state.stage {
-            Stage::Summary { keep_from } => self.conversation.count_before(keep_from),
-            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                self.conversation.own_count(self.frame())
-            }
-        }
-    }
-
-    /// The bound of a request: the configured threshold, or the window minus the answer, if smaller.
-    fn threshold(&self) -> u32 {
-        let model = self.model_for(self.state.phase.kind.purpose());
-        let window = model.context_window.saturating_sub(model.max_output_tokens);
-        self.settings.limits.context_threshold_tokens.min(window)
     }
 }
 

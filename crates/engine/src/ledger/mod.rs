@@ -42,7 +42,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The passages and active requirements of a job, and the passages changed by the current step.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ledger {
+pub struct Ledger {
     passages: BTreeMap<i32, Passage>,
     /// Active requirements by their numbers.
     rows: BTreeMap<i32, Row>,
@@ -70,7 +70,8 @@ impl Ledger {
         ledger
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Passage> {
+    /// The passages, by number.
+    pub fn all(&self) -> impl Iterator<Item = &Passage> {
         self.passages.values()
     }
 
@@ -88,18 +89,18 @@ impl Ledger {
     }
 
     /// The active requirements, by number.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = &StandingRequirement> {
+    pub fn standing(&self) -> impl Iterator<Item = &StandingRequirement> {
         self.rows.values().map(|row| &row.standing)
     }
 
     /// The active requirements whose first quote begins at a sentence of a passage.
-    pub(crate) fn beginning_at(&self, place: (i32, i32)) -> impl Iterator<Item = &str> {
+    pub fn beginning_at(&self, place: (i32, i32)) -> impl Iterator<Item = &str> {
         let rows = self.rows.values().filter(move |row| row.first == Some(place));
         rows.map(|row| row.standing.candidate_id.as_str())
     }
 
     /// By passage and sentence, the numbers of the active requirements whose quotes touch this candidate, ascending.
-    pub(crate) fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
+    pub fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
         let mut records: BTreeMap<(i32, i32), Vec<i32>> = BTreeMap::new();
         for (number, row) in &self.rows {
             row.touched.iter().for_each(|place| records.entry(*place).or_default().push(*number));
@@ -108,7 +109,7 @@ impl Ledger {
     }
 
     /// The number of the next requirement.
-    pub(crate) fn next_number(&self) -> i32 {
+    pub fn next_number(&self) -> i32 {
         self.last_number + 1
     }
 

@@ -43,8 +43,8 @@ fn standing(run: &Run) -> Vec<String> {
         0 => format!("{ELAPSED}less than an hour"),
         hours => format!("{ELAPSED}{hours} h and more"),
     });
-    if run.requirements() > 0 || run.settings.records_requirements() {
-        lines.push(format!("Requirements recorded: {}", run.requirements()));
+    if run.ledger.standing().count() > 0 || run.settings.records_requirements() {
+        lines.push(format!("Requirements recorded: {}", run.ledger.standing().count()));
     }
     lines
 }

@@ -67,7 +67,11 @@ impl<'a> Deliverables<'a> {
 
 impl Run {
     pub(crate) fn deliverables(&self) -> Deliverables<'_> {
-        Deliverables { settings: &self.settings, workspace: &self.workspace, records: self.requirements() > 0 }
+        Deliverables {
+            settings: &self.settings,
+            workspace: &self.workspace,
+            records: self.ledger.standing().count() > 0,
+        }
     }
 
     /// Whether the exit just decided is one for which the system renders the job's requirements: it is completed, in

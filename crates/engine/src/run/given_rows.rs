@@ -1,7 +1,7 @@
 //! Unjudged requirements of other jobs in results of `next_requirement`: which of them are in the conversation, and
 //! which a request has shown to the model. A result whose rows are all judged leaves the conversation.
 
-use crate::{Judgement, Product, Run};
+use crate::{Judgement, Product};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -120,12 +120,5 @@ impl Given {
 impl GivenResult {
     fn has(&self, row: Uuid) -> bool {
         self.rows.iter().any(|given| given.id == row)
-    }
-}
-
-impl Run {
-    /// The unjudged requirements of other jobs that `next_requirement` has returned.
-    pub fn given(&self) -> &Given {
-        &self.state.given
     }
 }

@@ -28,7 +28,7 @@ pub(crate) use step::Step;
 pub(crate) use workspace::Workspace;
 
 use crate::{
-    Citation, Corrupt, Feedback, JobExit, Passage, PhaseKind, Product, Settings, Source, Todo, ToolSpec, Touched,
+    Citation, Corrupt, Feedback, JobExit, Limits, PhaseKind, Product, Settings, Source, Todo, ToolSpec, Touched,
     conversation::Conversation,
     guardrail::{budget, retry::PATIENCE},
     ledger::Ledger,
@@ -37,7 +37,7 @@ use crate::{
     vocabulary::Approvals,
 };
 use chrono::{DateTime, TimeDelta, Utc};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -83,6 +83,7 @@ impl Run {
         let window = state.context.clone();
         let mut conversation = Conversation::new(Arc::clone(&settings), window, state.next_seq, messages.iter());
         conversation.count_tools(&state.loaded_tools);
+        check_messages(&state.stage, &conversation)?;
         let deadline = budget::deadline(&settings.limits, state.started_at, snapshot.waited_s);
         let mut run = Self {
             step: Step::new(job.step + 1),
@@ -101,10 +102,9 @@ impl Run {
             beginning: Beginning::default(),
             patience: PATIENCE,
         };
-        run.check_messages()?;
         load_calls(&mut run, snapshot.new_claim);
         start_preparation(&mut run);
-        run.exit = run.initial_exit();
+        run.exit = initial_exit(&run.state, &run.settings.limits, &run.feedback);
         Ok(run)
     }
 
@@ -114,18 +114,6 @@ impl Run {
         let patience = TimeDelta::from_std(patience).unwrap_or(TimeDelta::MAX);
         self.patience = if patience.is_zero() { TimeDelta::MAX } else { patience };
         self
-    }
-
-    /// A job in review without feedback has nothing to do, and one whose budget is used up may not continue.
-    fn initial_exit(&self) -> Option<JobExit> {
-        match &self.state.stage {
-            Stage::Review { result } if self.feedback.is_empty() => {
-                Some(JobExit::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
-            }
-            Stage::Model | Stage::Summary { .. } => budget::used_up(&self.settings.limits, &self.state.totals)
-                .map(|reason| budget::pause(&self.state.retry, &reason)),
-            Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
-        }
     }
 
     /// The limit that prevents another request: its name in `limits`, and the reason with which the job pauses.
@@ -138,22 +126,6 @@ impl Run {
     /// The tools bound in a phase of this kind: the fixed ones in their order, then the loaded ones in theirs.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
         self.settings.bound_with(kind, &self.state.loaded_tools)
-    }
-
-    fn check_messages(&self) -> Result<(), Corrupt> {
-        if let Stage::Tools { message_seq, calls } = &self.state.stage
-            && calls.held.is_empty()
-            && self.conversation.message(*message_seq).is_none_or(|message| message.tool_calls().len() == 0)
-        {
-            return Err(Corrupt(format!(
-                "message {message_seq} holds no tool calls, but the checkpoint waits for them"
-            )));
-        }
-        let system = self.conversation.window().system_seq;
-        if system > 0 && self.conversation.message(system).is_none() {
-            return Err(Corrupt(format!("the system message {system} of the context is missing")));
-        }
-        Ok(())
     }
 
     /// The checkpoint to store.
@@ -192,24 +164,9 @@ impl Run {
         self.workspace.sources()
     }
 
-    /// Number of requirements recorded so far.
-    pub fn requirements(&self) -> usize {
-        self.ledger.standing().count()
-    }
-
-    /// The `req_` ids of the active requirements whose first quote begins at this sentence of this passage.
-    pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
-        self.ledger.beginning_at((passage, sentence)).map(str::to_owned).collect()
-    }
-
-    /// By passage and sentence, the numbers of the active requirements whose quotes touch this candidate, ascending.
-    pub fn records_by_candidate(&self) -> BTreeMap<(i32, i32), Vec<i32>> {
-        self.ledger.records_by_candidate()
-    }
-
-    /// The number of the next requirement: `r12`.
-    pub fn next_number(&self) -> i32 {
-        self.ledger.next_number()
+    /// Its passages and requirements.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Whether feedback is waiting: apply [`crate::Outcome::FeedbackReceived`].
@@ -222,37 +179,23 @@ impl Run {
         self.exit.as_ref()
     }
 
-    /// The first open todo.
-    pub fn current_todo(&self) -> Option<&Todo> {
-        self.todos.current()
-    }
-
     /// The progress columns of the job row.
     pub fn progress(&self) -> Progress {
         let phase = &self.state.phase;
         let begun = phase.number > 0;
+        let preparing = match self.state.stage {
+            Stage::Prepare { .. } => preparation(&self.workspace, &self.ledger),
+            _ => None,
+        };
         Progress {
             phase_number: phase.number,
             phase: begun.then_some(phase.kind),
             phase_name: begun.then(|| phase.name.clone()),
             todos_done: self.todos.completed() as i32,
             todos_total: self.todos.all().len() as i32,
-            current_todo: self.preparation_in_words().or_else(|| self.todos.current().map(|todo| todo.content.clone())),
+            current_todo: preparing.or_else(|| self.todos.current().map(|todo| todo.content.clone())),
             plan: self.workspace.planned().map(|planned| (phase.completed.min(planned), planned)),
         }
-    }
-
-    /// The document being prepared, worded like a todo.
-    fn preparation_in_words(&self) -> Option<String> {
-        let Stage::Prepare { .. } = self.state.stage else { return None };
-        let unprepared = || self.workspace.unprepared(&self.ledger);
-        let (left, document) = (unprepared().count(), unprepared().next()?);
-        Some(format!("Prepare {document} ({left} left)"))
-    }
-
-    /// The passages of the job's documents.
-    pub fn passages(&self) -> impl Iterator<Item = &Passage> {
-        self.ledger.all()
     }
 
     /// Records a change and keeps the run equal to what loading it would give.
@@ -286,6 +229,40 @@ impl Run {
         }
         self.step.push_product(product);
     }
+}
+
+/// The document being prepared, worded like a todo.
+fn preparation(workspace: &Workspace, ledger: &Ledger) -> Option<String> {
+    let (left, document) = (workspace.unprepared(ledger).count(), workspace.unprepared(ledger).next()?);
+    Some(format!("Prepare {document} ({left} left)"))
+}
+
+/// A job in review without feedback has nothing to do, and one whose budget is used up may not continue.
+fn initial_exit(state: &State, limits: &Limits, feedback: &[Feedback]) -> Option<JobExit> {
+    match &state.stage {
+        Stage::Review { result } if feedback.is_empty() => {
+            Some(JobExit::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
+        }
+        Stage::Model | Stage::Summary { .. } => {
+            budget::used_up(limits, &state.totals).map(|reason| budget::pause(&state.retry, &reason))
+        }
+        Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
+    }
+}
+
+/// Whether the messages that the checkpoint waits for, or shows, are there.
+fn check_messages(stage: &Stage, conversation: &Conversation) -> Result<(), Corrupt> {
+    if let Stage::Tools { message_seq, calls } = stage
+        && calls.held.is_empty()
+        && conversation.message(*message_seq).is_none_or(|message| message.tool_calls().len() == 0)
+    {
+        return Err(Corrupt(format!("message {message_seq} holds no tool calls, but the checkpoint waits for them")));
+    }
+    let system = conversation.window().system_seq;
+    if system > 0 && conversation.message(system).is_none() {
+        return Err(Corrupt(format!("the system message {system} of the context is missing")));
+    }
+    Ok(())
 }
 
 fn checked(state: State) -> Result<State, Corrupt> {

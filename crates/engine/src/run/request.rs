@@ -6,46 +6,46 @@
 
 use crate::{ModelRequest, Purpose, RequestMessage, Run, Stage, TodoListPosition, phase::todo_list};
 
+/// The request for the next turn.
+fn turn_request(run: &Run) -> ModelRequest<'_> {
+    let purpose = run.state.phase.kind.purpose();
+    let mut messages: Vec<RequestMessage<'_>> = run.conversation.context().map(RequestMessage::Stored).collect();
+    let todo_list = todo_list::render(&run.state.phase, &run.todos, run.workspace.planned());
+    match run.model_for(purpose).todo_list_position {
+        TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
+        TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
+    }
+    ModelRequest {
+        purpose,
+        messages,
+        tools: run.bound(run.state.phase.kind).collect(),
+        max_output_tokens: run.output_cap(),
+        attempt: run.state.retry.attempt(),
+    }
+}
+
+/// The request for a summary of what comes before `keep_from`.
+fn summary_request(run: &Run, keep_from: i64) -> ModelRequest<'_> {
+    let mut messages: Vec<RequestMessage<'_>> =
+        run.conversation.before(keep_from).map(RequestMessage::Stored).collect();
+    messages.push(RequestMessage::User(run.settings.prompts.summarization.clone()));
+    ModelRequest {
+        purpose: Purpose::Summary,
+        messages,
+        tools: Vec::new(),
+        max_output_tokens: run.model_for(Purpose::Summary).max_output_tokens,
+        attempt: run.state.retry.attempt(),
+    }
+}
+
 impl Run {
     /// The next request: a summary if the run waits for one, otherwise a turn. A read, like [`Run::next`].
     pub fn request(&self) -> ModelRequest<'_> {
         match self.state.stage {
-            Stage::Summary { keep_from } => self.summary_request(keep_from),
+            Stage::Summary { keep_from } => summary_request(self, keep_from),
             Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                self.turn_request()
+                turn_request(self)
             }
-        }
-    }
-
-    /// The request for the next turn.
-    fn turn_request(&self) -> ModelRequest<'_> {
-        let purpose = self.state.phase.kind.purpose();
-        let mut messages: Vec<RequestMessage<'_>> = self.conversation.context().map(RequestMessage::Stored).collect();
-        let todo_list = todo_list::render(&self.state.phase, &self.todos, self.workspace.planned());
-        match self.model_for(purpose).todo_list_position {
-            TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
-            TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
-        }
-        ModelRequest {
-            purpose,
-            messages,
-            tools: self.bound(self.state.phase.kind).collect(),
-            max_output_tokens: self.output_cap(),
-            attempt: self.state.retry.attempt(),
-        }
-    }
-
-    /// The request for a summary of what comes before `keep_from`.
-    fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
-        let mut messages: Vec<RequestMessage<'_>> =
-            self.conversation.before(keep_from).map(RequestMessage::Stored).collect();
-        messages.push(RequestMessage::User(self.settings.prompts.summarization.clone()));
-        ModelRequest {
-            purpose: Purpose::Summary,
-            messages,
-            tools: Vec::new(),
-            max_output_tokens: self.model_for(Purpose::Summary).max_output_tokens,
-            attempt: self.state.retry.attempt(),
         }
     }
 
@@ -57,15 +57,5 @@ impl Run {
             return cap;
         }
         cap.saturating_mul(2).min(model.context_window.saturating_sub(self.estimate())).max(cap)
-    }
-
-    /// Resets the cap, if it was raised: the provider may not allow more. Returns whether it was raised.
-    pub(crate) fn reset_output_cap(&mut self) -> bool {
-        let raised = matches!(self.state.stage, Stage::Model)
-            && self.output_cap() > self.model_for(self.state.phase.kind.purpose()).max_output_tokens;
-        if raised {
-            self.state.guards.truncated_turns += 1;
-        }
-        raised
     }
 }

@@ -75,7 +75,7 @@ impl OwnTool for JobComplete {
         }
         // The system writes its report for any job with documents; it is not the model's result.
         let delivers = claim.deliverables.iter().any(|path| path != REPORT);
-        if !delivers && run.requirements() == 0 {
+        if !delivers && run.ledger.standing().count() == 0 {
             let exit = claim.nothing_delivered()?;
             return end(run, consequence, exit, "The job ends as failed: nothing was delivered. Its files are kept.");
         }

@@ -33,7 +33,8 @@ pub(super) enum Nothing {
 pub(super) fn nothing_recorded(run: &mut Run) -> Result<Nothing, String> {
     let Covered { candidates, open, .. } = run.ledger.covered();
     let not_judged = || run.ledger.all().filter(|passage| !passage.judged);
-    if !run.ledger.records() || run.requirements() > 0 || (candidates == 0 && not_judged().next().is_none()) {
+    if !run.ledger.records() || run.ledger.standing().count() > 0 || (candidates == 0 && not_judged().next().is_none())
+    {
         return Ok(Nothing::Else);
     }
     let is_decided = |passage: &&Passage| match passage.judged {
@@ -80,7 +81,7 @@ pub(super) fn review_reason(run: &Run, nothing: &Nothing) -> Option<String> {
 /// The worst of them, once.
 pub(super) fn not_supported(run: &mut Run) -> Result<Option<JobError>, String> {
     let Some(bounds) = run.settings.coverage.filter(|_| run.ledger.records()) else { return Ok(None) };
-    let standing = run.requirements();
+    let standing = run.ledger.standing().count();
     let mut suspect: Vec<Suspect<'_>> =
         run.ledger.standing().filter(|standing| standing.is_tagged(NEEDS_LOOK)).map(Suspect::of).collect();
     let share = suspect.len() as f64 / standing.max(1) as f64;

@@ -304,7 +304,7 @@ fn progress(run: &Run) -> String {
         seconds @ 0..60 => format!("{seconds} s"),
         _ => run.state.elapsed(),
     };
-    let recorded = match run.requirements() {
+    let recorded = match run.ledger.standing().count() {
         0 => String::new(),
         count => format!(", {count} requirements recorded"),
     };

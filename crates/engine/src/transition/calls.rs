@@ -238,7 +238,7 @@ fn put_answer(run: &mut Run, item: &AnswerCall, answered: Answered) -> i64 {
     let is_gate = tools::is_gate(name);
     run.state.work.refused += u32::from(answered.failed && !is_gate);
     let is_closing = answered.failed && tools::closes_todo(name);
-    let open = run.current_todo().filter(|_| is_closing).map(|todo| todo.position);
+    let open = run.todos.current().filter(|_| is_closing).map(|todo| todo.position);
     let bytes = answered.content.len();
     settle(run, &item.call.id, &answered.content, answered.failed);
     let (seq, tokens) = push_answer(run, &item.call, answered.content);
@@ -326,7 +326,7 @@ fn take_products(run: &mut Run, products: Vec<Product>) -> (bool, Vec<String>) {
             }
             Product::DeliverQuotes(touched) => run.ledger.delivered(&touched, run.step.number()),
             product => {
-                let changed = number_of(&product, run.next_number());
+                let changed = number_of(&product, run.ledger.next_number());
                 run.record_product(product);
                 said.extend(changed.and_then(|number| stays_open(&run.ledger, number)));
             }

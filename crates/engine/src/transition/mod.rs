@@ -85,20 +85,111 @@ fn record_coverage(ledger: &mut Ledger, step: &mut Step) {
     }
 }
 
+fn replied(run: &mut Run, reply: Reply, now: DateTime<Utc>) {
+    let model = run.model_for(reply.record.purpose);
+    let (window, is_whole) = (model.context_window, model.reports_whole_prompt);
+    let own = match run.state.stage {
+        Stage::Summary { keep_from } => run.conversation.count_before(keep_from),
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            run.conversation.own_count(run.frame())
+        }
+    };
+    let asked = Asked { own, window, is_whole };
+    let (conversation, kind) = (&run.conversation, run.state.phase.kind);
+    let fixed = || conversation.call_tokens().saturating_add(conversation.tool_tokens(kind));
+    let texts = || asked.own.saturating_sub(fixed());
+    let reads_a_part = asked.reads_a_part(&mut run.state.guards.small_counts, &reply.record, texts);
+    let reply = asked.with_own_count(reply);
+    match run.state.stage {
+        // A summary of a part would be mistaken for one of the whole.
+        Stage::Summary { .. } if reads_a_part.is_some() => refuse_summary(run, reply.record, now),
+        Stage::Summary { keep_from } => summarized(run, reply, keep_from, now),
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            model_replied(run, reply, now)
+        }
+    }
+    // The server's answer is kept, in case a person resumes the job.
+    if let (Some(reason), None) = (reads_a_part, &run.exit) {
+        run.leave(JobExit::Paused { reason });
+    }
+}
+
+fn check_legal(run: &Run, outcome: &Outcome) -> Result<(), Illegal> {
+    let waiting = run.state.retry.not_before.is_some();
+    let legal = run.exit.is_none()
+        && match (&run.state.stage, outcome) {
+            (_, Outcome::FeedbackReceived(_)) => true,
+            (_, Outcome::Woken) => waiting,
+            (Stage::Intake, Outcome::IntakeDone(_) | Outcome::IntakeRefused { .. })
+            | (Stage::Model, Outcome::FilesPlaced(_)) => true,
+            (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
+                run.workspace.unprepared(&run.ledger).next() == Some(prepared.document.as_str())
+            }
+            (Stage::Prepare { .. }, Outcome::Carried(_)) => {
+                run.workspace.unprepared(&run.ledger).next().is_none() && run.state.carries_over().is_some()
+            }
+            (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
+            (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => {
+                run.calls.are_answered(run.state.stage.next_call(), returns)
+            }
+            (Stage::Tools { .. }, Outcome::ToolsUnavailable(outage)) => {
+                !waiting && run.calls.are_answered_before(run.state.stage.next_call(), &outage.returns)
+            }
+            (Stage::Tools { calls, .. }, Outcome::DispatchRefused) => calls.dispatched && !run.calls.committed,
+            (
+                Stage::Intake
+                | Stage::Prepare { .. }
+                | Stage::Model
+                | Stage::Tools { .. }
+                | Stage::Summary { .. }
+                | Stage::Review { .. },
+                Outcome::IntakeDone(_)
+                | Outcome::IntakeRefused { .. }
+                | Outcome::Prepared(_)
+                | Outcome::Carried(_)
+                | Outcome::ModelReplied(_)
+                | Outcome::ModelFailed(_)
+                | Outcome::ToolsReturned(_)
+                | Outcome::ToolsUnavailable(_)
+                | Outcome::DispatchRefused
+                | Outcome::FilesPlaced(_),
+            ) => false,
+        };
+    if legal {
+        Ok(())
+    } else {
+        Err(Illegal {
+            stage: run.exit.as_ref().map_or_else(|| run.state.stage_name(), |_| "left".into()),
+            outcome: OutcomeKind::from(outcome).into(),
+        })
+    }
+}
+
+/// No request is made beyond a budget, whether it is a turn, a summary or a retry.
+fn enforce_budgets(run: &mut Run, now: DateTime<Utc>) {
+    let asks_next = matches!(run.state.stage, Stage::Model | Stage::Summary { .. });
+    if run.exit.is_none()
+        && asks_next
+        && let Some(reason) = run.limit_reached(now).map(|(_, reason)| reason)
+    {
+        run.leave(budget::pause(&run.state.retry, &reason));
+    }
+}
+
 impl Run {
     /// Applies an outcome and returns the changes to write. `now` is the caller's clock.
     ///
     /// # Errors
     /// [`Illegal`] if the outcome does not match what the run waits for; the run is unchanged.
     pub fn apply(&mut self, outcome: Outcome, now: DateTime<Utc>) -> Result<Vec<Change>, Illegal> {
-        self.check_legal(&outcome)?;
+        check_legal(self, &outcome)?;
         forget_failure(self);
         match outcome {
             Outcome::IntakeDone(intake) => intake::done(self, intake, now),
             Outcome::IntakeRefused { reason, no_text } => refuse_intake(self, reason, no_text),
             Outcome::Prepared(prepared) => prepared::apply(self, prepared, now),
             Outcome::Carried(carried) => carried::apply(self, carried, now),
-            Outcome::ModelReplied(reply) => self.replied(reply, now),
+            Outcome::ModelReplied(reply) => replied(self, reply, now),
             Outcome::ModelFailed(failure) => model_failed::apply(self, failure, now),
             Outcome::ToolsReturned(returns) => tools_returned(self, returns, now),
             Outcome::ToolsUnavailable(outage) => tools_unavailable::apply(self, outage, now),
@@ -107,84 +198,10 @@ impl Run {
             Outcome::FeedbackReceived(feedback) => feedback::received(self, feedback, now),
             Outcome::FilesPlaced(placed) => files_placed::apply(self, placed, now),
         }
-        self.enforce_budgets(now);
+        enforce_budgets(self, now);
         record_coverage(&mut self.ledger, &mut self.step);
         (self.state.context, self.state.next_seq) = self.conversation.checkpoint();
         Ok(self.step.take())
-    }
-
-    fn replied(&mut self, reply: Reply, now: DateTime<Utc>) {
-        let model = self.model_for(reply.record.purpose);
-        let (window, is_whole) = (model.context_window, model.reports_whole_prompt);
-        let asked = Asked { own: self.own_count(), window, is_whole };
-        let (conversation, kind) = (&self.conversation, self.state.phase.kind);
-        let fixed = || conversation.call_tokens().saturating_add(conversation.tool_tokens(kind));
-        let texts = || asked.own.saturating_sub(fixed());
-        let reads_a_part = asked.reads_a_part(&mut self.state.guards.small_counts, &reply.record, texts);
-        let reply = asked.with_own_count(reply);
-        match self.state.stage {
-            // A summary of a part would be mistaken for one of the whole.
-            Stage::Summary { .. } if reads_a_part.is_some() => refuse_summary(self, reply.record, now),
-            Stage::Summary { keep_from } => summarized(self, reply, keep_from, now),
-            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                model_replied(self, reply, now)
-            }
-        }
-        // The server's answer is kept, in case a person resumes the job.
-        if let (Some(reason), None) = (reads_a_part, &self.exit) {
-            self.leave(JobExit::Paused { reason });
-        }
-    }
-
-    fn check_legal(&self, outcome: &Outcome) -> Result<(), Illegal> {
-        let waiting = self.state.retry.not_before.is_some();
-        let legal = self.exit.is_none()
-            && match (&self.state.stage, outcome) {
-                (_, Outcome::FeedbackReceived(_)) => true,
-                (_, Outcome::Woken) => waiting,
-                (Stage::Intake, Outcome::IntakeDone(_) | Outcome::IntakeRefused { .. })
-                | (Stage::Model, Outcome::FilesPlaced(_)) => true,
-                (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
-                    self.workspace.unprepared(&self.ledger).next() == Some(prepared.document.as_str())
-                }
-                (Stage::Prepare { .. }, Outcome::Carried(_)) => {
-                    self.workspace.unprepared(&self.ledger).next().is_none() && self.state.carries_over().is_some()
-                }
-                (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
-                (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => {
-                    self.calls.are_answered(self.state.stage.next_call(), returns)
-                }
-                (Stage::Tools { .. }, Outcome::ToolsUnavailable(outage)) => {
-                    !waiting && self.calls.are_answered_before(self.state.stage.next_call(), &outage.returns)
-                }
-                (Stage::Tools { calls, .. }, Outcome::DispatchRefused) => calls.dispatched && !self.calls.committed,
-                (
-                    Stage::Intake
-                    | Stage::Prepare { .. }
-                    | Stage::Model
-                    | Stage::Tools { .. }
-                    | Stage::Summary { .. }
-                    | Stage::Review { .. },
-                    Outcome::IntakeDone(_)
-                    | Outcome::IntakeRefused { .. }
-                    | Outcome::Prepared(_)
-                    | Outcome::Carried(_)
-                    | Outcome::ModelReplied(_)
-                    | Outcome::ModelFailed(_)
-                    | Outcome::ToolsReturned(_)
-                    | Outcome::ToolsUnavailable(_)
-                    | Outcome::DispatchRefused
-                    | Outcome::FilesPlaced(_),
-                ) => false,
-            };
-        if legal {
-            Ok(())
-        } else {
-            Err(Illegal {
-                stage: self.exit.as_ref().map_or_else(|| self.state.stage_name(), |_| "left".into()),
-                outcome: OutcomeKind::from(outcome).into(),
-            })
-        }
     }
 
     /// The job leaves this worker.
@@ -210,18 +227,7 @@ impl Run {
             self.conversation.clear_closed_todos(&mut self.step, &self.state.given, &self.ledger);
         }
         feedback::take(&mut self.feedback, &mut self.conversation, &mut self.step);
-        self.enforce_budgets(now);
+        enforce_budgets(self, now);
         bound_context(self, now);
-    }
-
-    /// No request is made beyond a budget, whether it is a turn, a summary or a retry.
-    fn enforce_budgets(&mut self, now: DateTime<Utc>) {
-        let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
-        if self.exit.is_none()
-            && asks_next
-            && let Some(reason) = self.limit_reached(now).map(|(_, reason)| reason)
-        {
-            self.leave(budget::pause(&self.state.retry, &reason));
-        }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn apply(run: &mut Run, failure: Failure, now: DateTime<Utc>) {
         return;
     }
     run.state.retry.note(&failure.message, now);
-    if failure.class == FailureClass::Permanent && run.reset_output_cap() {
+    if failure.class == FailureClass::Permanent && reset_output_cap(run) {
         return;
     }
     if fall_back(run, &failure, now) {
@@ -84,6 +84,14 @@ fn remark_on_call(run: &mut Run) {
     if run.conversation.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
         run.conversation.say(&mut run.step, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
     }
+}
+
+/// Resets the cap of the answer, if it was raised: the provider may not allow more. Returns whether it was raised.
+fn reset_output_cap(run: &mut Run) -> bool {
+    let raised = matches!(run.state.stage, Stage::Model)
+        && run.output_cap() > run.model_for(run.state.phase.kind.purpose()).max_output_tokens;
+    run.state.guards.truncated_turns += u32::from(raised);
+    raised
 }
 
 fn try_again(run: &mut Run, failure: &Failure, now: DateTime<Utc>) {

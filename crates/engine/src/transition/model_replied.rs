@@ -111,7 +111,7 @@ fn answer_truncated(run: &mut Run, message_seq: i64, cap: u32, now: DateTime<Utc
 fn answer_silence(run: &mut Run, finish: FinishReason, now: DateTime<Utc>) {
     run.state.guards.silent_turns += 1;
     let turns = run.state.guards.silent_turns;
-    let text = match (finish, run.current_todo()) {
+    let text = match (finish, run.todos.current()) {
         (FinishReason::Refused, _) => {
             "The last answer was withheld by the provider. Work on the current todo in another \
                                  way, or note what cannot be done and close the todo."

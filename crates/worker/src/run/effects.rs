@@ -200,7 +200,7 @@ impl StepLoop<'_> {
             uncommitted: &uncommitted,
             records_requirements: settings.records_requirements(),
             record_defaults: &self.config.record_defaults,
-            given: self.run.given(),
+            given: &self.run.state().given,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {
@@ -231,7 +231,7 @@ impl StepLoop<'_> {
             recorded: retry_transient(|| store.recorded(previous)).await?,
         };
         let workspace = StoreWorkspace::new(store, self.lease, &self.run, &self.lost_time);
-        let now: Vec<&Passage> = self.run.passages().collect();
+        let now: Vec<&Passage> = self.run.ledger().all().collect();
         let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
         carried.map(Outcome::Carried).map_err(StepError::from)
     }

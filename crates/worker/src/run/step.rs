@@ -242,7 +242,7 @@ impl StepLoop<'_> {
             self.claimed.id,
             &self.input.config,
             &self.config.resolved,
-            self.run.requirements() > 0 || !self.run.settings().records_requirements(),
+            self.run.ledger().standing().next().is_some() || !self.run.settings().records_requirements(),
             &changes,
         );
         let progress = self.run.progress();

@@ -45,15 +45,15 @@ impl Workspace for StoreWorkspace<'_> {
     }
 
     fn passages(&self) -> Vec<PassagePlace> {
-        self.run.passages().map(PassagePlace::from).collect()
+        self.run.ledger().all().map(PassagePlace::from).collect()
     }
 
     fn next_number(&self) -> i32 {
-        self.run.next_number()
+        self.run.ledger().next_number()
     }
 
     fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
-        self.run.requirements_at(passage, sentence)
+        self.run.ledger().beginning_at((passage, sentence)).map(str::to_owned).collect()
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {

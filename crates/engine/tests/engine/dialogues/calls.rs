@@ -97,9 +97,9 @@ fn the_complete_calls_of_a_cut_answer_are_executed_and_the_incomplete_one_is_rep
     let said: usize = request.iter().flat_map(|line| &line.calls).map(|call| call.arguments.len()).sum();
     assert!(said < 2000, "the dead text is gone: {said} bytes of arguments");
     assert_eq!(dialogue.run.request().max_output_tokens, 2000);
-    let todo = dialogue.run.current_todo().map(|todo| todo.position);
+    let todo = dialogue.current_todo().map(|todo| todo.position);
     dialogue.cut_off_after(&[record(29), ("todo_complete", json!({}))], ("todo_complete", &json!({"notes": "none"})));
-    assert_ne!(dialogue.run.current_todo().map(|todo| todo.position), todo, "a whole closing call closes");
+    assert_ne!(dialogue.current_todo().map(|todo| todo.position), todo, "a whole closing call closes");
 }
 
 #[test]

@@ -240,7 +240,7 @@ fn whatever_a_job_failed_of_a_retry_can_work() {
         dialogue.resume(|_| {});
         let told = |line: &crate::kit::Line| line.text.contains("told to go on") && line.text.contains(&why);
         assert_eq!(dialogue.request().iter().any(told), is_told, "{kind}");
-        assert!(dialogue.run.current_todo().is_some(), "{kind}");
+        assert!(dialogue.current_todo().is_some(), "{kind}");
         let closed = dialogue.close();
         assert!(!closed.starts_with("Error"), "{kind}: {closed}");
         assert!(dialogue.run.exit().is_none(), "{kind}: {:?}", dialogue.run.exit());

@@ -81,10 +81,10 @@ fn cleared(dialogue: &Dialogue) -> Vec<bool> {
 fn a_row_is_shown_once_a_request_has_carried_it() {
     let mut dialogue = validator();
     answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
-    let given = dialogue.run.given();
+    let given = &dialogue.run.state().given;
     assert!(given.in_conversation(id(1)) && given.in_answer(id(1)) && given.shown(id(1)).is_none());
     answer(&mut dialogue, &[("judge_requirements", &[1])]);
-    let given = dialogue.run.given();
+    let given = &dialogue.run.state().given;
     assert_eq!((given.shown(id(1)), given.shown(id(2))), (None, Some(true)), "what is judged is forgotten");
     assert!(!given.in_conversation(id(1)) && given.in_conversation(id(2)) && !given.in_answer(id(2)));
 }
@@ -103,7 +103,7 @@ fn judged_rows_leave_the_conversation_at_once_and_others_stay() {
     assert!(after[same].text.starts_with("[result cleared"), "nothing before it changes: {}", after[same].text);
     answer(&mut dialogue, &[("judge_requirements", &[3])]);
     assert_eq!(cleared(&dialogue), [true, true]);
-    assert!(dialogue.run.given().is_empty());
+    assert!(dialogue.run.state().given.is_empty());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_result_that_was_cut_shows_nothing() {
     let cut = ToolReturn { content: long, ..returned(&calls[0].id, "next_requirement", &calls[0].arguments) };
     dialogue.apply(Outcome::ToolsReturned(vec![cut]));
     answer(&mut dialogue, &[("next_requirement", &[2])]);
-    assert!(!dialogue.run.given().in_conversation(id(1)) && dialogue.run.given().shown(id(1)).is_none());
+    assert!(!dialogue.run.state().given.in_conversation(id(1)) && dialogue.run.state().given.shown(id(1)).is_none());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_reset_conversation_has_none_of_the_rows_of_the_old_one() {
     let phase = dialogue.phase();
     dialogue.finish_phase();
     assert_ne!(dialogue.phase(), phase, "the phase has ended");
-    let given = dialogue.run.given();
+    let given = &dialogue.run.state().given;
     assert!(!given.in_conversation(id(2)), "it comes first again");
     assert_eq!(given.shown(id(2)), Some(true), "it was shown all the same");
 }

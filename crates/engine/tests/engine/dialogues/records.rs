@@ -73,7 +73,7 @@ fn what_the_state_answers_is_closed_with_a_note() {
     let text = opening(&dialogue);
     let said = "Todo 1 is closed already: the system wrote workspace_summary.md when job phase 2 ended.";
     assert!(text.contains(said), "{text}");
-    assert_eq!(dialogue.run.current_todo().map(|todo| todo.position), Some(2));
+    assert_eq!(dialogue.current_todo().map(|todo| todo.position), Some(2));
     // The plan is not ticked, so its todo stays open.
     let look = new_look(&dialogue, 0);
     let results = dialogue.calls(&[look, done(), ("write_plan", plan(["x", " "])), done()]);
@@ -119,7 +119,7 @@ fn what_is_written_is_not_asked_for_at_the_end() {
     assert_eq!(dialogue.run.todos()[0].content, "Verify the deliverables");
     let result = dialogue.close();
     assert!(result.contains("Task 2 is closed as well: nothing that is owed is missing"), "{result}");
-    assert_eq!(dialogue.run.current_todo().map(|todo| todo.position), Some(3));
+    assert_eq!(dialogue.current_todo().map(|todo| todo.position), Some(3));
 }
 
 #[test]

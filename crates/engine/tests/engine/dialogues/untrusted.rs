@@ -124,7 +124,7 @@ fn a_job_that_follows_one_which_has_read_text_of_others_is_kept_from_its_start()
 #[test]
 fn the_opening_of_a_job_with_documents_is_a_way_in() {
     let dialogue = Dialogue::working(Dialogue::with(|settings| settings.untrusted.mode = Untrusted::Deny), 1);
-    let has_passages = dialogue.run.passages().next().is_some();
+    let has_passages = dialogue.run.ledger().all().next().is_some();
     assert_eq!(dialogue.run.state().untrusted_step.is_some(), has_passages);
 }
 

@@ -12,7 +12,7 @@ use super::{
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
     Change, Effect, Failure, FailureClass, Feedback, FinishReason, Illegal, JobExit, ModelRequest, Opening, Outcome,
-    PhaseKind, Reply, Run, Settings, ToolCall, ToolReturn,
+    PhaseKind, Reply, Run, Settings, Todo, ToolCall, ToolReturn,
 };
 use serde_json::{Value, json};
 
@@ -61,6 +61,11 @@ impl Dialogue {
         let mut settings = settings();
         change(&mut settings);
         settings
+    }
+
+    /// The first open todo.
+    pub(crate) fn current_todo(&self) -> Option<&Todo> {
+        self.run.todos().iter().find(|todo| todo.status.is_open())
     }
 
     /// Applies an outcome, commits, rebuilds, and requires both runs to be equal.

@@ -177,7 +177,7 @@ fn lesson_21_the_refusal_is_the_result_of_the_call_that_triggered_it() {
     assert_eq!(asked.calls[1].name, "todo_complete");
     assert_eq!(result.answers.as_ref(), Some(&asked.calls[1].id));
     assert!(result.text.starts_with("Error: todo 4 stays open"), "{}", result.text);
-    let current = dialogue.run.current_todo().map(|todo| todo.position);
+    let current = dialogue.current_todo().map(|todo| todo.position);
     assert_eq!((dialogue.phase().0, current), (1, Some(4)), "and the todo stays open");
 }
 

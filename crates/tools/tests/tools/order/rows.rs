@@ -22,11 +22,11 @@ impl Workspace for LiveRows<'_> {
     }
 
     fn passages(&self) -> Vec<PassagePlace> {
-        self.run.passages().map(PassagePlace::from).collect()
+        self.run.ledger().all().map(PassagePlace::from).collect()
     }
 
     fn next_number(&self) -> i32 {
-        self.run.next_number()
+        self.run.ledger().next_number()
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
