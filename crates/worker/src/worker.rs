@@ -106,45 +106,56 @@ struct Worker {
     one_by_one: bool,
 }
 
+/// What the jobs of a worker share.
+fn app(store: Store, options: WorkerOptions) -> Arc<App> {
+    let own = options.configs.foreign_tools(&options.model_env).into_iter().map(|tool| tool.spec);
+    plumbline_telemetry::name_tools(&catalog().into_iter().chain(own).collect::<Vec<_>>());
+    let parser = Parser::new(options.program.clone());
+    let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
+    let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
+    let behind = mirror.behind().clone();
+    let worker_id = Uuid::now_v7();
+    Arc::new(App {
+        worker_id,
+        live: Live::new(options.configs.clone(), &options.model_env, options.job_types.as_deref()),
+        secrets: secrets.clone(),
+        config_cache: ConfigCache::default(),
+        models: Models::new(secrets.clone()),
+        limits: Limits::start(store.clone(), worker_id, options.timing.lease),
+        refused_keys: RefusedKeys::default(),
+        graphs: Graphs::new(secrets.clone()),
+        services: Services::new(secrets),
+        tool_runner: ToolRunner::new(parser.clone()),
+        parser,
+        token_tables: OnceCell::new(),
+        mirror,
+        import_root: options.workspace_dir.join("import"),
+        memory: DocumentBudget::new(),
+        starts: Arc::new(Semaphore::new(STARTS)),
+        ends: Semaphore::new(ENDS),
+        store,
+        health: Arc::new(Health::new(&options.timing, behind)),
+        options,
+    })
+}
+
+/// Jobs that waited for a key or a model that another worker lacks are tried with this one's.
+async fn retry_waiting(app: &App) -> Result<(), Error> {
+    for waited_for in [KEY_REFUSED, NO_MODEL] {
+        let jobs = app.store.retry_waiting_for(waited_for).await?;
+        if jobs > 0 {
+            info!(jobs, waited_for, "retrying jobs that waited for another worker");
+        }
+    }
+    Ok(())
+}
+
 impl Worker {
     async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Shutdown>) -> Result<Self, Error> {
-        let own = options.configs.foreign_tools(&options.model_env).into_iter().map(|tool| tool.spec);
-        plumbline_telemetry::name_tools(&catalog().into_iter().chain(own).collect::<Vec<_>>());
-        let parser = Parser::new(options.program.clone());
-        let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
-        let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
-        let behind = mirror.behind().clone();
-        let worker_id = Uuid::now_v7();
-        let app = Arc::new(App {
-            worker_id,
-            live: Live::new(options.configs.clone(), &options.model_env, options.job_types.as_deref()),
-            secrets: secrets.clone(),
-            config_cache: ConfigCache::default(),
-            models: Models::new(secrets.clone()),
-            limits: Limits::start(store.clone(), worker_id, options.timing.lease),
-            refused_keys: RefusedKeys::default(),
-            graphs: Graphs::new(secrets.clone()),
-            services: Services::new(secrets),
-            tool_runner: ToolRunner::new(parser.clone()),
-            parser,
-            token_tables: OnceCell::new(),
-            mirror,
-            import_root: options.workspace_dir.join("import"),
-            memory: DocumentBudget::new(),
-            starts: Arc::new(Semaphore::new(STARTS)),
-            ends: Semaphore::new(ENDS),
-            store,
-            health: Arc::new(Health::new(&options.timing, behind)),
-            options,
-        });
+        let app = app(store, options);
         reload::log_broken_types(&app);
         registration::write(&app).await?;
-        for waited_for in [KEY_REFUSED, NO_MODEL] {
-            let jobs = app.store.retry_waiting_for(waited_for).await?;
-            if jobs > 0 {
-                info!(jobs, waited_for, "retrying jobs that waited for another worker");
-            }
-        }
+        retry_waiting(&app).await?;
         let beating = app.health.pulse.start();
         let (url, timing) = (app.options.database_url.clone(), app.options.timing);
         let heartbeat = Heartbeat::start(url, app.worker_id, timing, app.health.pulse.clone())

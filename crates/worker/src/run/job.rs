@@ -81,22 +81,11 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         Err(reason) => return Box::pin(reject(app, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = match claimed.unstarted(&input) {
-        Some(new) => new,
-        None => Box::pin(retry_transient(|| app.store.load(&lease))).await?,
+    let run = match Box::pin(load_run(app, claimed, &input, &config)).await? {
+        Ok(run) => run,
+        Err(corrupt) => return Box::pin(reject(app, claimed, corrupt)).await,
     };
-    let step = loaded.job.step;
-    let run = match Run::load(loaded, config.settings.clone()) {
-        Ok(run) => run.with_patience(app.options.timing.give_up),
-        Err(corrupt) => {
-            return Box::pin(reject(
-                app,
-                claimed,
-                JobError::new("corrupt", corrupt.to_string()).with("stage", "start"),
-            ))
-            .await;
-        }
-    };
+    let step = run.job().step;
     reach(Point::Loaded, part(run.state())).await?;
     let mirror = MirrorFeed::start(&app.mirror, claimed);
     let mut step_loop = StepLoop {
@@ -123,6 +112,24 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
     let end = step_loop.run().await;
     Box::pin(step_loop.mirror.finish(end.is_ok())).await;
     end
+}
+
+/// The run as its rows have it, or why they cannot be read.
+async fn load_run(
+    app: &App,
+    claimed: &ClaimedJob,
+    input: &JobInput,
+    config: &ResolvedConfig,
+) -> Result<Result<Run, JobError>, StepError> {
+    let lease = claimed.lease();
+    let loaded = match claimed.unstarted(input) {
+        Some(new) => new,
+        None => Box::pin(retry_transient(|| app.store.load(&lease))).await?,
+    };
+    Ok(match Run::load(loaded, config.settings.clone()) {
+        Ok(run) => Ok(run.with_patience(app.options.timing.give_up)),
+        Err(corrupt) => Err(JobError::new("corrupt", corrupt.to_string()).with("stage", "start")),
+    })
 }
 
 /// An unreadable value in the user's row. The error names the column and the remedy.
