@@ -299,9 +299,4 @@ fn as_before(cut: Passage, before: Passage) -> Passage {
 }
 
 #[cfg(test)]
-#[allow(dead_code, reason = "the ledger is held against it")]
-mod model;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod walk;

@@ -13,8 +13,6 @@ pub(crate) mod ending;
 mod extra_fields;
 mod field;
 mod fields;
-#[cfg(test)]
-mod growth;
 mod halves;
 mod inline_tool_calls;
 mod kept;
@@ -23,6 +21,8 @@ mod names;
 mod parallel;
 mod responses;
 mod sent_back;
+#[cfg(test)]
+mod tests;
 mod text_forms;
 mod turn;
 

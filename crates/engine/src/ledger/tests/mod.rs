@@ -1,3 +1,7 @@
+#[allow(dead_code, reason = "the ledger is held against it")]
+mod model;
+mod walk;
+
 use super::*;
 use crate::Todo;
 

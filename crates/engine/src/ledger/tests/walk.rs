@@ -1,8 +1,7 @@
 //! Random walks that compare the ledger with the reference model of its rules.
 
 use super::model::{Account as ModelAccount, Model, ModelCandidate, ModelPassage, Standing};
-use super::*;
-use crate::RequirementChange;
+use crate::{RequirementChange, ledger::*};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
