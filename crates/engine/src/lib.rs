@@ -61,11 +61,11 @@
 //! | question | where |
 //! |---|---|
 //! | what is asked of the outside, what may come back, what may be written | `vocabulary/`: `effect`, `outcome`, `change` |
-//! | a job in memory, and what is next | `run/`: `mod`, `next`, `request` |
+//! | a job in memory, and what is next | `run/`: `mod` lists its parts, each with its own rules; `next`, `request` |
 //! | what an outcome leads to | `transition/` |
 //! | how phases open and close, todos, the plan | `phase/` |
 //! | the tools that decide about the job itself | `tools/` |
-//! | how a conversation is held, and how it stays in bounds | `conversation/` |
+//! | how a conversation is held, and how it stays in bounds | `conversation/`: `context`, `clearing`, `compaction` |
 //! | which passages were read and answered | `ledger/`, `tools/coverage` |
 //! | whether a requirement says what its quotes say | `comparison/` |
 //! | what a job leaves with | `tools/job_complete`, `run/deliverables` |
