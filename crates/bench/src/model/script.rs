@@ -6,6 +6,7 @@
 
 use super::scan::{Facts, Stage, Tool};
 use plumbline_bench::prose::prose;
+use plumbline_documents::chunking::chunk_path;
 use serde_json::{Value, json};
 
 /// Todos of the one tactical phase.
@@ -89,7 +90,7 @@ fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
         }
         Tool::Record => {
             let passages = facts.order.turns.saturating_sub(4);
-            let read = || ("read_file", json!({"path": format!("chunks/chunk_{part:03}.md")}));
+            let read = || ("read_file", json!({"path": chunk_path(part)}));
             calls.extend((part > 2).then(|| close_rest(part - 2)));
             calls.extend((part > 1 && !last).then(|| record(part - 1)));
             calls.extend((part <= passages).then(read));
