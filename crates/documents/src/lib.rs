@@ -33,6 +33,7 @@ pub mod chunking;
 pub mod entries;
 mod error;
 mod formats;
+mod ligatures;
 pub mod marked;
 mod page_marks;
 pub mod passages;
@@ -48,6 +49,7 @@ pub const READING: &str = "1";
 pub use child::{Limits, Parser, ParserPermit, run_child};
 pub use error::{DocumentError, Ending};
 pub use formats::{Kind, has_pages, kind_of, table_rows};
+pub use ligatures::letters_of;
 pub use page_marks::{TextFile, from_text_file, page_mark, push_page, to_text_file};
 
 use serde::{Deserialize, Serialize};

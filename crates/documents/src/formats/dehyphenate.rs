@@ -6,6 +6,7 @@
 //! otherwise; 14 and 17 errors with these rules.
 
 use super::blocks::Block;
+use crate::letters_of;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -208,17 +209,11 @@ pub(crate) fn characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\u{fb00}' => out.push_str("ff"),
-            '\u{fb01}' => out.push_str("fi"),
-            '\u{fb02}' => out.push_str("fl"),
-            '\u{fb03}' => out.push_str("ffi"),
-            '\u{fb04}' => out.push_str("ffl"),
-            '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
             '\u{ad}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{fffd}' => {}
             '\u{a0}' | '\u{2007}' | '\u{202f}' => out.push(' '),
             '\n' => out.push('\n'),
             _ if character.is_control() => out.push(' '),
-            _ => out.push(character),
+            _ => out.push_str(letters_of(character).unwrap_or(character.encode_utf8(&mut [0; 4]))),
         }
     }
     out

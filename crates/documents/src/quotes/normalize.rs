@@ -5,6 +5,7 @@
 //! the searched text and kept in a separate list; a match is then checked against both lists: a hyphen at a line end is
 //! optional, any other must be in both.
 
+use crate::letters_of;
 use std::ops::Range;
 
 /// Maximum distance in bytes between anchors within a line.
@@ -235,13 +236,7 @@ impl Writer {
             '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' => self.dash(),
             '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' | '\u{2032}' => self.put("'"),
             '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{2033}' => self.put("\""),
-            '\u{fb00}' => self.put("ff"),
-            '\u{fb01}' => self.put("fi"),
-            '\u{fb02}' => self.put("fl"),
-            '\u{fb03}' => self.put("ffi"),
-            '\u{fb04}' => self.put("ffl"),
-            '\u{fb05}' | '\u{fb06}' => self.put("st"),
-            _ => self.put(character.encode_utf8(&mut [0; 4])),
+            _ => self.put(letters_of(character).unwrap_or(character.encode_utf8(&mut [0; 4]))),
         }
     }
 

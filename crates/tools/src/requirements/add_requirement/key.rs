@@ -6,6 +6,7 @@
 //! White space, typographic quotation marks and dashes, ligatures and soft hyphens depend on the parser and the model,
 //! so they do not distinguish requirements. Case and every word do.
 
+use plumbline_documents::letters_of;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -47,11 +48,8 @@ fn push_plain(out: &mut String, character: char) {
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' => out.push('\''),
         '\u{201c}'..='\u{201f}' | '«' | '»' => out.push('"'),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
-        '\u{fb00}' => out.push_str("ff"),
-        '\u{fb01}' => out.push_str("fi"),
-        '\u{fb02}' => out.push_str("fl"),
-        '\u{fb03}' => out.push_str("ffi"),
-        '\u{fb04}' => out.push_str("ffl"),
+        // The key is stored: another folding would give known requirements other keys.
+        '\u{fb00}'..='\u{fb04}' => out.push_str(letters_of(character).unwrap_or_default()),
         _ => out.push(character),
     }
 }
