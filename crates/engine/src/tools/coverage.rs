@@ -2,7 +2,7 @@
 
 use super::{Answer, OwnTool, todo_write::read_passages};
 use crate::{
-    Account, PassageDecision, PassageState, Phases, Run,
+    Account, Ledger, PassageDecision, PassageState, Phases, Run,
     ledger::{SHORTEST_REASON, Scope, document_lines, worst},
     phase::number_list::as_list,
     transition::Consequence,
@@ -48,7 +48,7 @@ impl OwnTool for ClosePassages {
                 answered.insert(passage);
                 continue;
             }
-            match close(run, passage, entry) {
+            match close(&mut run.ledger, passage, entry, run.step.number()) {
                 Ok(said) => {
                     closed += 1;
                     told.extend(said);
@@ -72,14 +72,13 @@ impl OwnTool for ClosePassages {
 }
 
 /// Closes one passage; returns which candidates are closed.
-fn close(run: &mut Run, passage: i32, entry: &Entry) -> Result<Option<String>, String> {
-    let step = run.step.number();
-    if !run.ledger.records() {
-        return run.ledger.close(passage, &entry.reason, step).map(|()| None);
+fn close(ledger: &mut Ledger, passage: i32, entry: &Entry, step: i64) -> Result<Option<String>, String> {
+    if !ledger.records() {
+        return ledger.close(passage, &entry.reason, step).map(|()| None);
     }
     let by_number = entry.s.iter().map(|sentence| (*sentence, Account::Why(entry.reason.clone()))).collect();
     let why = entry.s.is_empty().then(|| entry.reason.clone());
-    let decided = run.ledger.decide(&PassageDecision { passage, by_number, why, decides: true }, step);
+    let decided = ledger.decide(&PassageDecision { passage, by_number, why, decides: true }, step);
     if decided.is_taken { Ok(Some(decided.said)) } else { Err(decided.said) }
 }
 

@@ -12,9 +12,10 @@ use super::{
 use crate::{
     ApprovalChange, ApprovalState, AskedCall, CallOutcome, Change, Check, FileWrite, JobExit, OnToolFailure, PhaseEnd,
     Product, Retry, Role, Run, Stage, ToolCall, ToolReturn,
+    conversation::Conversation,
     guardrail::loop_detection::{RESULTS, Repetition},
     ledger::{Ledger, ShownPassage, named},
-    run::{AnswerCall, AnswerCalls, CallProgress},
+    run::{AnswerCall, AnswerCalls, CallProgress, Step},
     tools::{self, parsed_call::ParsedCall},
 };
 use chrono::{DateTime, Utc};
@@ -241,7 +242,8 @@ fn put_answer(run: &mut Run, item: &AnswerCall, answered: Answered) -> i64 {
     let open = run.todos.current().filter(|_| is_closing).map(|todo| todo.position);
     let bytes = answered.content.len();
     settle(run, &item.call.id, &answered.content, answered.failed);
-    let (seq, tokens) = push_answer(run, &item.call, answered.content);
+    let is_held = !run.state.stage.calls_mut().held.is_empty();
+    let (seq, tokens) = push_answer(&mut run.conversation, &mut run.step, &item.call, answered.content, is_held);
     let calls = run.state.stage.calls_mut();
     calls.answered += 1;
     calls.dispatched = false;
@@ -274,13 +276,16 @@ fn settle(run: &mut Run, call_id: &str, answer: &str, failed: bool) {
 }
 
 /// A result follows its answer; that of a held call, whose answer was in the last phase, follows the opening.
-fn push_answer(run: &mut Run, call: &ToolCall, content: String) -> (i64, u32) {
-    match run.state.stage.calls_mut().held.is_empty() {
-        true => run.conversation.answer(&mut run.step, call, content),
-        false => {
-            let content = held_result(call, &content);
-            run.conversation.answer_as(&mut run.step, Role::User, call, content)
-        }
+fn push_answer(
+    conversation: &mut Conversation,
+    step: &mut Step,
+    call: &ToolCall,
+    content: String,
+    is_held: bool,
+) -> (i64, u32) {
+    match is_held {
+        false => conversation.answer(step, call, content),
+        true => conversation.answer_as(step, Role::User, call, held_result(call, &content)),
     }
 }
 

@@ -10,10 +10,11 @@ use crate::{
     Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, State, ToolCall,
     conversation::Conversation,
     phase::transition::advance_phase,
-    run::{AnswerCalls, CallProgress, Step},
+    run::{AnswerCall, AnswerCalls, CallProgress, Step},
     tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
+use std::sync::Arc;
 
 /// The placeholder after the answer for the result of a held call.
 const HELD: &str = "held: an earlier call of this answer ended the phase. The next phase carries this call out before its first \
@@ -27,7 +28,8 @@ pub(super) fn end_phase(
     PhaseEnd { next, results }: PhaseEnd,
     now: DateTime<Utc>,
 ) -> bool {
-    let held = hold(run, answered);
+    let calls = std::mem::take(&mut run.calls);
+    let held = hold(calls.from(answered), answered, &mut run.conversation, &mut run.step, &mut run.state.left_out);
     // Their conversation ends with the phase.
     let results = match run.settings.phases.history_at_boundary {
         HistoryAtBoundary::Compact => Vec::new(),
@@ -55,16 +57,21 @@ pub(super) fn end_phase(
 
 /// Removes the calls from this one on from the answer, whose messages record it. Calls beyond the bound of an
 /// answer are not held.
-fn hold(run: &mut Run, answered: usize) -> Vec<ToolCall> {
-    let calls = std::mem::take(&mut run.calls);
+fn hold(
+    calls: &[Arc<AnswerCall>],
+    first: usize,
+    conversation: &mut Conversation,
+    step: &mut Step,
+    left_out: &mut Vec<String>,
+) -> Vec<ToolCall> {
     let mut held = Vec::new();
-    for (at, item) in (answered..).zip(calls.from(answered)) {
+    for (at, AnswerCall { call, .. }) in (first..).zip(calls.iter().map(AsRef::as_ref)) {
         if at < MAX_CALLS {
-            run.conversation.answer(&mut run.step, &item.call, HELD.into());
-            held.push(item.call.clone());
+            conversation.answer(step, call, HELD.into());
+            held.push(call.clone());
         } else {
-            run.conversation.answer(&mut run.step, &item.call, format!("Error: {}", too_many()));
-            run.state.left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name));
+            conversation.answer(step, call, format!("Error: {}", too_many()));
+            left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", call.name));
         }
     }
     held

@@ -2,8 +2,12 @@
 
 use crate::{
     Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Run, Stage, Suspicion,
-    conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk, bound_context, cut_mechanically, shrink},
+    conversation::{
+        Conversation,
+        compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk, bound_context, cut_mechanically, shrink},
+    },
     guardrail::retry::{self, Streak, Verdict},
+    run::Step,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -71,7 +75,7 @@ pub(super) fn apply(run: &mut Run, failure: Failure, now: DateTime<Utc>) {
         FailureClass::Permanent | FailureClass::Abandoned => give_up(run, &failure, now),
     }
     if failure.suspicion == Some(Suspicion::Call) && matches!(run.state.stage, Stage::Model) {
-        remark_on_call(run);
+        remark_on_call(&mut run.conversation, &mut run.step);
     }
     // A job that is parked or paused returns to its own model.
     if matches!(run.exit, Some(JobExit::Parked { .. } | JobExit::Paused { .. })) {
@@ -80,9 +84,9 @@ pub(super) fn apply(run: &mut Run, failure: Failure, now: DateTime<Utc>) {
 }
 
 /// The same request would produce the same call; so the model gets a hint, once.
-fn remark_on_call(run: &mut Run) {
-    if run.conversation.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
-        run.conversation.say(&mut run.step, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
+fn remark_on_call(conversation: &mut Conversation, step: &mut Step) {
+    if conversation.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
+        conversation.say(step, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
     }
 }
 
