@@ -47,7 +47,7 @@ impl Walls {
         for (at, line) in lines.iter().enumerate() {
             match *line {
                 "}" => item = "",
-                _ if !line.starts_with([' ', '}', ')']) => item = line,
+                _ if !line.is_empty() && !line.starts_with([' ', '}', ')']) => item = line,
                 _ => {}
             }
             let is_direct = line.starts_with("    ") && !line.starts_with("     ");

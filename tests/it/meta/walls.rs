@@ -4,7 +4,7 @@ use plumbline_system_tests::walls::Walls;
 use std::path::Path;
 
 /// These only fall. A rule that needs one part of a run is a method of that part, and takes nothing else.
-const MOST: Walls = Walls { methods: 40, changed_by: 107, read_by: 59, open_fields: 15 };
+const MOST: Walls = Walls { methods: 40, changed_by: 107, read_by: 57, open_fields: 15 };
 
 #[test]
 fn a_run_is_not_reached_from_everywhere() {
