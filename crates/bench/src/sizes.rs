@@ -23,6 +23,9 @@ pub(crate) struct Sizes {
     /// Concurrent jobs with a document, and the model's delay (P22).
     pub(crate) document_crowd: usize,
     pub(crate) document_crowd_delay: Duration,
+    /// The same on two workers (P22).
+    pub(crate) document_jobs_at_once: usize,
+    pub(crate) document_jobs_at_once_delay: Duration,
     /// Insertions on an idle worker (P8).
     pub(crate) pickups: usize,
     /// Jobs inserted and claimed (P9, P10).
@@ -57,6 +60,8 @@ impl Sizes {
             large_crowd_delay: Duration::from_secs(1),
             document_crowd: 200,
             document_crowd_delay: Duration::from_secs(1),
+            document_jobs_at_once: 1_000,
+            document_jobs_at_once_delay: Duration::from_secs(2),
             pickups: 300,
             jobs: 20_000,
             other_pending: 1_000_000,
@@ -90,6 +95,8 @@ impl Sizes {
             large_crowd_delay: Duration::from_millis(300),
             document_crowd: 20,
             document_crowd_delay: Duration::from_millis(500),
+            document_jobs_at_once: 40,
+            document_jobs_at_once_delay: Duration::from_millis(500),
             pickups: 40,
             jobs: 4_000,
             other_pending: 20_000,

@@ -18,12 +18,15 @@ const SECTION_BYTES: usize = 4000;
 /// A turn for each passage, one for the requirements of the last one, planning and closing.
 const TURNS: u32 = SECTIONS + 4;
 
+/// Jobs of a worker in which all that jobs share is loaded, such as the caches of regular expressions.
+const FEW: usize = 8;
+
 /// The cost of one crowd.
 struct Taken {
     secs: f64,
     /// CPU of the worker per step, in milliseconds.
     cpu: f64,
-    /// The worker's memory per job at its peak beyond that of a worker with one job, in KiB.
+    /// The worker's memory per job at its peak beyond that of a worker with [`FEW`] jobs, in KiB.
     memory: f64,
 }
 
@@ -36,6 +39,9 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     }
     let of = |runs: &[Taken], value: fn(&Taken) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
     let ideal = delay.as_secs_f64() * f64::from(TURNS);
+    let (at_once, patient) = (bench.sizes.document_jobs_at_once, bench.sizes.document_jobs_at_once_delay);
+    let (secs, peak) = at_once_by_two(bench).await?;
+    let all = format!("{at_once} jobs with a document × {TURNS} steps, two workers, model {} ms", patient.as_millis());
     let name = format!("{jobs} jobs with a document × {TURNS} steps, model {} ms", delay.as_millis());
     Ok(vec![
         Figure::new("P22", "CPU per step of a job with a document, worker", "ms", of(&with, |taken| taken.cpu))
@@ -47,24 +53,47 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
         Figure::new("P22", name, "s", of(&with, |taken| taken.secs))
             .floor("ideal", &[ideal])
             .target(Target::RatioAtMost(1.5)),
+        Figure::new("P22", all, "s", vec![secs])
+            .floor("ideal", &[patient.as_secs_f64() * f64::from(TURNS)])
+            .target(Target::RatioAtMost(1.7)),
+        Figure::new("P22", "peak memory of the larger of the two workers", "MiB", vec![peak])
+            .target(Target::AtMost(300.0)),
     ])
+}
+
+/// All jobs at once on two workers: seconds, and the peak memory of the larger worker in MiB.
+async fn at_once_by_two(bench: &Bench) -> Result<(f64, f64), Error> {
+    let jobs = bench.sizes.document_jobs_at_once;
+    let fixture = bench.fixture("documents", bench.sizes.document_jobs_at_once_delay).await?;
+    let started = Instant::now();
+    insert(&fixture, jobs, Tool::Record).await?;
+    let workers = [fixture.worker(jobs.div_ceil(2))?, fixture.worker(jobs.div_ceil(2))?];
+    fixture.completed().await?;
+    let secs = started.elapsed().as_secs_f64();
+    let mut peak = 0;
+    for worker in workers {
+        peak = peak.max(procfs::memory(worker.pid())?.1);
+        worker.stop()?;
+    }
+    bench.close(fixture).await?;
+    Ok((secs, peak as f64 / 1024.0 / 1024.0))
 }
 
 /// The time starts at the insertion and includes the start of the worker.
 async fn run(bench: &Bench, tool: Tool) -> Result<Taken, Error> {
     let (jobs, delay) = (bench.sizes.document_crowd, bench.sizes.document_crowd_delay);
     let fixture = bench.fixture("documents", delay).await?;
-    let alone = memory_of_one(&fixture, tool).await?;
+    let few = memory_of_few(&fixture, tool).await?;
     let started = Instant::now();
     insert(&fixture, jobs, tool).await?;
     let worker = fixture.worker(jobs)?;
     fixture.completed().await?;
     let steps = jobs as f64 * f64::from(TURNS);
-    let peak = procfs::memory(worker.pid())?.1.saturating_sub(alone);
+    let peak = procfs::memory(worker.pid())?.1.saturating_sub(few);
     let taken = Taken {
         secs: started.elapsed().as_secs_f64(),
         cpu: procfs::cpu(worker.pid())?.as_secs_f64() * 1e3 / steps,
-        memory: peak as f64 / 1024.0 / jobs.saturating_sub(1).max(1) as f64,
+        memory: peak as f64 / 1024.0 / jobs.saturating_sub(FEW).max(1) as f64,
     };
     worker.stop()?;
     bench.close(fixture).await?;
@@ -85,10 +114,10 @@ async fn insert(fixture: &Fixture, jobs: usize, tool: Tool) -> Result<(), Error>
     }
 }
 
-/// Peak memory of a worker that has run one job, so that what all jobs share is loaded.
-async fn memory_of_one(fixture: &Fixture, tool: Tool) -> Result<u64, Error> {
-    insert(fixture, 1, tool).await?;
-    let worker = fixture.worker(1)?;
+/// Peak memory of a worker that runs [`FEW`] jobs.
+async fn memory_of_few(fixture: &Fixture, tool: Tool) -> Result<u64, Error> {
+    insert(fixture, FEW, tool).await?;
+    let worker = fixture.worker(FEW)?;
     fixture.completed().await?;
     let (_, peak) = procfs::memory(worker.pid())?;
     worker.stop()?;

@@ -120,7 +120,12 @@ impl Words {
         self.mixed += usize::from(is_mixed(word));
         self.shared += usize::from(word.eq_ignore_ascii_case("in"));
         let small = word.len() <= LONGEST_SMALL_WORD;
-        let languages = small.then(|| LANGUAGES.get(word.to_lowercase().as_str()).copied()).flatten().unwrap_or(0);
+        let of_lower = |word: &str| LANGUAGES.get(word).copied().unwrap_or(0);
+        let languages = match (small, lower) {
+            (true, true) => of_lower(word),
+            (true, false) => of_lower(&word.to_lowercase()),
+            (false, _) => 0,
+        };
         for (language, hits) in self.hits.iter_mut().enumerate() {
             *hits += usize::from(languages >> language & 1 == 1);
         }

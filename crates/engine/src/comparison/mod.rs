@@ -103,6 +103,9 @@ impl Compared {
         if self.quotes.is_empty() {
             return if self.has_sources { vec![Reason::NoQuote] } else { Vec::new() };
         }
+        if self.repeats_its_quotes() {
+            return Vec::new();
+        }
         let mut reasons = Vec::new();
         if !self.translated {
             reasons.extend(self.by_words());
@@ -113,6 +116,13 @@ impl Compared {
             reasons.extend(self.by_permission());
         }
         reasons
+    }
+
+    /// Whether the text is its quotes, behind their leads or without: then nothing is added or left out. Most texts are,
+    /// because the system sets them from the sentences.
+    fn repeats_its_quotes(&self) -> bool {
+        let before = self.text.strip_suffix(self.quotes.join(" ").as_str());
+        before.is_some_and(|before| before.is_empty() || before.strip_suffix(' ') == Some(&self.leads.join(" ")))
     }
 
     /// The quotes, and the other parts of the document from which the text may have taken words.

@@ -30,7 +30,8 @@ fn check(cases: &[(&str, &str, &str)]) {
     for (text, quote, expected) in cases {
         let compared = of(text, &[quote]);
         assert_eq!(kinds(&compared), *expected, "{text:?} beside {quote:?}: {:?}", compared.reasons());
-        assert_eq!(kinds(&of(quote, &[quote])), "", "a quote says what it says: {quote:?}");
+        // The space behind it keeps it from being taken for its quote at once.
+        assert_eq!(kinds(&of(&format!("{quote} "), &[quote])), "", "a quote says what it says: {quote:?}");
     }
 }
 
@@ -235,4 +236,12 @@ fn the_tags_of_the_system_are_not_the_models() {
     let given = ["billing", "needs_look", "Translated"].map(str::to_owned);
     assert_eq!(tags_with(&given, false, false), ["billing"]);
     assert_eq!(tags_with(&given, true, true), ["billing", "needs_look", "translated"]);
+}
+
+#[test]
+fn a_text_that_is_its_quotes_behind_their_leads_is_not_compared() {
+    let with_lead = |text: &str| Compared { leads: vec!["The fund must not:".into()], ..of(text, &["pay 5 fees;"]) };
+    let is_repeated = |text: &str| with_lead(text).repeats_its_quotes();
+    assert!(is_repeated("pay 5 fees;") && is_repeated("The fund must not: pay 5 fees;"));
+    assert!(!is_repeated("The fund must: pay 5 fees;") && !is_repeated("pay 6 fees;"));
 }

@@ -249,7 +249,7 @@ impl Texts<'_> {
         let all = words.join(" ");
         let (overlay, ctx) = (self.overlay, self.ctx);
         Ok(Compared {
-            translated: candidates::is_translated(&text, &all),
+            translated: text != all && candidates::is_translated(&text, &all),
             without_rules: candidates::is_foreign(&all),
             text,
             quotes: words,
