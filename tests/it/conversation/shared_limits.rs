@@ -66,17 +66,23 @@ const WAITING: &str =
 const DRAWS: &str = "SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'endpoint_limits'";
 const RULES: &str = "SELECT concat_ws(' ', key_name, model, tokens_per_minute, source) FROM endpoint_limits";
 
-/// Four times as many jobs as workers, whose model halves its limit in mid-run. `PLUMBLINE_LIMIT_WORKERS` says how many workers.
+/// A number from the environment.
+fn named(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok())
+}
+
+/// Four times as many jobs as workers, whose model halves its limit in mid-run. `PLUMBLINE_LIMIT_WORKERS` says how many
+/// workers, `PLUMBLINE_LIMIT_JOBS` how many jobs for each.
 async fn a_limit_is_halved(pool: PgPool, is_stated: bool) {
-    let named = std::env::var("PLUMBLINE_LIMIT_WORKERS").ok().and_then(|number| number.parse().ok());
-    let many: usize = named.unwrap_or(4);
+    let many = named("PLUMBLINE_LIMIT_WORKERS").unwrap_or(4);
+    let of_each = named("PLUMBLINE_LIMIT_JOBS").unwrap_or(4);
     // As many as the jobs of a few workers are held up by, and the machine still gives the jobs of many.
     let tokens = if many > 4 { 500_000 } else { 800_000 } * many as u64;
     let world = World::new(pool).await;
     let allowance = Allowance { tokens_per_minute: tokens as f64, is_stated, ..Allowance::default() };
     let model = LimitedModel::start(allowance).await;
     job_type(&world, &model, &if is_stated { json!({}) } else { json!({"tokens_per_minute": tokens}) });
-    let jobs = insert(&world, 4 * many).await;
+    let jobs = insert(&world, of_each * many).await;
     let workers = workers(&world, many, 2);
     let enough = 20 * many as u64;
     eventually("a part of the requests", async || (model.seen().answered >= enough).then_some(())).await;

@@ -62,6 +62,23 @@ async fn what_is_planted_is_found_or_named() {
     assert!(outcome.holds() && outcome.whole > 0, "{outcome:?}");
 }
 
+/// A model whose records are often ill-formed, one that forgets the passage in which a list began, and one that closes todos
+/// without work: each records all of it in the end.
+#[tokio::test]
+async fn what_is_refused_or_forgotten_is_done_again() {
+    let of = |seed, sentences, lists| Options { seed, pages: 12, sentences, lists };
+    for (kind, jobs, options) in [
+        ("unknown_arguments", 4, of(8, 60, 0)),
+        ("overflow_vllm", 4, of(3, 20, 2)),
+        ("closes_without_work", 6, of(8, 60, 0)),
+    ] {
+        let planted = planted::make(options).expect("there is room");
+        let kinds = vec![plumbline_rehearsal::misbehave::find(kind).expect("a kind")];
+        let outcome = trial::run(&trial::Trial { options, jobs, kinds, kills: 0 }, &planted).await;
+        assert!(outcome.holds() && outcome.whole == jobs as usize, "{kind}: {outcome:?}");
+    }
+}
+
 /// Definitions alone, no duty at all, a language without rules, and requirements in the model's own words: an honest job is
 /// complete or with a person.
 #[tokio::test]

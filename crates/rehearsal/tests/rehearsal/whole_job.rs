@@ -232,6 +232,14 @@ fn what_a_refused_record_leaves_open_is_decided_by_number() {
 }
 
 #[test]
+fn a_list_that_is_refused_because_it_had_no_effect_ends_the_job() {
+    let refusal = "Error: todos.yaml not written: this is, word for word, the list of a phase that came to its end without an effect.";
+    let habits = Habits { refuse_once: Some(("todo_write", refusal)), ..Habits::default() };
+    let engine = finished("Extract.", &[("input/policy.pdf", ENGLISH)], habits);
+    assert!(engine.result.is_some() && engine.requirements.is_empty(), "{:?}", engine.result);
+}
+
+#[test]
 fn a_refused_document_tool_is_reported_rather_than_repeated() {
     let habits = Habits { refuse_once: Some(("chunk_document", "Error: out of memory.")), ..Habits::default() };
     let engine = finished("Extract.", &[("input/policy.pdf", ENGLISH)], habits);
