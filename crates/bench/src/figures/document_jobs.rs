@@ -1,5 +1,6 @@
 //! P22: jobs with a document beside as many jobs without one, with equally many steps. Each job has a document of its
-//! own, of about twelve pages, so that nothing is shared between jobs that real ones would not share.
+//! own, of about twelve pages, so that nothing is shared between jobs that real ones would not share. A larger crowd runs
+//! once more on two workers, all jobs at once.
 
 use crate::{
     error::Error,

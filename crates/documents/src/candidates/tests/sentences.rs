@@ -72,7 +72,7 @@ fn duties_that_look_like_an_aim_a_guess_or_a_phrase() {
         "It must certainly be a mistake.",
         "She must already have left.",
         "The term shall mean each of them.",
-        "Nobody knows what is to come.",
+        "The board cannot tell what is to come.",
         "The worst is yet to come, and more is to follow.",
         "That is all that the town has to offer.",
         "You should see the green line.",
