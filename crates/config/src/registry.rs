@@ -158,14 +158,14 @@ impl ConfigRegistry {
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let row = Layer::synthetic(OVERRIDES, overrides_object(overrides)?, Kind::Row);
         let (files, profiles) = (Layers::new(self.chain(job_type)?, env), self.profiles()?);
-        let below = files.clone().with_profile(&profiles).refilled();
+        let below = files.clone().with_profile(&profiles).merged();
         let layers = files.with_row(row).with_profile(&profiles).with_row_prices(&below, &profiles);
         ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
         levels::check(&layers, env)?;
         let config = self.typed(job_type, &layers, env)?;
         let endpoint_from_env =
             env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
-        let files = layers.merged_if(|layer| layer.kind != Kind::Row, None);
+        let files = layers.without_row();
         let records = resolved::binds_recorder(&files["tools"]);
         let lists_foreign = http_tools::are_listed(&files["tools"]);
         let prompts = self.prompt_sources(job_type)?;
@@ -232,7 +232,7 @@ impl ConfigRegistry {
     pub fn origins(&self, job_type: &str, env: &ModelEnv) -> Result<Vec<Origin>, ConfigError> {
         let resolved = self.show(job_type, &json!({}), env)?;
         let layers = Layers::new(self.chain(job_type)?, env).with_profile(&self.profiles()?);
-        let places = layers.of_places().refilled();
+        let places = layers.of_places().merged();
         let config = serde_json::to_value(&resolved.config)
             .map_err(|error| Problem::new(job_type, None, format!("cannot be shown: {error}")))?;
         Ok(origin::all(&config, &places))
@@ -249,7 +249,7 @@ impl ConfigRegistry {
             let resolved = self.show(job_type, &json!({}), env).ok()?;
             let layers = Layers::new(self.chain(job_type).ok()?, env);
             let profiles = self.profiles().ok()?;
-            let below = layers.clone().with_profile(&profiles).refilled();
+            let below = layers.clone().with_profile(&profiles).merged();
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
             let warnings = warnings.chain(http_tools::warnings(&resolved.config));
             let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
@@ -262,7 +262,7 @@ impl ConfigRegistry {
 
     fn typed(&self, job_type: &str, layers: &Layers, env: &ModelEnv) -> Result<JobConfig, ConfigError> {
         ConfigError::unless_empty(layers.iter_own().filter_map(|layer| other_type(layer, job_type)).collect())?;
-        let mut merged = layers.refilled();
+        let mut merged = layers.merged();
         merged["job_type"] = json!(job_type);
         self.profiles()?.know_fallbacks(&mut merged, &layers.defaults());
         let missing = check::missing(&merged);

@@ -208,7 +208,8 @@ impl Profiles {
     /// applies to another.
     pub(crate) fn know_fallbacks(&self, merged: &mut Value, defaults: &Value) {
         let llm = merged["llm"].clone();
-        for entry in merged["llm"]["fallback"].as_array_mut().into_iter().flatten() {
+        let fallback = merged.pointer_mut("/llm/fallback").and_then(Value::as_array_mut);
+        for entry in fallback.into_iter().flatten() {
             let part = entry["llm"].clone();
             let Some(whole) = of_other_model(&llm, &part) else { continue };
             let mut known = with_keys_of_llm(&self.over_own(&whole, &part["profile"]));

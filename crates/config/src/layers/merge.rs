@@ -2,19 +2,26 @@
 
 use serde_json::Value;
 
-/// Merges `over` over `base`.
-pub(crate) fn merge(base: &mut Value, over: &Value) {
-    match (base, over) {
-        (Value::Object(base), Value::Object(over)) => {
-            for (key, value) in over {
-                if value.is_null() {
-                    base.remove(key);
-                } else {
-                    merge(base.entry(key.clone()).or_insert(Value::Null), value);
+/// Merges `over` over `value`.
+pub(crate) fn merge(value: &mut Value, over: &Value) {
+    merge_onto(value, over, &Value::Null);
+}
+
+/// The same, but a `null` resets an object to its value in `origin`, and a list that is there to the empty one.
+pub(crate) fn merge_onto(value: &mut Value, over: &Value, origin: &Value) {
+    match (value, over) {
+        (Value::Object(value), Value::Object(over)) => {
+            for (key, over) in over {
+                let origin = &origin[key];
+                match (over, origin) {
+                    (Value::Null, Value::Object(_)) => drop(value.insert(key.clone(), origin.clone())),
+                    (Value::Null, Value::Array(_)) => drop(value.insert(key.clone(), Value::Array(Vec::new()))),
+                    (Value::Null, _) => drop(value.remove(key)),
+                    _ => merge_onto(value.entry(key.clone()).or_insert(Value::Null), over, origin),
                 }
             }
         }
-        (base, over) => *base = without_nulls(over),
+        (value, over) => *value = without_nulls(over),
     }
 }
 
@@ -32,7 +39,7 @@ fn without_nulls(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::merge;
+    use super::{merge, merge_onto};
     use serde_json::{Value, json};
 
     fn check(base: Value, over: Value, expected: Value) {
@@ -49,5 +56,13 @@ mod tests {
         check(json!({"a": 1}), json!({"a": {"b": 2}}), json!({"a": {"b": 2}}));
         check(json!({}), json!({"a": {"b": null, "c": 1}}), json!({"a": {"c": 1}}));
         check(json!({"a": {"b": 1}}), json!({"a": 5}), json!({"a": 5}));
+    }
+
+    #[test]
+    fn null_resets_what_the_origin_has() {
+        let origin = json!({"a": {"b": 1}, "c": [1], "d": 1});
+        let mut value = json!({"a": {"b": 2, "e": 3}, "c": [2], "d": 2, "f": {"g": 1}});
+        merge_onto(&mut value, &json!({"a": null, "c": null, "d": null, "f": null}), &origin);
+        assert_eq!(value, json!({"a": {"b": 1}, "c": []}));
     }
 }

@@ -12,9 +12,9 @@ pub(crate) mod row_prices;
 pub(crate) mod yaml;
 
 use super::{ModelEnv, Profiles, error::Problem};
-use crate::{
-    layers::{locate::Lines, merge::merge},
-    rules::check,
+use crate::layers::{
+    locate::Lines,
+    merge::{merge, merge_onto},
 };
 use serde_json::{Map, Value, json};
 
@@ -114,7 +114,7 @@ pub(crate) fn with_switches(mut value: Value) -> Value {
 const FILLED: [&str; 2] = ["llm", "limits"];
 
 /// Fills values that the files do not set: a `null` in a type's file removes the value of another file, and leaves the
-/// key unset. A section that was removed is restored as a whole by [`check::refill`].
+/// key unset.
 fn fill(merged: &mut Value, environment: &Value) {
     for section in FILLED {
         let Some(map) = merged.get_mut(section).and_then(Value::as_object_mut) else { continue };
@@ -146,7 +146,7 @@ impl Layers {
 
     /// With the prices of the models that the row chooses, in place of those without the row.
     pub(crate) fn with_row_prices(mut self, below: &Value, profiles: &Profiles) -> Self {
-        let prices = row_prices::layer(below, &self.refilled(), profiles);
+        let prices = row_prices::layer(below, &self.merged(), profiles);
         let row = self.0.iter().position(|layer| layer.kind == Kind::Row).unwrap_or(self.0.len());
         self.0.splice(row..row, prices);
         self
@@ -155,7 +155,7 @@ impl Layers {
     /// With the known properties of the model and its provider, above `defaults` and below everything else.
     pub(crate) fn with_profile(mut self, profiles: &Profiles) -> Self {
         // Profiles are the operator's; the model may be chosen by the row.
-        let (merged, below) = (self.merged(), self.merged_if(|layer| layer.kind != Kind::Row, None));
+        let (merged, below) = (self.merged(), self.without_row());
         let above = self.0.iter().position(|layer| layer.kind == Kind::Defaults).map_or(0, |at| at + 1);
         let layer = profiles.layer(&merged, &below, &self.defaults());
         self.0.insert(above, layer);
@@ -180,21 +180,27 @@ impl Layers {
 
     /// All layers merged.
     pub(crate) fn merged(&self) -> Value {
-        self.merged_if(|_| true, None)
+        self.merged_if(|_| true)
     }
 
-    /// The selected layers merged. With an `origin`, groups that the files remove are restored from it before anything
-    /// is merged over them.
-    pub(crate) fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
-        let mut merged = json!({});
+    /// The layers without the job's own `config`.
+    pub(crate) fn without_row(&self) -> Value {
+        self.merged_if(|layer| layer.kind != Kind::Row)
+    }
+
+    /// The values set by the operator.
+    pub(crate) fn bounds(&self) -> Value {
+        self.merged_if(|layer| layer.is_operators)
+    }
+
+    /// The selected layers merged.
+    fn merged_if(&self, counts: impl Fn(&Layer) -> bool) -> Value {
+        let (mut merged, origin) = (json!({}), self.origin(&counts));
         let (files, over): (Vec<&Layer>, Vec<&Layer>) =
             self.iter().filter(|layer| counts(layer)).partition(|layer| layer.kind <= Kind::Type);
-        files.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        files.iter().for_each(|layer| merge_onto(&mut merged, &layer.value, &origin));
         fill(&mut merged, self.environment());
-        if let Some(origin) = origin {
-            check::refill(&mut merged, origin);
-        }
-        over.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        over.iter().for_each(|layer| merge_onto(&mut merged, &layer.value, &origin));
         merged
     }
 
@@ -203,40 +209,13 @@ impl Layers {
         self.iter().find(|layer| layer.kind == Kind::Environment).map_or(&Value::Null, |layer| &layer.value)
     }
 
-    /// All layers merged, removed groups restored.
-    pub(crate) fn refilled(&self) -> Value {
-        let origin = self.origin();
-        let mut merged = self.merged_if(|_| true, Some(&origin));
-        check::refill(&mut merged, &origin);
-        merged
-    }
-
-    /// The configuration without the job's own `config`.
-    pub(crate) fn without_row(&self) -> Value {
-        Self(self.iter().filter(|layer| layer.kind != Kind::Row).cloned().collect()).refilled()
-    }
-
-    /// The values set by the operator.
-    pub(crate) fn bounds(&self) -> Value {
-        let mut bounds = self.merged_if(|layer| layer.is_operators, None);
-        for section in FILLED {
-            // A section that a file removes is filled by the environment again.
-            if let Value::Object(map) = &mut bounds
-                && !map.contains_key(section)
-            {
-                map.insert(section.to_owned(), self.environment()[section].clone());
-            }
-        }
-        bounds
-    }
-
-    /// The common base of every job type: the most general file, and the environment.
-    pub(crate) fn origin(&self) -> Value {
-        let is_file = |layer: &&Layer| matches!(layer.kind, Kind::Defaults | Kind::Type);
-        let first = self.iter().find(is_file);
-        let mut origin = json!({});
+    /// The common base of every job type, to which a `null` resets a section: the most general file, and the
+    /// environment; of these, the selected layers.
+    fn origin(&self, counts: impl Fn(&Layer) -> bool) -> Value {
+        let first = self.iter().find(|layer| matches!(layer.kind, Kind::Defaults | Kind::Type));
         let connections = self.iter().filter(|layer| layer.kind == Kind::Connections);
-        for layer in first.into_iter().chain(connections) {
+        let mut origin = json!({});
+        for layer in first.into_iter().chain(connections).filter(|layer| counts(layer)) {
             merge(&mut origin, &layer.value);
         }
         // Over the first file if that is `defaults`; a type's own file overrides the environment.

@@ -45,32 +45,6 @@ fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<S
     }
 }
 
-/// Restores the groups and lists that the merged configuration lacks: `"limits": null` removes what the layers set,
-/// down to the common base of every job type (`origin`); if the base has none, and for lists, the restored value is
-/// empty. Keys in it that must have a value are still [`missing`].
-pub(crate) fn refill(config: &mut Value, origin: &Value) {
-    refill_group(config, origin, complete());
-}
-
-fn refill_group(config: &mut Value, origin: &Value, schema: &Value) {
-    let (Some(map), Some(properties)) = (config.as_object_mut(), schema["properties"].as_object()) else { return };
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    for (key, property) in properties {
-        let property = without_null(property);
-        match property["type"].as_str() {
-            Some("object") if required.contains(&key.as_str()) => {
-                let origin = &origin[key];
-                let put_back = || if origin.is_object() { origin.clone() } else { Map::new().into() };
-                refill_group(map.entry(key.clone()).or_insert_with(put_back), origin, property);
-            }
-            Some("array") if required.contains(&key.as_str()) => {
-                map.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Calls `report` with the dotted path and the sentence of each error in `value`.
 fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str, String)) {
     let words = words_besides(schema);

@@ -31,7 +31,7 @@ pub struct Forbidden {
 /// The key, its level and a sentence.
 pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
     let below = layers.without_row();
-    let judge = RowPolicy { below: &below, row: &layers.refilled(), bounds: &layers.bounds(), env };
+    let judge = RowPolicy { below: &below, row: &layers.merged(), bounds: &layers.bounds(), env };
     judge.group(complete(), "")
 }
 
