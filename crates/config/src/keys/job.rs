@@ -4,6 +4,7 @@
 //! No defaults are in this file: every default is a line of `configs/defaults.json`, where a user can read and change
 //! it.
 
+use super::part::{Part, without};
 use crate::{
     Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,
 };
@@ -32,7 +33,8 @@ pub struct JobConfig {
     pub limits: Limits,
     /// Maximum values to which `resume_job` may raise the `limits` of one job, independent of the values here; a
     /// missing key means no ceiling.
-    #[schemars(with = "Limits")]
+    // A choice among words has no order.
+    #[schemars(with = "Part<Limits>", transform = without(&["closed_todos", "on_tool_failure"]))]
     pub limits_ceiling: Map<String, Value>,
     /// `full`: `job_complete` ends the job. `review`: the job stops in status `review` for a person.
     #[schemars(with = "String", extend("enum" = ["full", "review"]))]

@@ -1,5 +1,6 @@
 //! `llm` and `llm_by_purpose`.
 
+use super::part::{Part, without};
 use crate::{LlmFallback, Prices, ProfileKeys};
 use plumbline_engine::{Purpose, TodoListPosition};
 use plumbline_llm::{Api, Streaming, ToolChoice};
@@ -134,6 +135,9 @@ pub enum OutputCap {
     MaxCompletionTokens,
 }
 
+/// Keys of `llm` without a meaning for summaries.
+const OF_TURNS: [&str; 4] = ["fallback", "tool_choice", "parallel_tool_calls", "todo_list_position"];
+
 /// Parts of `llm` that differ by the purpose of a request; merged over `llm`.
 ///
 /// They stay JSON objects here because any part of [`Llm`] may be absent; [`crate::Resolved::llm`] gives the whole.
@@ -141,13 +145,15 @@ pub enum OutputCap {
 #[serde(deny_unknown_fields)]
 pub struct LlmByPurpose {
     /// Turns of strategic phases.
-    #[schemars(with = "Llm")]
+    // Entries of `fallback` name their purposes.
+    #[schemars(with = "Part<Llm>", transform = without(&["fallback"]))]
     pub strategic: Map<String, Value>,
     /// Turns of tactical phases.
-    #[schemars(with = "Llm")]
+    #[schemars(with = "Part<Llm>", transform = without(&["fallback"]))]
     pub tactical: Map<String, Value>,
     /// Summaries at compactions.
-    #[schemars(with = "Llm")]
+    // They are requested without tools and without a todo list.
+    #[schemars(with = "Part<Llm>", transform = without(&OF_TURNS))]
     pub summary: Map<String, Value>,
 }
 

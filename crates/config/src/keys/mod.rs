@@ -9,6 +9,7 @@ pub(crate) mod http_tools;
 pub(crate) mod job;
 pub(crate) mod limits;
 pub(crate) mod llm;
+pub(crate) mod part;
 pub(crate) mod prices;
 pub(crate) mod profile;
 pub(crate) mod record_defaults;

@@ -13,8 +13,6 @@ use std::sync::LazyLock;
 static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
-    relax_purposes(&mut schema);
-    relax_ceiling(&mut schema["properties"]["limits_ceiling"]);
     level_table::write(&mut schema);
     schema
 });
@@ -22,48 +20,6 @@ static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
 /// The schema of a whole configuration.
 pub(crate) fn complete() -> &'static Value {
     &COMPLETE
-}
-
-/// Keys of `llm` without a meaning for summaries, which are requested without tools and without a todo list.
-const OF_TURNS: [&str; 3] = ["tool_choice", "parallel_tool_calls", "todo_list_position"];
-
-/// A purpose may set any part of `llm`, so nothing in it is required; only keys with a meaning for it are allowed.
-fn relax_purposes(schema: &mut Value) {
-    let purposes = schema.pointer_mut("/properties/llm_by_purpose/properties").and_then(Value::as_object_mut);
-    for (purpose, part) in purposes.into_iter().flatten() {
-        forget_required(part);
-        if let Some(keys) = part["properties"].as_object_mut() {
-            // Its entries name their purposes.
-            keys.remove("fallback");
-        }
-        if let (true, Some(keys)) = (purpose == "summary", part["properties"].as_object_mut()) {
-            keys.retain(|key, _| !OF_TURNS.contains(&key.as_str()));
-        }
-    }
-}
-
-/// A ceiling may name any of the limits, and may be lower than the minimum of a limit.
-fn relax_ceiling(schema: &mut Value) {
-    forget_required(schema);
-    let Some(map) = schema.as_object_mut() else { return };
-    map.remove("minimum");
-    let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    // A choice among words has no order.
-    properties.retain(|_, property| property["enum"].is_null());
-    for property in properties {
-        relax_ceiling(property.1);
-    }
-}
-
-fn forget_required(schema: &mut Value) {
-    if let Some(map) = schema.as_object_mut() {
-        map.remove("required");
-    }
-    schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten().for_each(forget_required);
-    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        forget_required(property.1);
-    }
-    schema.get_mut("additionalProperties").into_iter().for_each(forget_required);
 }
 
 /// The schema of a value without the alternative `null` of an optional key.
@@ -99,7 +55,7 @@ fn extends_property() -> Value {
 
 /// Converts the schema of a complete configuration to that of a single file.
 fn for_one_file(schema: &mut Value, default: Option<&Value>) {
-    forget_required(schema);
+    schema.as_object_mut().and_then(|map| map.remove("required"));
     if let Some(entry) = schema.get_mut("additionalProperties").filter(|entry| entry.is_object()) {
         for_one_file(entry, None);
         allow_null(entry);
@@ -116,10 +72,10 @@ fn for_one_file(schema: &mut Value, default: Option<&Value>) {
 }
 
 fn nested(schema: &mut Value) -> &mut Value {
-    if schema.get("anyOf").is_none() {
-        return schema;
+    match schema.get("anyOf").is_some() {
+        true => nested(&mut schema["anyOf"][0]),
+        false => schema,
     }
-    &mut schema["anyOf"][0]
 }
 
 fn allow_null(schema: &mut Value) {
