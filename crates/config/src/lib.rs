@@ -61,7 +61,7 @@ pub use layers::origin::Origin;
 pub use prompts::PromptSources;
 pub use registry::ConfigRegistry;
 pub use resolved::{NO_MODEL, Resolved};
-pub use rules::level_table::Level;
+pub use rules::level::Level;
 pub use rules::levels::Forbidden;
 pub use rules::schema::schema_json;
 pub use secrets::{DEFAULT_KEY_ENV, Listed, Secrets};

@@ -18,7 +18,7 @@ use crate::{
     },
     rules::{
         check,
-        level_table::Level,
+        level::Level,
         levels::{self, Forbidden},
         nearest::advice,
         validate,

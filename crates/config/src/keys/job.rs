@@ -20,16 +20,20 @@ pub struct JobConfig {
     /// Name of the job type; must equal the name of its folder.
     pub job_type: String,
     /// Display name.
+    #[schemars(extend("x-level" = "job"))]
     pub display_name: String,
     /// The language model and its parameters.
     pub llm: Llm,
     /// Parts of `llm` that differ by the purpose of a request.
     pub llm_by_purpose: LlmByPurpose,
     /// Which tools are bound in which phases.
+    #[schemars(extend("x-level" = "job"))]
     pub tools: Tools,
     /// Sizes and rules of phases.
+    #[schemars(extend("x-level" = "job"))]
     pub phase_settings: PhaseSettings,
     /// Bounds and budgets.
+    #[schemars(extend("x-level" = "bounded"))]
     pub limits: Limits,
     /// Maximum values to which `resume_job` may raise the `limits` of one job, independent of the values here; a
     /// missing key means no ceiling.
@@ -55,25 +59,32 @@ pub struct JobConfig {
     /// Services other than the model.
     pub connections: Connections,
     /// The follow-up of a completed job.
+    #[schemars(extend("x-level" = "job"))]
     pub on_complete: OnComplete,
     /// Files that must exist and be valid before the job can complete: a path, or a path with a JSON Schema for the
     /// file. A file whose name ends in `.json` must be JSON. The result lists them.
+    #[schemars(extend("x-level" = "job"))]
     pub deliverables: Option<Vec<Deliverable>>,
     /// Files that must quote the job's documents when it completes: text in quotation marks or block quotes, and in
     /// JSON the texts of keys like `quote`. A quote that occurs in no document is refused, as is a file without quotes.
+    #[schemars(extend("x-level" = "job"))]
     pub citations_required: Option<Vec<String>>,
     /// Documents that must not be quoted or cited, by path or file name, with `*` as a wildcard, e.g. `questionnaire*`.
+    #[schemars(extend("x-level" = "job"))]
     pub no_sources: Option<Vec<String>>,
     /// `documents`: the job can complete only when each passage of its documents is answered, or named as undelivered.
     /// `off`: passages are not checked.
+    #[schemars(extend("x-level" = "job"))]
     pub coverage: Coverage,
     /// How much of the documents must be processed if `coverage` is `documents`.
+    #[schemars(extend("x-level" = "bounded"))]
     pub coverage_settings: CoverageSettings,
     /// Whether a validator without a graph accepts by rule, before its first request, each requirement without a remark
     /// from its checks; if no other is left it makes no request. A requirement with a remark or a similar one always
     /// goes to the model.
     pub accept_by_rule: bool,
     /// Default values of a recorded requirement.
+    #[schemars(extend("x-level" = "job"))]
     pub record_defaults: RecordDefaults,
     /// How documents are prepared for the model.
     pub documents: Documents,

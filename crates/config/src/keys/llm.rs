@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub struct Llm {
     /// Name of the model at the endpoint. `PLUMBLINE_MODEL` fills it if no file of the job type sets it.
+    #[schemars(extend("x-level" = "job"))]
     pub model: Option<String>,
     /// Address of the endpoint up to, not including, `/chat/completions`, `/responses` or `/messages`.
     /// `OPENAI_BASE_URL` fills it if no file of the job type sets it.
@@ -25,20 +26,21 @@ pub struct Llm {
     /// Name of the environment variable that holds the API key. The key itself is never in a configuration.
     pub api_key_env: Option<String>,
     /// Sampling temperature; left to the provider when absent.
-    #[schemars(range(min = 0.0, max = 2.0))]
+    #[schemars(extend("x-level" = "job"), range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
     /// Reasoning effort, e.g. `low`, `medium` or `high`, sent in the protocol's form; not sent when absent. For Claude
     /// models without effort levels, a budget of thinking tokens.
+    #[schemars(extend("x-level" = "job"))]
     pub reasoning_level: Option<String>,
     /// Cap for one answer, in tokens, sent with every request.
-    #[schemars(range(min = 16, max = 100_000_000))]
+    #[schemars(extend("x-level" = "bounded"), range(min = 16, max = 100_000_000))]
     pub max_output_tokens: u32,
     /// The request field of that cap. OpenAI's reasoning models require `max_completion_tokens`; `max_tokens` works
     /// everywhere else.
     #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     pub output_cap: OutputCap,
     /// The model's context window, in tokens, for prompt and answer together.
-    #[schemars(range(min = 1024, max = 100_000_000))]
+    #[schemars(extend("x-level" = "bounded"), range(min = 1024, max = 100_000_000))]
     pub context_window: u32,
     /// Timeout in seconds for the complete answer to a request.
     #[schemars(range(min = 1, max = 86400))]
@@ -55,9 +57,10 @@ pub struct Llm {
     pub max_retries: u32,
     /// `required`: each answer must call a tool, if the endpoint can enforce it. `auto`: the model may answer with
     /// text, and is told that text has no effect.
-    #[schemars(with = "String", extend("enum" = ["auto", "required"]))]
+    #[schemars(with = "String", extend("x-level" = "job", "enum" = ["auto", "required"]))]
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools in one answer; left to the provider when absent.
+    #[schemars(extend("x-level" = "job"))]
     pub parallel_tool_calls: Option<bool>,
     /// `last`: the active todo list is the last message, so that the provider's prefix cache remains usable.
     /// `after_system`: it is directly after the system prompt, for models that need it there.

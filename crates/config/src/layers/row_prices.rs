@@ -4,7 +4,7 @@
 use super::{Kind, Layer, merge::merge};
 use crate::{
     Prices, Profiles, Resolved,
-    rules::{level_table::Level, levels::Forbidden},
+    rules::{level::Level, levels::Forbidden},
 };
 use plumbline_engine::Purpose;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 //! syntax: `null` resets to the lower layers, and setting a key to its current value is allowed. A bound is a value set
 //! by the operator; a built-in default is not a bound.
 
-use super::level_table::Level;
+use super::level::Level;
 use super::schema::{complete, without_null};
 use crate::{
     JobConfig, ModelEnv,

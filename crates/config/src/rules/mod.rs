@@ -2,7 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod json_schema;
-pub(crate) mod level_table;
+pub(crate) mod level;
 pub(crate) mod levels;
 pub(crate) mod nearest;
 pub(crate) mod schema;

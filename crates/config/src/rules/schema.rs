@@ -4,7 +4,7 @@
 //! [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may omit any key that it
 //! inherits and may remove keys with `null`.
 
-use super::level_table;
+use super::level::{self, Level};
 use crate::JobConfig;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
-    level_table::write(&mut schema);
+    level::inherit(&mut schema, Level::Operator);
     schema
 });
 
@@ -71,7 +71,7 @@ fn for_one_file(schema: &mut Value, default: Option<&Value>) {
     }
 }
 
-fn nested(schema: &mut Value) -> &mut Value {
+pub(crate) fn nested(schema: &mut Value) -> &mut Value {
     match schema.get("anyOf").is_some() {
         true => nested(&mut schema["anyOf"][0]),
         false => schema,
