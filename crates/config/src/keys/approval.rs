@@ -92,13 +92,6 @@ pub(crate) fn names(pattern: &str, tool: &str) -> bool {
     }
 }
 
-/// The first name of a job type that a row removes.
-pub(crate) fn taken_away(below: &Value, row: &Value) -> Option<String> {
-    let named = |list: &Value, name: &Value| list.as_array().is_some_and(|names| names.contains(name));
-    let gone = below.as_array()?.iter().find(|name| !named(row, name))?;
-    Some(gone.as_str().unwrap_or_default().to_owned())
-}
-
 /// Patterns without a match, and tools that cannot require approval.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let patterns = config.approval.as_deref().unwrap_or_default();

@@ -5,7 +5,6 @@ use plumbline_documents::candidates::{self, PatternError, Scan};
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The only list among these keys.
 pub(crate) const PATTERNS: &str = "coverage_settings.patterns";
@@ -90,10 +89,4 @@ fn sentence(reason: &PatternError) -> String {
 pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
     let wrong = scan(&config.coverage_settings).err()?;
     Some(RuleViolation::new(&[PATTERNS], sentence(&wrong)))
-}
-
-/// The first pattern of the operator that a row removes: fewer patterns mean fewer candidates.
-pub(crate) fn taken_away(bound: &Value, row: &Value) -> Option<Value> {
-    let left = row.as_array().map_or(&[][..], Vec::as_slice);
-    bound.as_array()?.iter().find(|pattern| !left.contains(pattern)).cloned()
 }

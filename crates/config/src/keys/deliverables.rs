@@ -208,15 +208,10 @@ fn wrong_path(key: &str, written: &str) -> Option<RuleViolation> {
     Some(RuleViolation::new(&[key], message))
 }
 
-/// The path of the first deliverable, or file with quotes, that a row removes or relaxes.
-pub(crate) fn taken_away(path: &str, below: &Value, row: &Value) -> Option<String> {
+/// The first entry of a list of the type, of deliverables or of names, that a row removes or relaxes.
+pub(crate) fn taken_away(below: &Value, row: &Value) -> Option<String> {
     let read = |list: &Value| serde_json::from_value::<Vec<Deliverable>>(list.clone()).unwrap_or_default();
-    match path {
-        "deliverables" | "citations_required" | "no_sources" => {
-            let left = read(row);
-            let gone = read(below).into_iter().find(|owed| !left.iter().any(|one| one.covers(owed)));
-            gone.map(|owed| owed.path().to_owned())
-        }
-        _ => None,
-    }
+    let left = read(row);
+    let gone = read(below).into_iter().find(|owed| !left.iter().any(|one| one.covers(owed)));
+    gone.map(|owed| owed.path().to_owned())
 }

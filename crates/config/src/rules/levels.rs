@@ -9,7 +9,7 @@ use super::schema::{complete, without_null};
 use crate::{
     JobConfig, ModelEnv,
     error::Problem,
-    keys::{approval, coverage, deliverables, http_tools},
+    keys::{deliverables, http_tools},
     layers::{Layers, locate::child},
     secrets,
 };
@@ -34,6 +34,10 @@ pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, S
     let judge = RowPolicy { below: &below, row: &layers.merged(), bounds: &layers.bounds(), env };
     judge.group(complete(), "")
 }
+
+/// Lists to which a job may add, and from which it takes nothing away.
+const ADDED_TO: [&str; 5] =
+    ["approval", "coverage_settings.patterns", "deliverables", "citations_required", "no_sources"];
 
 struct RowPolicy<'a> {
     /// The configuration without the row.
@@ -67,30 +71,15 @@ impl RowPolicy<'_> {
         if self.is_opened(path) {
             return self.within_opened(path).or_else(refuse);
         }
+        if ADDED_TO.contains(&path) {
+            return self.takes_nothing_away(path, level).or_else(refuse);
+        }
         match level {
             Level::Operator if path == "autonomy" && at(self.row, path) == "review" => Ok(()),
-            Level::Operator if path == approval::KEY => {
-                let gone = approval::taken_away(at(self.below, path), at(self.row, path));
-                gone.map_or(Ok(()), |name| {
-                    refuse(format!(
-                        "`{path}` has level operator: a job may add to it and take nothing away, and `{name}` is missing; name what \
-                         the job type names, and then the job's own"
-                    ))
-                })
-            }
             Level::Operator => refuse(format!(
                 "`{path}` has level operator: a job may not set it; leave it out, or ask the operator for `job_may_set` in \
                  the job type"
             )),
-            Level::Bounded if path == coverage::PATTERNS => {
-                let gone = coverage::taken_away(at(self.bounds, path), at(self.row, path));
-                gone.map_or(Ok(()), |pattern| {
-                    refuse(format!(
-                        "`{path}` has level bounded: a job may add to what the operator set and take nothing away, and {pattern} \
-                         is missing; name it too"
-                    ))
-                })
-            }
             Level::Bounded => self.within_bound(path).or_else(|bound| {
                 refuse(format!(
                     "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; lower it or leave it \
@@ -104,6 +93,16 @@ impl RowPolicy<'_> {
             }
             Level::Job => self.within_type(path).or_else(refuse),
         }
+    }
+
+    fn takes_nothing_away(&self, path: &str, level: Level) -> Result<(), String> {
+        let gone = deliverables::taken_away(at(self.below, path), at(self.row, path));
+        gone.map_or(Ok(()), |gone| {
+            Err(format!(
+                "`{path}` has level {level}: a job may add to it and take nothing away, and `{gone}` is missing or asked less of; \
+                 name what the job type names, and then the job's own"
+            ))
+        })
     }
 
     /// `job_may_set` of the type; a key there also opens the keys below it.
@@ -190,12 +189,6 @@ impl RowPolicy<'_> {
     fn within_type(&self, path: &str) -> Result<(), String> {
         if path == "coverage" && at(self.row, path) != "documents" {
             return Err("`coverage` has level job: a job may switch it on, not off; leave it out".to_owned());
-        }
-        if let Some(gone) = deliverables::taken_away(path, at(self.below, path), at(self.row, path)) {
-            return Err(format!(
-                "`{path}` has level job: a job may add to it and take nothing away, and `{gone}` is missing or asked less of; \
-                 name what the job type names, and then the job's own"
-            ));
         }
         let (models, model) = (at(self.below, "models_allowed"), at(self.row, path));
         let is_model = path == "llm.model" || (path.starts_with("llm_by_purpose.") && path.ends_with(".model"));
