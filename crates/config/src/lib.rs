@@ -64,4 +64,5 @@ pub use resolved::{NO_MODEL, Resolved};
 pub use rules::level::Level;
 pub use rules::levels::Forbidden;
 pub use rules::schema::schema_json;
+pub use rules::walk::{Place, visit};
 pub use secrets::{DEFAULT_KEY_ENV, Listed, Secrets};

@@ -8,3 +8,4 @@ pub(crate) mod nearest;
 pub(crate) mod schema;
 pub(crate) mod validate;
 pub(crate) mod violation;
+pub(crate) mod walk;

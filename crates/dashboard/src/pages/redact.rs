@@ -1,27 +1,26 @@
 //! A job's own settings with secrets redacted. Only values that are known to be harmless are shown: a denylist of words
 //! for secrets would miss some.
 
-use plumbline_config::schema_json;
+use plumbline_config::{Place, visit};
 use serde_json::Value;
-use std::sync::LazyLock;
 
 /// Replaces a value that may be a secret.
 const HIDDEN: &str = "[hidden]";
 /// The key with addresses, headers and logins of other services.
 const CONNECTIONS: &str = "connections";
 
-/// The nested keys of a configuration file.
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let text = schema_json(&Value::Null);
-    serde_json::from_str(&text).expect("the schema is JSON")
-});
-
 /// Keeps the values of known keys, without logins in strings; hides values under unknown keys and under `connections`.
 pub(crate) fn hide(config: &mut Value) {
     if let Some(connections) = config.get_mut(CONNECTIONS) {
         hide_each(connections);
     }
-    show_known(config, &SCHEMA);
+    visit(config, &mut |key, value, place| match (value, place) {
+        (value, Place::Known(..)) if key.ends_with("_env") && !names_a_variable(value) => hide_all(value),
+        (Value::Array(_), Place::Known(_, schema)) if schema.get("items").is_some() => {}
+        (Value::String(text), Place::Known(_, schema)) if is_text(schema) => *text = without_logins(text),
+        (Value::Null | Value::Bool(_) | Value::Number(_), Place::Known(..)) => {}
+        (unexpected, _) => hide_all(unexpected),
+    });
 }
 
 /// Hides the values of an object, and keeps its keys.
@@ -37,34 +36,6 @@ fn hide_all(value: &mut Value) {
     if !value.is_null() {
         *value = HIDDEN.into();
     }
-}
-
-fn show_known(value: &mut Value, schema: &Value) {
-    let schema = fitting(schema, value);
-    match (value, schema.get("properties")) {
-        (Value::Object(fields), Some(known)) => {
-            for (key, field) in fields {
-                match known.get(key) {
-                    _ if key == CONNECTIONS => {}
-                    Some(_) if key.ends_with("_env") && !names_a_variable(field) => hide_all(field),
-                    Some(schema) => show_known(field, schema),
-                    None => hide_all(field),
-                }
-            }
-        }
-        (Value::Array(items), _) if schema.get("items").is_some() => {
-            items.iter_mut().for_each(|item| show_known(item, &schema["items"]));
-        }
-        (Value::String(text), _) if is_text(schema) => *text = without_logins(text),
-        (Value::Null | Value::Bool(_) | Value::Number(_), _) => {}
-        (unexpected, _) => hide_all(unexpected),
-    }
-}
-
-/// For a schema with alternatives, the one that describes the value: the object schema, or another.
-fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
-    let fits = |one: &&Value| one["properties"].is_object() == value.is_object();
-    schema["anyOf"].as_array().and_then(|list| list.iter().find(fits)).unwrap_or(schema)
 }
 
 fn is_text(schema: &Value) -> bool {

@@ -1,0 +1,73 @@
+//! A configuration beside its schema: one walk for all that a schema says about values.
+
+use super::schema::{complete, without_null};
+use crate::layers::locate::child;
+use serde_json::{Map, Value};
+
+/// What the schema says about a value.
+pub enum Place<'a> {
+    /// A key or an entry of a list: its schema, and the alternative of that for the value's type.
+    Known(&'a Value, &'a Value),
+    /// A key that the schema does not have, and the ones that it has there.
+    Unknown(&'a str, &'a Map<String, Value>),
+    /// A required key that is absent; whether it is in an entry of a list, which no other layer completes.
+    Missing(bool),
+}
+
+type Visit<'v> = dyn FnMut(&str, &mut Value, &Place<'_>) + 'v;
+
+/// Calls `visit` with the dotted path of each value of a configuration that is no object with known keys.
+pub fn visit(config: &mut Value, visit: &mut Visit<'_>) {
+    walk(config, complete(), "", false, visit);
+}
+
+fn walk(value: &mut Value, schema: &Value, path: &str, is_entry: bool, visit: &mut Visit<'_>) {
+    let fitting = fitting(schema, value);
+    match (value, fitting["properties"].as_object()) {
+        (Value::Object(map), Some(known)) => {
+            for (key, value) in &mut *map {
+                match known.get(key) {
+                    Some(property) => walk(value, property, &child(path, key), is_entry, visit),
+                    None => visit(&child(path, key), value, &Place::Unknown(key, known)),
+                }
+            }
+            let required = fitting["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            for key in required.filter(|key| !map.contains_key(*key)) {
+                visit(&child(path, key), &mut Value::Null, &Place::Missing(is_entry));
+            }
+        }
+        // Entries with names chosen by the operator.
+        (Value::Object(map), None) if fitting["additionalProperties"].is_object() => {
+            for (key, value) in map {
+                walk(value, &fitting["additionalProperties"], &child(path, key), is_entry, visit);
+            }
+        }
+        (value, _) => {
+            visit(path, value, &Place::Known(schema, fitting));
+            for (at, item) in value.as_array_mut().into_iter().flatten().enumerate() {
+                walk(item, &fitting["items"], &child(path, &at.to_string()), true, visit);
+            }
+        }
+    }
+}
+
+/// The alternative of a schema for the value's type; the first if none matches. For the alternative of words only the
+/// words are named: the value may be a secret in the wrong place.
+fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
+    let fits =
+        |one: &&Value| one["type"] == kind(value) && one["enum"].as_array().is_none_or(|words| words.contains(value));
+    let found = schema["anyOf"].as_array().and_then(|list| list.iter().find(fits));
+    found.filter(|_| !value.is_null()).unwrap_or_else(|| without_null(schema))
+}
+
+/// The type of a value, as a schema calls it.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
