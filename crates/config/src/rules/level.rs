@@ -1,6 +1,5 @@
 //! The level of each key: an attribute `x-level` of its field, which also applies to the keys below it.
 
-use crate::rules::schema::nested;
 use serde_json::Value;
 use std::fmt;
 
@@ -25,13 +24,12 @@ impl Level {
         }
     }
 
-    /// The level of a property.
-    pub(crate) fn of(property: &Value) -> Self {
+    /// The level of a key: its own, or that of the key above it.
+    pub(crate) fn of(property: &Value, above: Self) -> Self {
         match property["x-level"].as_str() {
             Some("job") => Self::Job,
             Some("bounded") => Self::Bounded,
-            // A key without a level belongs to the operator.
-            _ => Self::Operator,
+            _ => above,
         }
     }
 }
@@ -40,21 +38,4 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
-}
-
-/// Writes the level of each key into a schema: its own, or that of the key above it.
-pub(crate) fn inherit(schema: &mut Value, above: Level) {
-    let schema = nested(schema);
-    for property in
-        schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten().map(|(_, key)| key)
-    {
-        let level = if property.get("x-level").is_some() { Level::of(property) } else { above };
-        property["x-level"] = level.as_str().into();
-        inherit(property, level);
-    }
-    schema
-        .get_mut("additionalProperties")
-        .filter(|entry| entry.is_object())
-        .into_iter()
-        .for_each(|entry| inherit(entry, above));
 }

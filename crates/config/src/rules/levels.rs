@@ -32,7 +32,7 @@ pub struct Forbidden {
 pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
     let below = layers.without_row();
     let judge = RowPolicy { below: &below, row: &layers.merged(), bounds: &layers.bounds(), env };
-    judge.group(complete(), "")
+    judge.group(complete(), "", Level::Operator)
 }
 
 /// Lists to which a job may add, and from which it takes nothing away.
@@ -50,16 +50,16 @@ struct RowPolicy<'a> {
 }
 
 impl RowPolicy<'_> {
-    fn group(&self, schema: &Value, path: &str) -> Result<(), (Forbidden, String)> {
+    fn group(&self, schema: &Value, path: &str, above: Level) -> Result<(), (Forbidden, String)> {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
-            let path = child(path, key);
+            let (path, level) = (child(path, key), Level::of(property, above));
             let inner = without_null(property);
             let is_word = |value: &Value| !value.is_object() && !value.is_null();
             let has_word = is_word(at(self.below, &path)) || is_word(at(self.row, &path));
             if inner.get("properties").is_some() && !has_word {
-                self.group(inner, &path)?;
+                self.group(inner, &path, level)?;
             } else if at(self.below, &path) != at(self.row, &path) {
-                self.key(&path, Level::of(property))?;
+                self.key(&path, level)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 //! [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may omit any key that it
 //! inherits and may remove keys with `null`.
 
-use super::level::{self, Level};
+use super::level::Level;
 use crate::JobConfig;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -12,9 +12,7 @@ use std::sync::LazyLock;
 
 static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
-    let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
-    level::inherit(&mut schema, Level::Operator);
-    schema
+    generator.into_root_schema_for::<JobConfig>().to_value()
 });
 
 /// The schema of a whole configuration.
@@ -31,7 +29,7 @@ pub(crate) fn without_null(schema: &Value) -> &Value {
 /// The text of `configs/schema.json`: the types, with the defaults of `defaults` added to the keys.
 pub fn schema_json(defaults: &Value) -> String {
     let mut schema = complete().clone();
-    for_one_file(&mut schema, Some(defaults));
+    for_one_file(&mut schema, Some(defaults), Level::Operator);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("$extends".into(), extends_property());
         properties.insert(
@@ -53,25 +51,27 @@ fn extends_property() -> Value {
     })
 }
 
-/// Converts the schema of a complete configuration to that of a single file.
-fn for_one_file(schema: &mut Value, default: Option<&Value>) {
+/// Converts the schema of a complete configuration to that of a single file, with the level of each key.
+fn for_one_file(schema: &mut Value, default: Option<&Value>, above: Level) {
     schema.as_object_mut().and_then(|map| map.remove("required"));
     if let Some(entry) = schema.get_mut("additionalProperties").filter(|entry| entry.is_object()) {
-        for_one_file(entry, None);
+        for_one_file(entry, None, above);
         allow_null(entry);
     }
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (key, property) in properties {
         let default = default.and_then(|default| default.get(key));
+        let level = Level::of(property, above);
+        property["x-level"] = level.as_str().into();
         allow_null(property);
-        for_one_file(nested(property), default);
+        for_one_file(nested(property), default, level);
         if let (Some(value), Some(map)) = (default.filter(|value| !value.is_object()), property.as_object_mut()) {
             map.insert("default".into(), value.clone());
         }
     }
 }
 
-pub(crate) fn nested(schema: &mut Value) -> &mut Value {
+fn nested(schema: &mut Value) -> &mut Value {
     match schema.get("anyOf").is_some() {
         true => nested(&mut schema["anyOf"][0]),
         false => schema,
