@@ -195,23 +195,25 @@ impl Layers {
 
     /// The selected layers merged.
     fn merged_if(&self, counts: impl Fn(&Layer) -> bool) -> Value {
-        let (mut merged, origin) = (json!({}), self.origin(&counts));
+        let (mut merged, origin, environment) = (json!({}), self.origin(&counts), self.environment(&counts));
         let (files, over): (Vec<&Layer>, Vec<&Layer>) =
             self.iter().filter(|layer| counts(layer)).partition(|layer| layer.kind <= Kind::Type);
         files.iter().for_each(|layer| merge_onto(&mut merged, &layer.value, &origin));
-        fill(&mut merged, self.environment());
+        fill(&mut merged, environment);
         over.iter().for_each(|layer| merge_onto(&mut merged, &layer.value, &origin));
         merged
     }
 
-    /// The values filled by the environment.
-    fn environment(&self) -> &Value {
-        self.iter().find(|layer| layer.kind == Kind::Environment).map_or(&Value::Null, |layer| &layer.value)
+    /// The values filled by the environment, if that is selected.
+    fn environment(&self, counts: impl Fn(&Layer) -> bool) -> &Value {
+        let found = self.iter().find(|layer| layer.kind == Kind::Environment && counts(layer));
+        found.map_or(&Value::Null, |layer| &layer.value)
     }
 
     /// The common base of every job type, to which a `null` resets a section: the most general file, and the
     /// environment; of these, the selected layers.
     fn origin(&self, counts: impl Fn(&Layer) -> bool) -> Value {
+        let environment = self.environment(&counts);
         let first = self.iter().find(|layer| matches!(layer.kind, Kind::Defaults | Kind::Type));
         let connections = self.iter().filter(|layer| layer.kind == Kind::Connections);
         let mut origin = json!({});
@@ -219,9 +221,9 @@ impl Layers {
             merge(&mut origin, &layer.value);
         }
         // Over the first file if that is `defaults`; a type's own file overrides the environment.
-        match first.is_some_and(|file| file.kind == Kind::Defaults) {
-            true => merge(&mut origin, self.environment()),
-            false => fill(&mut origin, self.environment()),
+        match first.is_some_and(|file| file.kind == Kind::Defaults) && environment.is_object() {
+            true => merge(&mut origin, environment),
+            false => fill(&mut origin, environment),
         }
         origin
     }
@@ -233,13 +235,7 @@ impl Layers {
 
     /// Whether `llm.base_url` is filled by the environment.
     pub(crate) fn leaves_endpoint_open(&self) -> bool {
-        let said = |layer: &Layer| match layer.value.get("llm") {
-            Some(Value::Null) => Some(false),
-            Some(llm) => llm.get("base_url").map(|url| !url.is_null()),
-            None => None,
-        };
-        let files = self.iter().rev().filter(|layer| matches!(layer.kind, Kind::Type | Kind::Row));
-        !files.filter_map(said).next().unwrap_or(false)
+        self.merged_if(|layer| matches!(layer.kind, Kind::Type | Kind::Row))["llm"]["base_url"].is_null()
     }
 
     /// Removes a key from all files except the last: keys that `$extends` does not inherit.

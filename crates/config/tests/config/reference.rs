@@ -44,6 +44,13 @@ fn the_reference_has_every_key_with_its_bounds() {
     ] {
         assert!(reference.contains(row), "{row} is not in:\n{reference}");
     }
+    for (part, whole) in PARTS {
+        let at = |path: &str| path.split('.').fold(&schema, |schema, key| &schema["properties"][key]);
+        assert!(!reference.contains(&format!("| `{part}.")), "a key is described again");
+        for (key, property) in properties(at(part)) {
+            assert_eq!(property["description"], at(whole)["properties"][&key]["description"], "{part}.{key}");
+        }
+    }
     assert!(!reference.contains("| anything |"), "a key takes something else:\n{reference}");
     let described = reference.lines().filter(|line| line.starts_with("| `")).all(|line| !line.ends_with("|  |"));
     assert!(described, "a key has no meaning:\n{reference}");
@@ -53,14 +60,43 @@ fn reference(schema: &Value) -> String {
     let mut text = HEAD.to_owned();
     let keys = properties(schema);
     let (sections, plain): (Vec<_>, Vec<_>) = keys.iter().partition(|(_, key)| !properties(key).is_empty());
-    table(&mut text, plain.iter().map(|(name, key)| ((*name).clone(), *key)));
+    table(&mut text, plain.iter().map(|(name, key)| ((*name).clone(), *key)), schema);
     for (name, section) in sections {
         let _ = write!(text, "\n## {name}\n{}\n", meaning(section));
+        if let Some(whole) = part_of(name) {
+            let _ = writeln!(
+                text,
+                "\nIts keys are the {}, without defaults; their level is `{}`.",
+                rest(whole, schema, section),
+                level(section)
+            );
+            continue;
+        }
         let mut rows = Vec::new();
         leaves(name, section, &mut rows);
-        table(&mut text, rows.into_iter());
+        table(&mut text, rows.into_iter(), schema);
     }
     text
+}
+
+/// Sections, and objects in them, with keys that another section describes, at the same level if it is theirs.
+const PARTS: [(&str, &str); 4] = [
+    ("limits_ceiling", "limits"),
+    ("llm_by_purpose.strategic", "llm"),
+    ("llm_by_purpose.tactical", "llm"),
+    ("llm_by_purpose.summary", "llm"),
+];
+
+fn part_of(name: &str) -> Option<&'static str> {
+    PARTS.into_iter().find(|(part, _)| *part == name).map(|(_, whole)| whole)
+}
+
+/// The keys of a section, and those of them that a part does not have.
+fn rest(whole: &str, schema: &Value, part: &Value) -> String {
+    let has = properties(part);
+    let keys = properties(&schema["properties"][whole]);
+    let lacks: Vec<String> = keys.keys().filter(|key| !has.contains_key(*key)).map(|key| format!("`{key}`")).collect();
+    format!("keys of `{whole}` except {}", lacks.join(", "))
 }
 
 fn properties(schema: &Value) -> Map<String, Value> {
@@ -72,14 +108,20 @@ fn leaves<'a>(name: &str, section: &'a Value, rows: &mut Vec<(String, &'a Value)
     for (below, key) in section["properties"].as_object().into_iter().flatten() {
         let name = format!("{name}.{below}");
         rows.push((name.clone(), key));
-        leaves(&name, key, rows);
+        if part_of(&name).is_none() {
+            leaves(&name, key, rows);
+        }
     }
 }
 
-fn table<'a>(text: &mut String, rows: impl Iterator<Item = (String, &'a Value)>) {
+fn table<'a>(text: &mut String, rows: impl Iterator<Item = (String, &'a Value)>, schema: &Value) {
     text.push_str("\n| key | type | default | level | meaning |\n|---|---|---|---|---|\n");
     for (name, key) in rows {
-        let _ = writeln!(text, "| `{name}` | {} |{} | {} | {} |", kind(key), default(key), level(key), meaning(key));
+        let (kind, level) = match part_of(&name) {
+            Some(whole) => (format!("object with {}", rest(whole, schema, key)), "of each key"),
+            None => (kind(key), level(key)),
+        };
+        let _ = writeln!(text, "| `{name}` | {kind} |{} | {level} | {} |", default(key), meaning(key));
     }
 }
 
