@@ -1,7 +1,7 @@
 //! Converts a configuration to the settings of a model client.
 
-use super::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets};
-use plumbline_llm::{ModelConfig, OutputCapField, Timeouts};
+use super::{DEFAULT_KEY_ENV, Llm, Secrets};
+use plumbline_llm::{ModelConfig, Timeouts};
 use std::time::Duration;
 
 impl Llm {
@@ -21,10 +21,7 @@ impl Llm {
         config.temperature = self.temperature;
         config.reasoning_level = self.reasoning_level.clone();
         config.parallel_tool_calls = self.parallel_tool_calls;
-        config.output_cap = match self.output_cap {
-            OutputCap::MaxTokens => OutputCapField::MaxTokens,
-            OutputCap::MaxCompletionTokens => OutputCapField::MaxCompletionTokens,
-        };
+        config.output_cap = self.output_cap;
         let idle = Duration::from_secs(self.idle_timeout_s);
         config.timeouts = Timeouts { total, first_byte: total, idle, ..Timeouts::default() };
         config

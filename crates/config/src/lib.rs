@@ -49,10 +49,10 @@ pub use keys::connections::{Connections, Embeddings, Neo4j, WebAccess, WebSearch
 pub use keys::coverage::{Coverage, CoverageSettings, Documents};
 pub use keys::deliverables::{Deliverable, DescribedDeliverable};
 pub use keys::fallback::LlmFallback;
-pub use keys::http_tools::{ForeignTool, HttpTool, Method, ReplayClass};
-pub use keys::job::{JobConfig, OnComplete, PhaseSettings, Tools};
-pub use keys::limits::{Limits, RepeatedCalls};
-pub use keys::llm::{Llm, LlmByPurpose, LlmLimits, OutputCap};
+pub use keys::http_tools::{ForeignTool, HttpTool};
+pub use keys::job::{JobConfig, OnComplete, Tools};
+pub use keys::limits::Limits;
+pub use keys::llm::{Llm, LlmByPurpose, LlmLimits};
 pub use keys::prices::{PriceTable, Prices};
 pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
 pub use keys::record_defaults::RecordDefaults;

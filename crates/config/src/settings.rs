@@ -3,8 +3,8 @@
 use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, keys::http_tools};
 use crate::rules::nearest::advice;
 use plumbline_engine::{
-    Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
-    SystemPromptPrefixes, TokenCounter, ToolSpec,
+    Limits, ModelSettings, OtherModels, PhaseKind, Phases, Purpose, Settings, SystemPromptPrefixes, TokenCounter,
+    ToolSpec,
 };
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Resolved {
             prompts,
             tools: Arc::new(tools.into()),
             deferred: Arc::new(names),
-            phases: self.phases(),
+            phases: self.config.phase_settings.clone(),
             limits: self.limits(),
             model: model(&self.llm(Purpose::Tactical)),
             other_models: OtherModels {
@@ -70,16 +70,6 @@ impl Resolved {
         (self.config.coverage == Coverage::Documents).then_some(bounds)
     }
 
-    fn phases(&self) -> PhaseSettings {
-        let phases = &self.config.phase_settings;
-        PhaseSettings {
-            min_todos: phases.min_todos as usize,
-            max_todos: phases.max_todos as usize,
-            archive_on_transition: phases.archive_on_transition,
-            history_at_boundary: phases.history_at_boundary,
-        }
-    }
-
     fn limits(&self) -> Limits {
         let limits = &self.config.limits;
         Limits {
@@ -92,11 +82,7 @@ impl Resolved {
             cost_budget_microusd: limits.cost_budget_usd.map(|usd| (usd * 1e6).round() as i64),
             deadline_s: limits.deadline_s,
             turns_without_tool_call: limits.turns_without_tool_call,
-            repeated_calls: RepeatedCalls {
-                nudge: limits.repeated_calls.nudge,
-                refuse: limits.repeated_calls.refuse,
-                replan: limits.repeated_calls.replan,
-            },
+            repeated_calls: limits.repeated_calls,
             turns_without_progress: limits.turns_without_progress,
             on_tool_failure: limits.on_tool_failure,
         }
@@ -152,8 +138,8 @@ fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolS
             let kinds: Vec<PhaseKind> = kinds.iter().copied().filter(|kind| tool.phases.contains(*kind)).collect();
             match selected.iter_mut().find(|chosen| chosen.name == tool.name) {
                 _ if kinds.is_empty() => wrong.push(wrong_phase(list, tool)),
-                Some(chosen) => chosen.phases = widened(chosen.phases, &kinds),
-                None => selected.push(ToolSpec { phases: widened(Phases::Neither, &kinds), ..tool.clone() }),
+                Some(chosen) => chosen.phases = chosen.phases.with(&kinds),
+                None => selected.push(ToolSpec { phases: Phases::Neither.with(&kinds), ..tool.clone() }),
             }
         }
     }
@@ -195,16 +181,6 @@ fn listed(lists: &Tools) -> [(&'static str, &[String], &'static [PhaseKind]); 4]
         ("tactical", &lists.tactical, &BOTH[1..]),
         ("domain", &lists.domain, BOTH),
     ]
-}
-
-fn widened(phases: Phases, by: &[PhaseKind]) -> Phases {
-    let in_kind = |kind| phases.contains(kind) || by.contains(&kind);
-    match (in_kind(PhaseKind::Strategic), in_kind(PhaseKind::Tactical)) {
-        (true, true) => Phases::Both,
-        (true, false) => Phases::Strategic,
-        (false, true) => Phases::Tactical,
-        (false, false) => Phases::Neither,
-    }
 }
 
 fn unknown_tool(list: &str, name: &str, catalog: &[ToolSpec]) -> Problem {

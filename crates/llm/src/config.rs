@@ -86,7 +86,8 @@ pub enum Streaming {
 }
 
 /// The request field that carries the cap of the answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutputCapField {
     /// `max_tokens`: accepted everywhere except by OpenAI's reasoning models.
     #[default]

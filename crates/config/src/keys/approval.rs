@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The key.
-pub(crate) const KEY: &str = "approval";
+const KEY: &str = "approval";
 
 /// The tools meant by `*` alone, besides those with the prefixes: tools that reach outside the job's own rows.
 const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];

@@ -1,16 +1,16 @@
 //! `coverage`, `coverage_settings` and `documents`: how much of the documents must be processed, and who prepares them.
 
 use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
-use plumbline_documents::candidates::{self, PatternError, Scan};
+use plumbline_documents::candidates::{PatternError, Scan, Style};
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The only list among these keys.
-pub(crate) const PATTERNS: &str = "coverage_settings.patterns";
+const PATTERNS: &str = "coverage_settings.patterns";
 
 /// Whether a job must answer the passages of its documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
     /// Each passage must be answered.
@@ -39,17 +39,8 @@ pub struct CoverageSettings {
     pub patterns: Vec<String>,
     /// How the documents express obligations. `normative`: by normative words. `policy`: also by the present passive
     /// ("access rights are reviewed every quarter"), which marks more sentences.
+    #[schemars(with = "String", extend("enum" = ["normative", "policy"]))]
     pub style: Style,
-}
-
-/// How documents express obligations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Style {
-    /// By normative words: regulation, contracts, specifications.
-    Normative,
-    /// Also by the present passive.
-    Policy,
 }
 
 /// How documents are prepared for the model.
@@ -74,11 +65,7 @@ impl Resolved {
 }
 
 fn scan(settings: &CoverageSettings) -> Result<Scan, PatternError> {
-    let style = match settings.style {
-        Style::Normative => candidates::Style::Normative,
-        Style::Policy => candidates::Style::Policy,
-    };
-    Scan::new(&settings.patterns, style)
+    Scan::new(&settings.patterns, settings.style)
 }
 
 fn sentence(reason: &PatternError) -> String {

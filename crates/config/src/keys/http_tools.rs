@@ -36,7 +36,7 @@ pub struct HttpTool {
     /// `POST`: the arguments are the JSON body. `GET`: they are query parameters.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["POST", "GET"]))]
-    pub method: Method,
+    pub method: HttpMethod,
     /// The address. Redirects are not followed.
     pub url: String,
     /// Headers, each with the name of the environment variable that holds its value.
@@ -50,7 +50,7 @@ pub struct HttpTool {
     /// call is sent once, and its outcome is unknown if no response arrives.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["safe", "keyed", "unsafe"]))]
-    pub replay: ReplayClass,
+    pub replay: Replay,
     /// Seconds from the start of a request to the last byte of its response.
     #[serde(default = "timeout_s")]
     #[schemars(range(min = 1, max = 3600))]
@@ -62,30 +62,6 @@ pub struct HttpTool {
     /// Whether the address may be outside the public internet.
     #[serde(default)]
     pub allow_private: bool,
-}
-
-/// How the arguments are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Method {
-    /// As a JSON body.
-    #[default]
-    Post,
-    /// As query parameters.
-    Get,
-}
-
-/// Whether a call may be sent again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReplayClass {
-    /// A repeated call is harmless.
-    Safe,
-    /// The server executes a call once per idempotency key.
-    Keyed,
-    /// A call is sent once.
-    #[default]
-    Unsafe,
 }
 
 fn both() -> Vec<PhaseKind> {
@@ -102,28 +78,15 @@ fn max_result_bytes() -> u64 {
 
 impl HttpTool {
     fn decided(&self, name: &str) -> http::HttpTool {
-        let binds = |kind| self.phases.contains(&kind);
         http::HttpTool {
             name: tool_name(name),
             description: self.description.clone(),
             parameters: Value::Object(self.parameters.clone()),
-            method: match self.method {
-                Method::Post => HttpMethod::Post,
-                Method::Get => HttpMethod::Get,
-            },
+            method: self.method,
             url: self.url.clone(),
             headers_env: self.headers_env.clone(),
-            phases: match (binds(PhaseKind::Strategic), binds(PhaseKind::Tactical)) {
-                (true, true) => Phases::Both,
-                (true, false) => Phases::Strategic,
-                (false, true) => Phases::Tactical,
-                (false, false) => Phases::Neither,
-            },
-            replay: match self.replay {
-                ReplayClass::Safe => Replay::Safe,
-                ReplayClass::Keyed => Replay::Keyed,
-                ReplayClass::Unsafe => Replay::Unsafe,
-            },
+            phases: Phases::Neither.with(&self.phases),
+            replay: self.replay,
             timeout: Duration::from_secs(self.timeout_s),
             max_result_bytes: usize::try_from(self.max_result_bytes).unwrap_or(usize::MAX),
             allow_private: self.allow_private,

@@ -8,7 +8,7 @@ use super::part::{Part, without};
 use crate::{
     Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,
 };
-use plumbline_engine::{Autonomy, HistoryAtBoundary, Untrusted};
+use plumbline_engine::{Autonomy, PhaseSettings, Untrusted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -74,7 +74,7 @@ pub struct JobConfig {
     pub no_sources: Option<Vec<String>>,
     /// `documents`: the job can complete only when each passage of its documents is answered, or named as undelivered.
     /// `off`: passages are not checked.
-    #[schemars(extend("x-level" = "job"))]
+    #[schemars(with = "String", extend("x-level" = "job", "enum" = ["documents", "off"]))]
     pub coverage: Coverage,
     /// How much of the documents must be processed if `coverage` is `documents`.
     #[schemars(extend("x-level" = "bounded"))]
@@ -121,24 +121,6 @@ impl Tools {
         let lists = [&self.workspace, &self.strategic, &self.tactical, &self.domain, &self.deferred];
         lists.into_iter().flatten().map(String::as_str)
     }
-}
-
-/// Sizes and rules of phases.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PhaseSettings {
-    /// Minimum number of todos of a tactical phase.
-    #[schemars(range(min = 1))]
-    pub min_todos: u32,
-    /// Maximum number of todos of a tactical phase.
-    #[schemars(range(min = 1, max = 100))]
-    pub max_todos: u32,
-    /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
-    pub archive_on_transition: bool,
-    /// `reset`: each phase starts with a new conversation, and files are the memory. `compact`: the conversation
-    /// continues and is summarized when it grows too large.
-    #[schemars(with = "String", extend("enum" = ["reset", "compact"]))]
-    pub history_at_boundary: HistoryAtBoundary,
 }
 
 /// The follow-up of a completed job.

@@ -2,7 +2,7 @@
 //!
 //! Every number has an upper bound far above any use, so that sums and durations made of it cannot overflow.
 
-use plumbline_engine::{ClosedTodos, OnToolFailure};
+use plumbline_engine::{ClosedTodos, OnToolFailure, RepeatedCalls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,19 +60,4 @@ pub struct Limits {
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["continue", "stop"]))]
     pub on_tool_failure: OnToolFailure,
-}
-
-/// How often the same call may give the same result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RepeatedCalls {
-    /// From this count on, the result has a remark.
-    #[schemars(range(min = 2, max = 1_000_000))]
-    pub nudge: u32,
-    /// From this count on, the call is refused.
-    #[schemars(range(min = 2, max = 1_000_000))]
-    pub refuse: u32,
-    /// From this count on, the phase is abandoned and planned again.
-    #[schemars(range(min = 2, max = 1_000_000))]
-    pub replan: u32,
 }

@@ -3,7 +3,7 @@
 use super::part::{Part, without};
 use crate::{LlmFallback, Prices, ProfileKeys};
 use plumbline_engine::{Purpose, TodoListPosition};
-use plumbline_llm::{Api, Streaming, ToolChoice};
+use plumbline_llm::{Api, OutputCapField, Streaming, ToolChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub struct Llm {
     /// The request field of that cap. OpenAI's reasoning models require `max_completion_tokens`; `max_tokens` works
     /// everywhere else.
     #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
-    pub output_cap: OutputCap,
+    pub output_cap: OutputCapField,
     /// The model's context window, in tokens, for prompt and answer together.
     #[schemars(extend("x-level" = "bounded"), range(min = 1024, max = 100_000_000))]
     pub context_window: u32,
@@ -126,16 +126,6 @@ impl ApiChoice {
             Self::This(api) => Some(api),
         }
     }
-}
-
-/// The request field of an answer's cap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputCap {
-    /// `max_tokens`.
-    MaxTokens,
-    /// `max_completion_tokens`.
-    MaxCompletionTokens,
 }
 
 /// Keys of `llm` without a meaning for summaries.

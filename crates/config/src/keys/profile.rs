@@ -5,11 +5,11 @@
 //! of them. The file of `PLUMBLINE_CONFIG_DIR` extends the built-in one; at equal specificity, it takes precedence.
 
 use crate::{
-    Llm, OutputCap, Prices,
+    Llm, Prices,
     error::Problem,
     layers::{Kind, Layer, files::Files, merge::merge},
 };
-use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
+use plumbline_llm::{Api, OutputCapField, Profile, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub struct ProfileKeys {
     /// The request field of an answer's cap, if `llm.output_cap` is not set.
     #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_cap: Option<OutputCap>,
+    pub output_cap: Option<OutputCapField>,
     /// The values of `llm.reasoning_level` that the model accepts; any when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efforts: Option<Vec<String>>,

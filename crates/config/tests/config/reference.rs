@@ -39,7 +39,7 @@ fn the_reference_has_every_key_with_its_bounds() {
         "| `limits.max_iterations` | integer, 1 to 1,000,000,000 | `1000` |",
         "| `autonomy` | `full`, `review` | `full` |",
         "| `connections.neo4j.uri` | string | |",
-        "| `coverage` | `documents` or `off` | `off` |",
+        "| `coverage` | `documents`, `off` | `off` |",
         "| `llm.prices` | object of `cache_write`, `cached_input`, `input`, `output` or `free` | |",
     ] {
         assert!(reference.contains(row), "{row} is not in:\n{reference}");
@@ -137,8 +137,7 @@ fn kind(key: &Value) -> String {
     if !choices.is_empty() {
         return choices.join(", ");
     }
-    let alternatives = ["oneOf", "anyOf"].iter().find_map(|either| key[either].as_array());
-    if let Some(alternatives) = alternatives {
+    if let Some(alternatives) = key["anyOf"].as_array() {
         return alternatives
             .iter()
             .filter(|one| one["type"] != "null")
@@ -163,14 +162,10 @@ fn kind(key: &Value) -> String {
     }
 }
 
-/// One alternative of a key: a word, an object with its keys, or a type.
+/// One alternative of a key: an object with its keys, or a type.
 fn alternative(one: &Value) -> String {
     let keys: Vec<String> = properties(one).keys().map(|name| format!("`{name}`")).collect();
-    match &one["const"] {
-        Value::String(word) => format!("`{word}`"),
-        _ if !keys.is_empty() => format!("object of {}", keys.join(", ")),
-        _ => kind(one),
-    }
+    if keys.is_empty() { kind(one) } else { format!("object of {}", keys.join(", ")) }
 }
 
 /// A bound formatted for people: `1,000,000`.

@@ -37,6 +37,7 @@ use flat::Flat;
 use known::{By, Known};
 use language::Words;
 use leads::Leads;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tables::{PartKind, Row, Table};
 use wording::Wording;
@@ -89,7 +90,8 @@ pub fn is_foreign(text: &str) -> bool {
 }
 
 /// How documents express obligations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Style {
     /// By normative words: regulation, contracts, specifications.
     #[default]

@@ -2,6 +2,7 @@
 //! [`crate::transition`]; all others run outside and return [`crate::vocabulary::ToolReturn`]s.
 
 use crate::{PhaseKind, TokenCounter};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
     collections::HashMap,
@@ -133,6 +134,18 @@ impl Phases {
             Self::Tactical => kind == PhaseKind::Tactical,
         }
     }
+
+    /// These phases and those of more kinds.
+    #[must_use]
+    pub fn with(self, kinds: &[PhaseKind]) -> Self {
+        let has = |kind| self.contains(kind) || kinds.contains(&kind);
+        match (has(PhaseKind::Strategic), has(PhaseKind::Tactical)) {
+            (true, true) => Self::Both,
+            (true, false) => Self::Strategic,
+            (false, true) => Self::Tactical,
+            (false, false) => Self::Neither,
+        }
+    }
 }
 
 /// The executor of a tool.
@@ -147,13 +160,15 @@ pub enum Handler {
 }
 
 /// Whether a tool may run again after its worker died during a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Replay {
     /// Running twice is the same as running once.
     Safe,
     /// Safe with the idempotency key `job id : tool call id`.
     Keyed,
     /// Not safe: after a crash the model is told "interrupted, outcome unknown".
+    #[default]
     Unsafe,
 }
 

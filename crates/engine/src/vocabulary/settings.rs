@@ -6,6 +6,7 @@ use crate::{
     ApprovalRules, Fallback, PhaseKind, Purpose, StrategicTodos, UntrustedRules,
     tools::{ToolSpec, Toolset},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -106,16 +107,21 @@ pub struct OwedFile {
     pub has_schema: bool,
 }
 
-/// `phase_settings` of the configuration.
-#[derive(Clone, Debug, PartialEq)]
+/// Sizes and rules of phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PhaseSettings {
-    /// Minimum todos of a tactical phase.
+    /// Minimum number of todos of a tactical phase.
+    #[schemars(range(min = 1, max = 100))]
     pub min_todos: usize,
-    /// Maximum todos of a tactical phase.
+    /// Maximum number of todos of a tactical phase.
+    #[schemars(range(min = 1, max = 100))]
     pub max_todos: usize,
     /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
     pub archive_on_transition: bool,
-    /// What happens to the conversation between phases.
+    /// `reset`: each phase starts with a new conversation, and files are the memory. `compact`: the conversation
+    /// continues and is summarized when it grows too large.
+    #[schemars(with = "String", extend("enum" = ["reset", "compact"]))]
     pub history_at_boundary: HistoryAtBoundary,
 }
 
@@ -205,14 +211,18 @@ pub enum OnToolFailure {
     Stop,
 }
 
-/// How often the same call may give the same result; each value is a number of repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How often the same call may give the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RepeatedCalls {
-    /// From this number on the result gets a remark.
+    /// From this count on, the result has a remark.
+    #[schemars(range(min = 2, max = 1_000_000))]
     pub nudge: u32,
-    /// From this number on the call is refused.
+    /// From this count on, the call is refused.
+    #[schemars(range(min = 2, max = 1_000_000))]
     pub refuse: u32,
-    /// From this number on the phase is abandoned and planned again.
+    /// From this count on, the phase is abandoned and planned again.
+    #[schemars(range(min = 2, max = 1_000_000))]
     pub replan: u32,
 }
 

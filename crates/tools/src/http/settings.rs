@@ -4,17 +4,20 @@ use crate::web::is_public;
 use plumbline_engine::{Phases, Replay};
 use reqwest::Url;
 use reqwest::header::HeaderName;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
 /// How the arguments are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
     /// In the query.
     Get,
     /// As a JSON body.
+    #[default]
     Post,
 }
 
