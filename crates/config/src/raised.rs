@@ -47,8 +47,8 @@ impl Resolved {
         let models = llms(&self.config).map_err(wrong)?;
         let of_limits = |key: &String| key.starts_with("limits.");
         let uncounted = prices::warnings(&self).into_iter().next().filter(|_| had_no_budget);
-        if let Some((_, sentence)) = uncounted {
-            return Err(wrong(sentence));
+        if let Some(rule) = uncounted {
+            return Err(wrong(rule.message));
         }
         let mut broken = validate::broken_rules(&self.config, &models).into_iter();
         match broken.find(|rule| rule.keys.iter().any(of_limits)) {

@@ -253,7 +253,7 @@ impl ConfigRegistry {
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
             let warnings = warnings.chain(http_tools::warnings(&resolved.config));
             let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
-            Some(warnings.map(|(keys, message)| layers.blame(&keys, message)).collect::<Vec<_>>())
+            Some(warnings.map(|rule| layers.blame(&rule.keys, rule.message)).collect::<Vec<_>>())
         };
         let mut warnings: Vec<Problem> = self.job_types().into_iter().filter_map(shown).flatten().collect();
         warnings.dedup();

@@ -137,8 +137,8 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     paths.chain(schemas).collect()
 }
 
-/// Settings without the apparent effect: the keys, and the sentence.
-pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
+/// Settings without the apparent effect.
+pub(crate) fn warnings(resolved: &Resolved) -> Vec<RuleViolation> {
     let config = &resolved.config;
     let deliverables = config.deliverables.as_deref().unwrap_or_default();
     let is_owed = |path: &String| deliverables.iter().any(|owed| normal(owed.path()) == normal(path));
@@ -147,13 +147,13 @@ pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
             "`citations_required` names `{path}`, which is no deliverable: a job without that file is complete, and nothing is looked \
              up; add it to `deliverables`"
         );
-        (vec!["citations_required".to_owned()], sentence)
+        RuleViolation::new(&["citations_required"], sentence)
     });
     let misspelt = deliverables.iter().flat_map(|owed| {
         let found = owed.json_schema().map(json_schema::unknown_keywords).unwrap_or_default();
         found.into_iter().map(|unknown| {
             let sentence = format!("`deliverables` has a `json_schema` for `{}` with {unknown}", owed.path());
-            (vec!["deliverables".to_owned()], sentence)
+            RuleViolation::new(&["deliverables"], sentence)
         })
     });
     let no_json = deliverables.iter().filter(|owed| owed.json_schema().is_some() && is_no_json(owed.path())).map(|owed| {
@@ -162,7 +162,7 @@ pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
              file, or leave the schema out",
             owed.path()
         );
-        (vec!["deliverables".to_owned()], sentence)
+        RuleViolation::new(&["deliverables"], sentence)
     });
     let found = without_texts(resolved).into_iter().chain(without_sources(config)).chain(nobodys);
     found.chain(misspelt).chain(no_json).collect()
@@ -175,22 +175,21 @@ fn is_no_json(path: &str) -> bool {
 }
 
 /// Documents that must not be quoted.
-fn without_sources(config: &JobConfig) -> Option<(Vec<String>, String)> {
+fn without_sources(config: &JobConfig) -> Option<RuleViolation> {
     let all = config.no_sources.iter().flatten().any(|pattern| pattern.trim() == "*");
     let message = "`no_sources` names every document by `*`, so that nothing can be quoted or cited; name those that are no source";
-    all.then(|| (vec!["no_sources".to_owned()], message.to_owned()))
+    all.then(|| RuleViolation::new(&["no_sources"], message.to_owned()))
 }
 
 /// Quotes that can never be found, because the job has no extracted text.
-fn without_texts(resolved: &Resolved) -> Option<(Vec<String>, String)> {
+fn without_texts(resolved: &Resolved) -> Option<RuleViolation> {
     let config = &resolved.config;
     let asks = config.citations_required.as_ref().is_some_and(|files| !files.is_empty());
     let has = |tool: &str| config.tools.all().any(|name| name == tool);
     let gets_texts = has("extract_document_text") || config.connections.web_search.is_some() && has("fetch_page");
     let message = "`citations_required` looks quotes up in texts that `extract_document_text` extracted, and no list of \
                    `tools` names it, so that every quote is refused; add it to `tools.domain`";
-    (asks && !gets_texts)
-        .then(|| (["citations_required", "tools.domain"].map(str::to_owned).to_vec(), message.to_owned()))
+    (asks && !gets_texts).then(|| RuleViolation::new(&["citations_required", "tools.domain"], message.to_owned()))
 }
 
 fn wrong_path(key: &str, written: &str) -> Option<RuleViolation> {

@@ -195,14 +195,12 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
 }
 
 /// Omitted tools, with the key to correct.
-pub(crate) fn warnings(config: &JobConfig) -> Vec<(Vec<String>, String)> {
+pub(crate) fn warnings(config: &JobConfig) -> Vec<RuleViolation> {
     let left_out = |(name, entry): (&String, &HttpTool)| {
         let Err(Unfit::LeftOut(why)) = http::check(&entry.decided(name)) else { return None };
         let key = format!("{KEY}.{name}.parameters");
-        Some((
-            vec![key.clone()],
-            format!("`{key}` {why}: jobs go without {}; make the schema smaller", tool_name(name)),
-        ))
+        let message = format!("`{key}` {why}: jobs go without {}; make the schema smaller", tool_name(name));
+        Some(RuleViolation::new(&[&key], message))
     };
     entries(config).filter_map(left_out).collect()
 }

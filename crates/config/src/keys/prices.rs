@@ -1,6 +1,6 @@
 //! `llm.prices`, and the budget that needs them.
 
-use crate::{Resolved, error::Problem};
+use crate::{Resolved, error::Problem, rules::violation::RuleViolation};
 use plumbline_engine::Purpose;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -102,11 +102,12 @@ const PURPOSES: [(&str, Purpose); 3] = [
     ("llm_by_purpose.summary", Purpose::Summary),
 ];
 
-/// Budgets that count nothing, or not all: the keys, and the sentence.
-pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
-    let keys = |section: &str| vec!["limits.cost_budget_usd".to_owned(), format!("{section}.prices")];
+/// Budgets that count nothing, or not all.
+pub(crate) fn warnings(resolved: &Resolved) -> Vec<RuleViolation> {
+    let of =
+        |section: &str, message| RuleViolation::new(&["limits.cost_budget_usd", &format!("{section}.prices")], message);
     if let Some(problem) = budget_without_prices(resolved) {
-        return vec![(keys("llm"), problem.message)];
+        return vec![of("llm", problem.message)];
     }
     if resolved.config.limits.cost_budget_usd.is_none() {
         return Vec::new();
@@ -118,7 +119,7 @@ pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
             "`limits.cost_budget_usd` does not count the requests of `{section}`: every price of {model} is 0 there; set \
              `{section}.prices`, or `free` if they cost nothing"
         );
-        (keys(section), message)
+        of(section, message)
     };
     unpriced.map(said).collect()
 }

@@ -1,8 +1,13 @@
 //! Values from the environment for every job: the model, its endpoint and the iteration limit, if the job type does not
 //! set them; and connections.
 
-use crate::{ConfigError, Listed, error::Problem, layers::with_switches, secrets};
-use serde_json::{Map, Value, json};
+use crate::{
+    ConfigError, Listed,
+    error::Problem,
+    layers::{merge::without_nulls, with_switches},
+    secrets,
+};
+use serde_json::{Value, json};
 
 /// Settings of the process, from flags and environment variables (a flag overrides its variable). They are between
 /// `defaults` and the files of the job types: the environment fills what those do not set. Only connections override
@@ -38,18 +43,8 @@ impl ModelEnv {
 
     /// The values that it fills, as a layer of configuration.
     pub(crate) fn layer(&self) -> Value {
-        let mut llm = Map::new();
-        if let Some(model) = &self.model {
-            llm.insert("model".into(), json!(model));
-        }
-        if let Some(base_url) = &self.base_url {
-            llm.insert("base_url".into(), json!(base_url));
-        }
-        let mut limits = Map::new();
-        if let Some(max_iterations) = self.max_iterations {
-            limits.insert("max_iterations".into(), json!(max_iterations));
-        }
-        json!({"llm": llm, "limits": limits})
+        let llm = json!({"model": self.model, "base_url": self.base_url});
+        without_nulls(&json!({"llm": llm, "limits": {"max_iterations": self.max_iterations}}))
     }
 
     /// The values that override the files, as a layer of configuration.

@@ -26,7 +26,7 @@ pub(crate) fn merge_onto(value: &mut Value, over: &Value, origin: &Value) {
 }
 
 /// A `null` has nothing to remove in a new object, so it is omitted there.
-fn without_nulls(value: &Value) -> Value {
+pub(crate) fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(map) => map
             .iter()

@@ -4,7 +4,7 @@
 use super::{Kind, Layer, merge::merge};
 use crate::{
     Prices, Profiles, Resolved,
-    rules::{level::Level, levels::Forbidden},
+    rules::{level::Level, levels::Forbidden, violation::RuleViolation},
 };
 use plumbline_engine::Purpose;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<L
             value["llm_by_purpose"][part]["prices"] = of_part;
         }
     }
-    Some(Layer { is_operators: false, ..Layer::synthetic("the prices of the job's model", value, Kind::RowPrices) })
+    Some(Layer::synthetic_file("the prices of the job's model", value, Kind::RowPrices))
 }
 
 /// The section `llm` with a part merged over it; only `llm` if the part has no name.
@@ -134,8 +134,8 @@ fn refused(resolved: &Resolved, below: &Value, part: &str, purpose: Purpose) -> 
     (Forbidden { key, level }, sentence)
 }
 
-/// Models that a job type allows its rows by name, but whose rows would be refused: the keys, and the sentence.
-pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) -> Vec<(Vec<String>, String)> {
+/// Models that a job type allows its rows by name, but whose rows would be refused.
+pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) -> Vec<RuleViolation> {
     if resolved.config.limits.cost_budget_usd.is_none() {
         return Vec::new();
     }
@@ -151,7 +151,7 @@ pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) 
             "`models_allowed` names `{name}`, whose prices are not known, so that `limits.cost_budget_usd` refuses the jobs that \
              choose it; add its prices to providers.json"
         );
-        (vec!["models_allowed".to_owned(), "limits.cost_budget_usd".to_owned()], message)
+        RuleViolation::new(&["models_allowed", "limits.cost_budget_usd"], message)
     };
     allowed.map(said).collect()
 }
