@@ -207,8 +207,11 @@ enum Joint {
 /// Expands ligatures, drops soft hyphens, invisible and control characters, and replaces unusual spaces.
 pub(crate) fn characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
         match character {
+            // At the end of a line it is the hyphen that is printed there.
+            '\u{ad}' if rest.peek().is_none_or(|next| next.is_whitespace()) => out.push('-'),
             '\u{ad}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{fffd}' => {}
             '\u{a0}' | '\u{2007}' | '\u{202f}' => out.push(' '),
             '\n' => out.push('\n'),
@@ -242,6 +245,7 @@ mod tests {
             ("and so on ... then", "and so on ... then"),
             ("a docu- ment and pre- and post-audit, re- think", "a document and pre- and post-audit, re- think"),
             ("\u{fb01}le so\u{ad}ft", "file soft"),
+            ("a docu\u{ad}\nment and a well\u{ad}\nknown rule", "a document and a well-known rule"),
             ("NO PARTIC-\nULAR", "NO PARTICULAR"),
             ("https://x.org/web-\nmaster", "https://x.org/web-master"),
             ("and/inter-\nest", "and/interest"),
