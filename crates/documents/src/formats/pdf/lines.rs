@@ -144,9 +144,10 @@ impl Lines {
         parts
     }
 
-    /// Traces a table to the lines of its rows, and returns the first of them.
+    /// Traces a table to the lines of its rows, and returns the first of them whose text occurs once on the page: the
+    /// next table may have the same head.
     pub(crate) fn take_table(&mut self, rows: &[Vec<String>]) -> Option<Line> {
-        let mut first = None;
+        let (mut first, mut first_unique) = (None, None);
         for row in rows {
             let cells: Vec<String> = row.iter().map(|cell| squeezed(cell)).filter(|cell| !cell.is_empty()).collect();
             let Some(beginning) = cells.first() else { continue };
@@ -159,10 +160,13 @@ impl Lines {
             let found = all.clone().filter(free).find(is_row).or_else(|| all.filter(free).find(begins_row));
             if let Some(index) = found {
                 self.used[index] = true;
-                first = first.or(Some(self.lines[index].0));
+                let (line, text) = &self.lines[index];
+                let is_unique = self.lines.iter().filter(|(_, other)| other == text).count() == 1;
+                first = first.or(Some(*line));
+                first_unique = first_unique.or(is_unique.then_some(*line));
             }
         }
-        first
+        first_unique.or(first)
     }
 
     /// The unused lines whose texts make up `text`, in order, each with the number of letters it covers.
@@ -382,6 +386,23 @@ mod tests {
     fn a_list_marker_is_no_part_of_the_entry() {
         let mut page = lines(&[(700.0, 10.0, 500.0, "\u{2022} an entry that goes"), (688.0, 10.0, 100.0, "on")]);
         assert_eq!(texts(page.take("an entry that goes on")), ["an entry that goes\non"]);
+    }
+
+    #[test]
+    fn a_table_whose_head_occurs_twice_is_where_its_own_rows_are() {
+        let head = "No Duty";
+        let mut page = lines(&[
+            (700.0, 10.0, 500.0, head),
+            (688.0, 10.0, 500.0, "1 Keep records"),
+            (600.0, 10.0, 500.0, head),
+            (588.0, 10.0, 500.0, "2 Test backups"),
+            (500.0, 10.0, 500.0, head),
+        ]);
+        // The parser takes the last for a paragraph, which is traced to the first line of this text.
+        assert_eq!(texts(page.take(head)), [head]);
+        let table = |row: [&str; 2]| [["No", "Duty"], row].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(page.take_table(&table(["1", "Keep records"])).map(|line| line.y), Some(688.0));
+        assert_eq!(page.take_table(&table(["2", "Test backups"])).map(|line| line.y), Some(588.0));
     }
 
     #[test]
