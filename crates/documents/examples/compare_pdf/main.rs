@@ -1,9 +1,9 @@
-//! Text quality and speed against `pdftotext`: `cargo run --release --example compare_pdf -- FILE.pdf…`; a PDF of two
-//! columns and one of tables, made for it, come after the files.
+//! Text quality and speed against `pdftotext`, and against the parser's own layout without ours: `cargo run --release
+//! --example compare_pdf -- FILE.pdf…`; a PDF of two columns and one of tables, made for it, come after the files.
 //!
-//! One line per file and tool: pages per second including process start, and the similarity to our text, page by page:
-//! twice the longest common sequence of words over the words of both. The text of generated files is known, so each
-//! tool is compared with it.
+//! One line per file and tool: pages per second including process start (the parser's own runs in this process), and
+//! the similarity to our text, page by page: twice the longest common sequence of words over the words of both. The
+//! text of generated files is known, so each tool is compared with it.
 
 mod made;
 
@@ -49,8 +49,13 @@ fn compare(file: &str, written: Option<&[String]>) -> Result<(), String> {
         ours.len(),
         truth(&ours)
     );
-    for (name, options) in [("pdftotext", [].as_slice()), ("pdftotext -layout", &["-layout"])] {
-        match timed(|| pdftotext(file, options)) {
+    for name in ["unpdf", "pdftotext", "pdftotext -layout"] {
+        let theirs = timed(|| match name {
+            "unpdf" => unpdf_alone(file),
+            "pdftotext" => pdftotext(file, &[]),
+            _ => pdftotext(file, &["-layout"]),
+        });
+        match theirs {
             Ok((theirs, rate)) => {
                 let (like, truth) = (likeness(&ours, &theirs), truth(&theirs));
                 println!("  {name:18} {rate:7.0} pages/s   likeness to ours {like:.3}{truth}");
@@ -77,6 +82,12 @@ fn extract(file: &str) -> Result<Vec<String>, String> {
     let document = runtime.block_on(Parser::new(program).extract(Kind::Pdf, &bytes, None));
     let document = document.map_err(|error| error.with_name(file).to_string())?;
     Ok(document.pages.into_iter().map(|page| page.text).collect())
+}
+
+/// The parser's own lines, paragraphs and tables.
+fn unpdf_alone(file: &str) -> Result<Vec<String>, String> {
+    let document = unpdf::parse_file(file).map_err(|error| format!("failed: {error}"))?;
+    Ok(document.pages.iter().map(unpdf::Page::plain_text).collect())
 }
 
 fn pdftotext(file: &str, options: &[&str]) -> Result<Vec<String>, String> {
