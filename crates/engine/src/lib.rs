@@ -16,9 +16,8 @@
 //!   match the effect is [`Illegal`] and leaves the run unchanged.
 //!
 //! The driver performs the effect, writes the changes together with [`Run::state`] and [`Run::progress`], and asks
-//! again. It commits after every [`Outcome`], unless [`Run::joins_next_commit`] says that the changes are written
-//! together with those of the next outcome: between a model's answer and the results of its calls, if these are local.
-//! Such calls see uncommitted changes.
+//! again. It commits when [`Run::commits_next`] says so: after every [`Outcome`] but a model's answer whose calls are
+//! local, which is written together with their results. Such calls see uncommitted changes.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -34,8 +33,7 @@
 //!     let mut changes = Vec::new();
 //!     loop {
 //!         let exit = run.exit().cloned();
-//!         let decided = !changes.is_empty() && !run.joins_next_commit();
-//!         if exit.is_some() || decided || run.commits_dispatch() {
+//!         if exit.is_some() || run.commits_next(!changes.is_empty()) {
 //!             let step = rows.job.step + 1;
 //!             rows.commit(step, &std::mem::take(&mut changes), run.state());
 //!             run.committed(step);
@@ -61,14 +59,15 @@
 //! | question | where |
 //! |---|---|
 //! | what is asked of the outside, what may come back, what may be written | `vocabulary/`: `effect`, `outcome`, `change` |
-//! | a job in memory, and what is next | `run/`: `mod` lists its parts, each with its own rules; `next`, `request` |
-//! | what an outcome leads to | `transition/` |
-//! | how phases open and close, todos, the plan | `phase/` |
-//! | the tools that decide about the job itself | `tools/` |
-//! | how a conversation is held, and how it stays in bounds | `conversation/`: `context`, `clearing`, `compaction` |
+//! | a job in memory | `transition/run`, the only file that sees its fields; its parts: `run/`, each with its own rules |
+//! | what is next | `run/`: `next`, `request` |
+//! | what an outcome leads to | `transition/`, the only module that changes a run |
+//! | how phases open and close, todos, the plan | `transition/phases`, `phase/` |
+//! | the tools that decide about the job itself | `tools/`: each returns a `Deed`, which `transition/own_tools` carries out |
+//! | how a conversation is held, and how it stays in bounds | `conversation/`, `transition/context` |
 //! | which passages were read and answered | `ledger/`, `tools/coverage` |
 //! | whether a requirement says what its quotes say | `comparison/` |
-//! | what a job leaves with | `tools/job_complete`, `run/deliverables` |
+//! | what a job leaves with | `tools/job_complete`, `run/deliverables`, `transition/deliver` |
 //! | which calls people decide on, and what their decision leads to | `transition/approvals`, `vocabulary/approval` |
 //! | guardrails, budgets, retry | `guardrail/` |
 
@@ -91,16 +90,16 @@ pub use ledger::{
 };
 pub use phase::{
     AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,
-    TodoStatus, WAITING, Work, Worked, plan,
+    TodoStatus, Todos, WAITING, Work, Worked, plan,
 };
 pub use run::{
     Anchor, Beginning, CANDIDATE_LIST, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Given,
     GivenRow, Guards, JobInfo, JobRows, Judged, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS,
-    Retry, Run, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, SystemStatements, Totals,
-    WorkspaceMemory, is_recorder,
+    Retry, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Totals, Workspace, WorkspaceMemory,
+    is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
-pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED};
+pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED, Run, SystemStatements};
 pub use vocabulary::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, Asked, AskedCall, Autonomy, CallOutcome,
     Change, Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,

@@ -31,7 +31,7 @@ impl ReplayContext<'_> {
             if run.feedback_waiting() {
                 changes.extend(apply(&mut run, Outcome::FeedbackReceived(Vec::new()), step)?);
             }
-            if run.exit().is_some() || run.commits_dispatch() || !(changes.is_empty() || run.joins_next_commit()) {
+            if run.exit().is_some() || run.commits_next(!changes.is_empty()) {
                 break;
             }
             let is_first = changes.is_empty() && placed.is_none();

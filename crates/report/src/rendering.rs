@@ -70,7 +70,7 @@ impl Rendering {
 
     fn take(&mut self, run: &Run, recorded: &[RecordedRequirement], report: Option<String>) {
         let (passages, records) = (run.ledger().all().collect::<Vec<_>>(), run.ledger().records_by_candidate());
-        let (sources, files, report) = (run.sources(), run.files(), report.as_deref());
+        let (sources, files, report) = (run.workspace().sources(), run.workspace().files(), report.as_deref());
         let rows = Rows { recorded, sources, passages: &passages, records: &records, files, report };
         let Rendered { products, listed } = render(&rows);
         self.products.extend(products);
@@ -78,7 +78,7 @@ impl Rendering {
     }
 
     fn tell(&mut self, run: &Run, recorded: &[RecordedRequirement], no_sources: &[String]) {
-        let not_quoted = run.sources().iter().map(|source| source.path.as_str());
+        let not_quoted = run.workspace().sources().iter().map(|source| source.path.as_str());
         let not_quoted = not_quoted.filter(|path| !is_source(path, no_sources));
         let not_quoted: Vec<&str> = not_quoted.map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));

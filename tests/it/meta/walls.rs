@@ -3,8 +3,9 @@
 use plumbline_system_tests::walls::Walls;
 use std::path::Path;
 
-/// These only fall. A rule that needs one part of a run is a method of that part, and takes nothing else.
-const MOST: Walls = Walls { methods: 40, changed_by: 107, read_by: 57, open_fields: 15 };
+/// These only fall. A rule that needs one part of a run is a method of that part, and takes nothing else. What a rule
+/// decides is data, and carried out elsewhere: so most functions read a run, and few change it.
+const MOST: Walls = Walls { methods: 40, changed_by: 60, read_by: 89, open_fields: 0 };
 
 #[test]
 fn a_run_is_not_reached_from_everywhere() {

@@ -22,9 +22,9 @@ const NEXT_REQUIREMENT: &str = "next_requirement";
 
 /// The effect of clearing.
 #[derive(Debug, Default)]
-pub(super) struct Clearable {
+pub(crate) struct Clearable {
     /// The results, ascending.
-    pub(super) results: Vec<i64>,
+    pub(crate) results: Vec<i64>,
     /// Tokens saved in every later request.
     gain: u32,
     /// Remaining tokens after the first of them, which no cache of the provider covers at the next request.
@@ -33,18 +33,18 @@ pub(super) struct Clearable {
 
 impl Clearable {
     /// Whether it gains a large share of the threshold.
-    pub(super) fn is_large(&self, frame: Frame) -> bool {
+    pub(crate) fn is_large(&self, frame: Frame) -> bool {
         frame.is_large(self.gain)
     }
 
     /// Whether it gains at least what the provider must read again because of it.
-    pub(super) fn pays(&self) -> bool {
+    pub(crate) fn pays(&self) -> bool {
         self.gain >= self.read_again
     }
 }
 
 impl Frame {
-    pub(super) fn is_large(self, gain: u32) -> bool {
+    pub(crate) fn is_large(self, gain: u32) -> bool {
         f64::from(gain) >= f64::from(self.threshold) * CLEARING_WORTHWHILE
     }
 }
@@ -52,7 +52,7 @@ impl Frame {
 impl Conversation {
     /// The results that may be cleared because of their age: those of the last answers are kept
     /// (`limits.keep_recent_tool_results`).
-    pub(super) fn of_old_answers(&self, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
+    pub(crate) fn of_old_answers(&self, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
         self.clearable(self.settings.limits.keep_recent_tool_results, may_go)
     }
 
@@ -76,7 +76,7 @@ impl Conversation {
         clearable
     }
 
-    pub(super) fn clear(&mut self, step: &mut Step, results: Vec<i64>) {
+    pub(crate) fn clear(&mut self, step: &mut Step, results: Vec<i64>) {
         if !results.is_empty() {
             self.put_notes(results.iter().copied());
             step.push(Change::ResultsCleared(results));
@@ -91,19 +91,16 @@ impl Conversation {
         self.clear(step, judged);
     }
 
-    /// The current answer has closed a todo: the results of its turns are removed before the next request
+    /// Whether the current answer has closed a todo: the results of its turns are removed before the next request
     /// (`limits.closed_todos: drop`).
-    pub(crate) fn clear_closed_todos(&mut self, step: &mut Step, given: &Given, ledger: &Ledger) {
-        if self.since_answer().any(|message| self.closes_todo(message)) {
-            let done = self.of_closed_todos(given, ledger).results;
-            self.clear(step, done);
-        }
+    pub(crate) fn has_closed_todo(&self) -> bool {
+        self.since_answer().any(|message| self.closes_todo(message))
     }
 
     /// The results before the last closing of a todo. Kept are the results of the closing answer, since the model has
     /// not read them, requirements that are not judged yet, and texts of passages that are not answered: work on these
     /// is left.
-    pub(super) fn of_closed_todos(&self, given: &Given, ledger: &Ledger) -> Clearable {
+    pub(crate) fn of_closed_todos(&self, given: &Given, ledger: &Ledger) -> Clearable {
         let Some(end) = self.tail().rev().find(|message| self.closes_todo(*message)).map(MessageRef::seq) else {
             return Clearable::default();
         };

@@ -190,7 +190,7 @@ impl Conversation {
     }
 
     /// Replaces everything before `keep_from` by a summary, except the user's feedback.
-    pub(super) fn replace(&mut self, system_seq: i64, summary_seq: i64, kept: Vec<i64>, keep_from: i64) {
+    pub(crate) fn replace(&mut self, system_seq: i64, summary_seq: i64, kept: Vec<i64>, keep_from: i64) {
         let summary_seq = Some(summary_seq);
         self.window = ContextWindow { system_seq, summary_seq, kept, tail_from: keep_from, anchor: None };
         self.drop_unseen();

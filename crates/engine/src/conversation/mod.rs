@@ -8,7 +8,8 @@ mod history;
 mod message;
 mod room;
 
-pub(crate) use context::Conversation;
+pub(crate) use clearing::Clearable;
+pub(crate) use context::{Conversation, Frame};
 pub(crate) use excerpt::MAX_BYTES_A_TOKEN;
 pub use history::{History, MessageRef, ToolCallRef};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};

@@ -1,6 +1,7 @@
 //! Budgets: hard limits of a job. A used-up budget pauses the job with the reason, without losing work (lesson 15); the
 //! job continues when the budget is raised.
 
+use super::retry::Patience;
 use crate::{JobExit, Limits, Retry, Totals};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -43,9 +44,9 @@ pub(crate) fn pause(retry: &Retry, reason: &str) -> JobExit {
 }
 
 /// Why the job must stop now, if its deadline has passed.
-pub(crate) fn deadline_passed(limits: &Limits, deadline: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<String> {
+pub(crate) fn deadline_passed(limits: &Limits, patience: Patience, now: DateTime<Utc>) -> Option<String> {
     let seconds = limits.deadline_s?;
-    deadline.filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
+    patience.deadline.filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
 }
 
 /// The deadline of a job, if it has one. Time spent waiting for people does not count.

@@ -16,7 +16,6 @@ use crate::{
     ledger::{Counts, Ledger},
     run::Workspace,
     tools::parsed_call::ParsedCall,
-    vocabulary::path,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -191,7 +190,7 @@ impl State {
 
     /// A call without a product: a text shown for the first time is evidence; a part of a document is also a result of
     /// the phase.
-    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str, workspace: &Workspace) {
+    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str, is_of_document: bool) {
         self.note_query(parsed);
         // A list of names is not a text.
         if matches!(call.name.as_str(), "list_files" | "create_folder") {
@@ -201,8 +200,7 @@ impl State {
             return;
         }
         self.effects.evidence += 1;
-        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
-        if path.is_some_and(|path| workspace.is_part_of_a_document(&path)) {
+        if is_of_document {
             (self.guards.phase_has_results, self.guards.compactions_of_todo) = (true, 0);
         }
     }
@@ -240,10 +238,10 @@ impl Seen {
 }
 
 impl Guards {
-    /// Counts a phase of work that was completed without an effect, with its todos.
-    pub(crate) fn note_phase_without_effect<'a>(&mut self, todos: impl Iterator<Item = &'a str>) {
+    /// Counts a phase of work that was completed without an effect, with the fingerprint of its todos.
+    pub(super) fn note_phase_without_effect(&mut self, list: u32) {
         self.phases_without_effect += 1;
-        remember(&mut self.lists_without_effect, list_print(todos), REMEMBERED_LISTS);
+        remember(&mut self.lists_without_effect, list, REMEMBERED_LISTS);
     }
 
     /// Why the job is stuck, if it had more phases without an effect than its plan, with this many phases, can explain.
@@ -263,16 +261,11 @@ impl Guards {
 
     /// Whether a list is identical to that of a phase without an effect.
     pub(crate) fn had_no_effect<'a>(&self, contents: impl Iterator<Item = &'a str>) -> bool {
-        self.lists_without_effect.contains(&list_print(contents))
+        self.lists_without_effect.contains(&fingerprint::of_list(contents))
     }
 }
 
 fn read_and_answered(counts: &Counts) -> (u32, u32) {
     let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
     (count(counts.total.saturating_sub(counts.unread)), count(counts.answered))
-}
-
-/// Fingerprint of a todo list by its texts.
-fn list_print<'a>(contents: impl Iterator<Item = &'a str>) -> u32 {
-    fingerprint::of_text(&contents.map(str::trim).collect::<Vec<_>>().join("\n"))
 }

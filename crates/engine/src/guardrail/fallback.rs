@@ -45,21 +45,14 @@ impl Fallback {
 impl Run {
     /// The entry of `llm.fallback` that is used in place of the job's model, if any.
     pub fn fallback_for(&self, purpose: Purpose) -> Option<usize> {
-        self.state
+        self.state()
             .fallback
-            .filter(|place| self.settings.fallbacks.get(*place).is_some_and(|entry| entry.serves(purpose)))
+            .filter(|place| self.settings().fallbacks.get(*place).is_some_and(|entry| entry.serves(purpose)))
     }
 
     /// The model currently used for a purpose.
     pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
-        let fallback = self.fallback_for(purpose).and_then(|place| self.settings.fallbacks.get(place));
-        fallback.map_or_else(|| self.settings.model_for(purpose), |entry| entry.model_for(purpose))
-    }
-
-    /// Returns to the job's own model.
-    pub(crate) fn restore_primary_model(&mut self) {
-        if self.state.fallback.take().is_some() {
-            self.conversation.forget_anchor();
-        }
+        let fallback = self.fallback_for(purpose).and_then(|place| self.settings().fallbacks.get(place));
+        fallback.map_or_else(|| self.settings().model_for(purpose), |entry| entry.model_for(purpose))
     }
 }

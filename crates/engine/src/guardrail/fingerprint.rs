@@ -11,6 +11,11 @@ pub(crate) fn of_text(text: &str) -> u32 {
     print.0
 }
 
+/// Fingerprint of a list by its texts.
+pub(crate) fn of_list<'a>(texts: impl Iterator<Item = &'a str>) -> u32 {
+    of_text(&texts.map(str::trim).collect::<Vec<_>>().join("\n"))
+}
+
 /// Fingerprint of several parts, each with its length, so that the boundaries count.
 pub(crate) fn of_parts(parts: &[&[u8]]) -> u32 {
     let mut print = Fingerprint::default();

@@ -85,8 +85,21 @@ impl Guards {
             .then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
     }
 
-    /// Counts a phase that has ended; returns whether it is a completed phase of work.
-    pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome, kind: PhaseKind) -> bool {
+    /// A phase begins. The count of consecutive fruitless turns continues: only a call resets it, otherwise a re-planning
+    /// would hide that the model makes no calls.
+    pub(crate) fn begin_phase(&mut self) {
+        (self.idle_turns, self.compactions_of_todo, self.phase_has_results) = (0, 0, false);
+        self.repeats.clear();
+    }
+
+    /// A person has looked at the job.
+    pub(crate) fn forget_rewinds(&mut self) {
+        (self.rewinds, self.recovering) = (0, false);
+    }
+
+    /// Counts a phase that has ended, without an effect if its list is passed; returns whether it is a completed phase of
+    /// work.
+    pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome, kind: PhaseKind, fruitless: Option<u32>) -> bool {
         match (outcome, kind) {
             (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => {
                 (self.rewinds, self.recovering) = (self.rewinds + 1, true);
@@ -100,6 +113,9 @@ impl Guards {
                 match self.phase_has_results {
                     true => self.phases_without_results = 0,
                     false => self.phases_without_results += 1,
+                }
+                if let Some(list) = fruitless {
+                    self.note_phase_without_effect(list);
                 }
                 true
             }

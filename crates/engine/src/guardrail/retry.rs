@@ -11,7 +11,7 @@ const PARK_MOST_S: f64 = 3600.0;
 /// The park time of a job whose key was rejected.
 const KEY_S: f64 = 300.0;
 /// After this time without an answer the job fails, unless the worker has another setting.
-pub(crate) const PATIENCE: TimeDelta = TimeDelta::hours(24);
+const MOST: TimeDelta = TimeDelta::hours(24);
 /// A `Retry-After` of at most this many seconds is waited for in place.
 const IN_PLACE_MOST_S: u64 = 15;
 /// Retries in place of calls whose service is unavailable, before the job is parked.
@@ -32,6 +32,26 @@ pub(crate) enum Verdict {
     Park(DateTime<Utc>),
     /// Give up.
     GiveUp,
+}
+
+/// How long a job waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// The job's deadline: no wait extends beyond it, since there the job is paused with that reason.
+    pub(crate) deadline: Option<DateTime<Utc>>,
+    /// How long an effect may fail before the job fails.
+    pub(crate) most: TimeDelta,
+}
+
+impl Patience {
+    pub(crate) fn new(deadline: Option<DateTime<Utc>>) -> Self {
+        Self { deadline, most: MOST }
+    }
+
+    /// The end of a wait until then.
+    pub(crate) fn in_time(self, until: DateTime<Utc>) -> DateTime<Utc> {
+        self.deadline.map_or(until, |deadline| until.min(deadline))
+    }
 }
 
 /// Consecutive failures of the current effect.

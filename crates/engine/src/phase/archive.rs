@@ -36,7 +36,7 @@ pub(crate) struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     pub(crate) fn of(phase: &'a PhaseState, todos: &'a Todos, outcome: &'a str, issue: Option<&'a str>) -> Self {
-        Self { number: phase.number, kind: phase.kind, name: &phase.name, outcome, issue, todos: todos.all() }
+        Self { number: phase.number, kind: phase.kind, name: &phase.name, outcome, issue, todos }
     }
 
     pub(crate) fn render(&self) -> String {

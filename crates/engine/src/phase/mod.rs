@@ -10,16 +10,15 @@ mod system_todo;
 mod todo;
 pub(crate) mod todo_list;
 mod todos;
-pub(crate) mod transition;
 mod work;
 pub(crate) mod workspace_summary;
 
 pub use next_phase::NextPhase;
 pub use opening::WAITING;
+pub(crate) use system_todo::SystemTodos;
 pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
-pub(crate) use system_todo::{SystemTodos, close_answered};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
-pub(crate) use todos::Todos;
+pub use todos::Todos;
 pub use work::{Work, Worked};
 
 use crate::Purpose;

@@ -25,8 +25,8 @@ impl NextPhase {
 
     /// The tactical phase whose todos have been written, if any.
     pub(crate) fn tactical(run: &Run) -> Option<Self> {
-        let fewest = run.settings.phases.min_todos;
-        let ready = run.state.staged.is_some() && run.todos.staged().len() >= fewest.max(1);
+        let fewest = run.settings().phases.min_todos;
+        let ready = run.state().staged.is_some() && run.todos().staged().len() >= fewest.max(1);
         ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None, failed: None })
     }
 
@@ -34,8 +34,8 @@ impl NextPhase {
     /// plan has, and again after each phase that it adds. It lists the unticked steps. Only the completion gate decides
     /// whether the job ends (lesson 7).
     pub(crate) fn after_tactical(run: &Run) -> Self {
-        let planned = run.workspace.plan();
-        let completed = run.state.phase.completed + 1;
+        let planned = run.workspace().plan();
+        let completed = run.state().phase.completed + 1;
         let is_last = !planned.is_empty() && completed >= planned.len() as i32;
         Self::strategic(if is_last { Opening::Final } else { Opening::Transition })
     }

@@ -43,18 +43,18 @@ pub(crate) fn opening(
     parts.extend(closed.iter().map(|(position, answer)| format!("Todo {position} is closed already: {answer}.")));
     parts.extend(left_out);
     parts.extend(open_steps(run, next));
-    if run.state.guards.phases_without_results > 0 && next.kind == PhaseKind::Strategic {
+    if run.state().guards.phases_without_results > 0 && next.kind == PhaseKind::Strategic {
         parts.push(format!(
             "In phase {} nothing was written or recorded, although its todos were closed. A second such phase in a row ends \
              the job: do work that leaves a file, a record or a citation, or complete the job.",
-            run.state.phase.number - 1
+            run.state().phase.number - 1
         ));
     }
     if let Some(issue) = &next.issue {
         parts.push(format!("The phase before was given up: {issue}"));
     }
-    parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}{}", by_rule(run))));
-    parts.extend(run.beginning.given.clone());
+    parts.extend(run.state().beginning().waiting.map(|count| format!("{WAITING}{count}{}", by_rule(run))));
+    parts.extend(run.state().beginning().given.clone());
     parts.push(bearings(run));
     // A phase of work has the plan, and needs no note on the planning phase.
     if let Some(note) = note.filter(|_| next.opening != Opening::Work) {
@@ -65,7 +65,7 @@ pub(crate) fn opening(
 
 /// What rules have judged so far, in the opening of a validator.
 fn by_rule(run: &Run) -> String {
-    match run.state.judged.by_rule {
+    match run.state().judged.by_rule {
         0 => String::new(),
         count => format!(
             "\n\n{count} more were accepted by rule, since the checks found nothing to remark; output/insert.cypher has them. The report \
@@ -110,11 +110,11 @@ fn short(key: &str) -> String {
 }
 
 fn headline(run: &Run, next: &NextPhase) -> String {
-    let phase = &run.state.phase;
+    let phase = &run.state().phase;
     let what = match next.opening {
         Opening::Initial => "The job begins.",
         Opening::Transition => "A phase is done; prepare the next one.",
-        Opening::Final if run.workspace.plan().iter().all(|phase| phase.open_steps.is_empty()) => {
+        Opening::Final if run.workspace().plan().iter().all(|phase| phase.open_steps.is_empty()) => {
             "Every phase of the plan is done; verify the result and complete the job."
         }
         // The reason follows below.
@@ -130,15 +130,15 @@ fn headline(run: &Run, next: &NextPhase) -> String {
         "A {} phase begins: {}, {}{what}",
         phase.kind.as_str(),
         phase.name,
-        run.state.phase.which(run.workspace.planned())
+        run.state().phase.which(run.workspace().planned())
     )
 }
 
 /// The plan's steps that are not ticked, once as many phases have been completed as the plan has.
 fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
-    let phases = run.workspace.plan();
+    let phases = run.workspace().plan();
     let ends = matches!(next.opening, Opening::Final | Opening::Transition)
-        && run.state.phase.completed >= phases.len() as i32;
+        && run.state().phase.completed >= phases.len() as i32;
     let open: Vec<&str> = phases.iter().flat_map(|phase| &phase.open_steps).map(String::as_str).collect();
     if !ends || open.is_empty() {
         return None;
@@ -157,49 +157,49 @@ fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
 
 /// Documents, plan and summary: facts that hold regardless of the conversation.
 pub(crate) fn bearings(run: &Run) -> String {
-    let mut parts = vec![format!("### Documents\n\n{}", documents(run.workspace.sources()))];
+    let mut parts = vec![format!("### Documents\n\n{}", documents(run.workspace().sources()))];
     parts.extend(coverage(run));
     parts.extend(passages(run));
-    if !run.beginning.notes.is_empty() {
-        let notes = run.beginning.notes.iter().map(|note| without_warnings(note));
+    if !run.state().beginning().notes.is_empty() {
+        let notes = run.state().beginning().notes.iter().map(|note| without_warnings(note));
         parts.push(format!("### What was prepared\n\n{}", notes.collect::<Vec<_>>().join("\n\n")));
     }
-    if !run.workspace.memory().main_plan.trim().is_empty() {
+    if !run.workspace().memory().main_plan.trim().is_empty() {
         parts.push(format!(
             "### main_plan.md\n\n{}",
-            run.settings.shown(&run.workspace.memory().main_plan, "main_plan.md")
+            run.settings().shown(&run.workspace().memory().main_plan, "main_plan.md")
         ));
     }
-    if !run.workspace.memory().summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
+    if !run.workspace().memory().summary.trim().is_empty() && run.state().phase.kind == PhaseKind::Strategic {
         // The time is shown below, to the minute.
         let is_time = |line: &&str| line.trim_start_matches("- ").starts_with(ELAPSED);
         let summary: String =
-            run.workspace.memory().summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
-        parts.push(format!("### workspace_summary.md\n\n{}", run.settings.shown(&summary, "workspace_summary.md")));
-        parts.push(format!("Elapsed: {}, {} model requests.", run.state.elapsed(), run.state.totals.requests));
+            run.workspace().memory().summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
+        parts.push(format!("### workspace_summary.md\n\n{}", run.settings().shown(&summary, "workspace_summary.md")));
+        parts.push(format!("Elapsed: {}, {} model requests.", run.state().elapsed(), run.state().totals.requests));
     }
     parts.join("\n\n")
 }
 
 /// Whether an opening contains words of documents: headings of prepared documents, open candidates.
 pub(crate) fn shows_documents(run: &Run) -> bool {
-    !run.beginning.notes.is_empty() || !run.ledger.is_empty()
+    !run.state().beginning().notes.is_empty() || !run.ledger().is_empty()
 }
 
 /// The passages of the documents by state, in strategic phases with the worst first.
 fn coverage(run: &Run) -> Option<String> {
-    let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
-    let lines = document_lines(&run.ledger);
+    let bounds = run.settings().coverage.filter(|_| !run.ledger().is_empty())?;
+    let lines = document_lines(run.ledger());
     let (more, lines) = (lines.len().saturating_sub(MAX_DOCUMENTS), lines.into_iter().take(MAX_DOCUMENTS));
     let mut text = format!("### Coverage\n\n{}", lines.collect::<Vec<_>>().join("\n"));
     if more > 0 {
         text.push_str(&format!("\n- … and {more} more documents"));
     }
-    if run.state.phase.kind == PhaseKind::Strategic {
+    if run.state().phase.kind == PhaseKind::Strategic {
         text.push_str(&bounds_of(bounds));
     }
-    let left = worst(&run.ledger, &Scope::Job);
-    if run.state.phase.kind == PhaseKind::Strategic && run.state.phase.tactical > 0 && !left.is_empty() {
+    let left = worst(run.ledger(), &Scope::Job);
+    if run.state().phase.kind == PhaseKind::Strategic && run.state().phase.tactical > 0 && !left.is_empty() {
         text.push_str(&format!("\n\nLeft, worst first:\n{left}"));
     }
     Some(text)
@@ -214,8 +214,8 @@ fn without_warnings(note: &str) -> String {
 fn passages(run: &Run) -> Option<String> {
     let is_open = |passage: &&Passage| passage.state != PassageState::Answered && passage.has_text();
     let open: Vec<(&Passage, (i32, i32))> =
-        run.ledger.all().filter(is_open).filter_map(|passage| Some((passage, passage.pages?))).collect();
-    if run.settings.coverage.is_none() || run.state.phase.kind != PhaseKind::Strategic || open.is_empty() {
+        run.ledger().all().filter(is_open).filter_map(|passage| Some((passage, passage.pages?))).collect();
+    if run.settings().coverage.is_none() || run.state().phase.kind != PhaseKind::Strategic || open.is_empty() {
         return None;
     }
     let place = |(passage, (first, last)): &(&Passage, (i32, i32))| match first == last {

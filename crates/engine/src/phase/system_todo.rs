@@ -9,7 +9,6 @@ use crate::{
         plan::{self, PlannedState},
     },
     run::{Deliverables, Workspace},
-    tools::todo_complete,
 };
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +114,12 @@ pub(crate) struct SystemTodos<'a> {
 
 impl<'a> SystemTodos<'a> {
     pub(crate) fn of(run: &'a Run) -> Self {
-        Self { settings: &run.settings, state: &run.state, workspace: &run.workspace, deliverables: run.deliverables() }
+        Self {
+            settings: run.settings(),
+            state: run.state(),
+            workspace: run.workspace(),
+            deliverables: Deliverables::of(run),
+        }
     }
 
     fn list(&self) -> &'a [SystemTodo] {
@@ -138,13 +142,13 @@ impl<'a> SystemTodos<'a> {
     }
 
     /// The answer to the current todo of these, if the state has it.
-    fn answered(&self, todos: &Todos) -> Option<(i32, String, String)> {
+    pub(crate) fn answered(&self, todos: &Todos) -> Option<(i32, String, String)> {
         if self.state.phase.kind != PhaseKind::Strategic {
             return None;
         }
         let todo = todos.current()?;
         let by = self.get(todo)?.answered_by?;
-        let is_last = !todos.all().iter().any(|other| other.status == TodoStatus::Pending);
+        let is_last = !todos.iter().any(|other| other.status == TodoStatus::Pending);
         let note = self.answer_of(by).filter(|_| !is_last)?;
         Some((todo.position, todo.content.clone(), note))
     }
@@ -214,16 +218,4 @@ impl<'a> SystemTodos<'a> {
             }
         }
     }
-}
-
-/// Closes todos that are current and already answered; never the last todo of a phase, since it ends the phase. Returns
-/// the notes, each with the todo's number.
-pub(crate) fn close_answered(run: &mut Run) -> Vec<(i32, String)> {
-    let mut closed = Vec::new();
-    while let Some((position, content, note)) = SystemTodos::of(run).answered(&run.todos) {
-        run.todos.move_on(&mut run.step, position, Some(note.clone()));
-        todo_complete::note_progress(run, &content, Some(&note));
-        closed.push((position, note));
-    }
-    closed
 }

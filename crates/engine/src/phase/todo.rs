@@ -72,6 +72,17 @@ pub struct TodoPlan {
     pub todos: Vec<PlannedTodo>,
 }
 
+impl TodoPlan {
+    /// The list of the phase.
+    pub(crate) fn list(&self) -> Vec<Todo> {
+        let todo = |(position, todo): (i32, &PlannedTodo)| Todo {
+            passages: todo.passages.iter().copied().collect(),
+            ..Todo::pending(position, todo.content.clone())
+        };
+        (1..).zip(&self.todos).map(todo).collect()
+    }
+}
+
 /// One item of `todos.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTodo {

@@ -12,7 +12,7 @@ const ABOUT_A_TODO: usize = 24;
 
 /// Renders the current phase's todos. The first open one is current.
 pub(crate) fn render(phase: &PhaseState, todos: &Todos, planned: Option<i32>) -> String {
-    let length: usize = todos.contents().map(|content| ABOUT_A_TODO + content.len()).sum();
+    let length: usize = todos.iter().map(|todo| ABOUT_A_TODO + todo.content.len()).sum();
     let mut out = String::with_capacity(ABOUT_A_LIST + phase.name.len() + length);
     // Writing to a String cannot fail.
     let _ = write!(out, "{DOUBLE}\n{TITLE}\n{DOUBLE}\n\nPhase: ");
@@ -21,7 +21,7 @@ pub(crate) fn render(phase: &PhaseState, todos: &Todos, planned: Option<i32>) ->
     let _ = write!(out, " ({ordinal} of {total})\n\n");
     let current = todos.current().map(|todo| todo.position);
     let mut done = 0;
-    for todo in todos.all() {
+    for todo in todos.iter() {
         let mark = if todo.status == TodoStatus::Completed { "x" } else { " " };
         done += usize::from(todo.status == TodoStatus::Completed);
         let arrow = if Some(todo.position) == current { "      ← CURRENT" } else { "" };
@@ -29,7 +29,7 @@ pub(crate) fn render(phase: &PhaseState, todos: &Todos, planned: Option<i32>) ->
         push_line(&mut out, &todo.content);
         let _ = writeln!(out, "{arrow}");
     }
-    let _ = write!(out, "\nProgress: {done}/{} tasks complete\n\n{SINGLE}\n", todos.all().len());
+    let _ = write!(out, "\nProgress: {done}/{} tasks complete\n\n{SINGLE}\n", todos.len());
     let _ = match current {
         Some(position) => writeln!(out, "INSTRUCTION: Complete task {position}, then call todo_complete()"),
         None => writeln!(out, "INSTRUCTION: All tasks are complete"),

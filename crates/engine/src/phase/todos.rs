@@ -1,23 +1,28 @@
 //! The todo lists of a run: that of the current phase, and the one written for the next phase.
 
-use crate::{Change, Todo, TodoStatus, run::Step};
+use crate::{Change, Todo, TodoStatus, guardrail::fingerprint, run::Step};
+use std::ops::Deref;
 
 /// The lists. Every change of them is a change of the step.
-#[derive(Debug)]
-pub(crate) struct Todos {
+#[derive(Debug, PartialEq)]
+pub struct Todos {
     phase: i32,
     current: Vec<Todo>,
     staged: Vec<Todo>,
 }
 
+/// Those of the current phase.
+impl Deref for Todos {
+    type Target = [Todo];
+
+    fn deref(&self) -> &[Todo] {
+        &self.current
+    }
+}
+
 impl Todos {
     pub(crate) fn new(phase: i32, current: Vec<Todo>, staged: Vec<Todo>) -> Self {
         Self { phase, current, staged }
-    }
-
-    /// Those of the current phase.
-    pub(crate) fn all(&self) -> &[Todo] {
-        &self.current
     }
 
     /// Those written for the next phase.
@@ -44,9 +49,9 @@ impl Todos {
         self.current.iter().filter(|todo| todo.status == TodoStatus::Completed).count()
     }
 
-    /// Their texts.
-    pub(crate) fn contents(&self) -> impl Iterator<Item = &str> {
-        self.current.iter().map(|todo| todo.content.as_str())
+    /// Fingerprint of their texts.
+    pub(crate) fn fingerprint(&self) -> u32 {
+        fingerprint::of_list(self.current.iter().map(|todo| todo.content.as_str()))
     }
 
     /// Sets the status of a todo.

@@ -67,7 +67,7 @@ impl Worked {
     /// The phase as it ends.
     pub(crate) fn of(phase: &PhaseState, todos: &Todos, outcome: PhaseOutcome, issue: Option<&str>) -> Self {
         let (number, name, issue) = (phase.number, phase.name.clone(), issue.map(str::to_owned));
-        Self { number, name, outcome, closed: todos.completed(), todos: todos.all().len(), issue }
+        Self { number, name, outcome, closed: todos.completed(), todos: todos.len(), issue }
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) fn render(run: &Run) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "- {line}");
     }
-    section(&mut out, "## Accomplishments", bullets_of(&run.workspace.memory().workspace, "## Accomplishments"));
-    section(&mut out, "## Notes", bullets_of(&run.workspace.memory().workspace, "## Notes"));
+    section(&mut out, "## Accomplishments", bullets_of(&run.workspace().memory().workspace, "## Accomplishments"));
+    section(&mut out, "## Notes", bullets_of(&run.workspace().memory().workspace, "## Notes"));
     section(&mut out, "## Blocking issues", blocking_issues(run));
     out
 }
@@ -32,26 +32,26 @@ fn section(out: &mut String, heading: &str, lines: Vec<String>) {
 
 fn standing(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = last_work(run).into_iter().collect();
-    let (done, planned) = (run.state.phase.completed, run.workspace.plan().len() as i32);
+    let (done, planned) = (run.state().phase.completed, run.workspace().plan().len() as i32);
     lines.push(match planned {
         0 => format!("Phases of work done: {done}; main_plan.md has no phases"),
         _ if done > planned => format!("Phases of work done: {done}; main_plan.md has {planned}"),
         _ => format!("Phases of the plan done: {done} of {planned}"),
     });
     // In hours: a result file must not depend on the speed of a machine. The opening has the minutes.
-    lines.push(match run.state.elapsed_s / 3600 {
+    lines.push(match run.state().elapsed_s / 3600 {
         0 => format!("{ELAPSED}less than an hour"),
         hours => format!("{ELAPSED}{hours} h and more"),
     });
-    if run.ledger.standing().count() > 0 || run.settings.records_requirements() {
-        lines.push(format!("Requirements recorded: {}", run.ledger.standing().count()));
+    if run.ledger().standing().count() > 0 || run.settings().records_requirements() {
+        lines.push(format!("Requirements recorded: {}", run.ledger().standing().count()));
     }
     lines
 }
 
 /// The last tactical phase in one line. A strategic phase does not replace it, because it has no results to report.
 fn last_work(run: &Run) -> Option<String> {
-    let worked = run.state.worked.as_ref()?;
+    let worked = run.state().worked.as_ref()?;
     let ended = match worked.outcome {
         PhaseOutcome::Completed => "",
         PhaseOutcome::Rewound | PhaseOutcome::Forced => ", given up",
@@ -62,19 +62,19 @@ fn last_work(run: &Run) -> Option<String> {
 
 /// Obstacles known from the rows, and those that the model has written under that heading.
 fn blocking_issues(run: &Run) -> Vec<String> {
-    let mut lines = bullets_of(&run.workspace.memory().workspace, "## Blocking issues");
-    let worked = run.state.worked.as_ref();
+    let mut lines = bullets_of(&run.workspace().memory().workspace, "## Blocking issues");
+    let worked = run.state().worked.as_ref();
     if let Some(issue) = worked.and_then(|worked| worked.issue.as_ref()) {
         lines.push(format!("- The last phase was given up: {}", issue.replace('\n', " ")));
     }
     // Once a phase of work is completed, a document without text could not be read or was overlooked.
     let unread =
-        run.workspace.sources().iter().filter(|source| source.text_path.is_none() && run.state.phase.completed > 0);
+        run.workspace().sources().iter().filter(|source| source.text_path.is_none() && run.state().phase.completed > 0);
     lines.extend(unread.map(|source| format!("- {} has no extracted text", source.path)));
-    if run.state.guards.phases_without_results > 0 {
+    if run.state().guards.phases_without_results > 0 {
         lines.push("- The last phase left nothing written or recorded".into());
     }
-    let skipped = run.todos.all().iter().filter(|todo| todo.status == TodoStatus::Abandoned);
+    let skipped = run.todos().iter().filter(|todo| todo.status == TodoStatus::Abandoned);
     lines.extend(skipped.map(|todo| format!("- Not done: {}", todo.content.replace('\n', " "))));
     lines
 }
@@ -89,7 +89,7 @@ fn bullets_of(text: &str, heading: &str) -> Vec<String> {
 fn files(run: &Run) -> String {
     let mut out = String::new();
     let mut folders: BTreeMap<&str, Vec<(&str, u64)>> = BTreeMap::new();
-    for (path, facts) in run.workspace.files() {
+    for (path, facts) in run.workspace().files() {
         let folder = path.split_once('/').map_or("", |(folder, _)| folder);
         folders.entry(folder).or_default().push((path, facts.size));
     }

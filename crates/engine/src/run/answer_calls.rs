@@ -2,8 +2,8 @@
 //! a run is loaded ([`AnswerCalls`]).
 
 use crate::{
-    Check, Handler, JobExit, NextPhase, Room, Run, ToolCall, ToolReturn, ledger::ShownPassage,
-    tools::parsed_call::ParsedCall,
+    Approval, Check, JobExit, NextPhase, Room, ToolCall, ToolReturn, ledger::ShownPassage,
+    tools::parsed_call::ParsedCall, vocabulary::Approvals,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -76,6 +76,8 @@ pub(crate) struct AnswerCall {
 #[derive(Debug, Default)]
 pub(crate) struct AnswerCalls {
     calls: Vec<Arc<AnswerCall>>,
+    /// People's decisions on calls that have no outcome yet, of any answer.
+    pub(crate) approvals: Approvals,
     /// How many calls, from the next one on, the outside executes or checks now.
     pub(crate) waiting: usize,
     /// What the outside checks before the engine executes the next call.
@@ -93,9 +95,20 @@ pub(crate) struct AnswerCalls {
 }
 
 impl AnswerCalls {
-    pub(crate) fn of(calls: impl IntoIterator<Item = (ToolCall, ParsedCall)>) -> Self {
+    pub(crate) fn new(approvals: Vec<Approval>) -> Self {
+        Self { approvals: approvals.into(), ..Self::default() }
+    }
+
+    /// Those of another answer begin, or none; returns those before.
+    pub(crate) fn begin(&mut self, calls: impl IntoIterator<Item = (ToolCall, ParsedCall)>) -> Vec<Arc<AnswerCall>> {
         let calls = calls.into_iter().map(|(call, parsed)| Arc::new(AnswerCall { call, parsed })).collect();
-        Self { calls, ..Self::default() }
+        let approvals = std::mem::take(&mut self.approvals);
+        std::mem::replace(self, Self { calls, approvals, ..Self::default() }).calls
+    }
+
+    /// The outside executes or checks this many calls now.
+    pub(crate) fn wait_for(&mut self, (waiting, check): (usize, Option<Check>)) {
+        (self.waiting, self.check) = (waiting, check);
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<Arc<AnswerCall>> {
@@ -124,24 +137,5 @@ impl AnswerCalls {
     /// The calls from index `at` on.
     pub(crate) fn from(&self, at: usize) -> &[Arc<AnswerCall>] {
         self.calls.get(at..).unwrap_or_default()
-    }
-}
-
-impl Run {
-    /// Whether decisions must be committed before the outside begins: an external call needs the answer on disk, and a
-    /// call that must not be repeated also its dispatch.
-    pub(crate) fn commits_before_calls(&self) -> bool {
-        let is_external =
-            |item: &AnswerCall| self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler == Handler::External);
-        let dispatched = self.state.stage.calls().is_some_and(|calls| calls.dispatched);
-        !self.calls.committed
-            && (dispatched
-                || (self.calls.check.is_none()
-                    && self.calls.waiting_from(self.state.stage.next_call()).any(is_external)))
-    }
-
-    /// Whether a call has been dispatched, and must be made before the job is released, or else it would be in doubt.
-    pub fn has_dispatched(&self) -> bool {
-        self.calls.committed && !self.calls.in_doubt && self.state.stage.calls().is_some_and(|calls| calls.dispatched)
     }
 }

@@ -2,8 +2,7 @@
 //! records requirements, a report for one with documents.
 
 use super::Workspace;
-use crate::{Change, FileMeta, JobExit, OwedFile, Product, Run, Settings, Stage};
-use serde_json::Value;
+use crate::{FileMeta, JobExit, OwedFile, Run, Settings};
 
 /// The lists of all requirements that the system renders.
 pub const REQUIREMENT_LISTS: [&str; 3] =
@@ -45,6 +44,11 @@ pub(crate) struct Deliverables<'a> {
 }
 
 impl<'a> Deliverables<'a> {
+    pub(crate) fn of(run: &'a Run) -> Self {
+        let records = run.ledger().standing().count() > 0;
+        Self { settings: run.settings(), workspace: run.workspace(), records }
+    }
+
     /// Whether the system renders this file when the job ends.
     pub(crate) fn will_render(&self, path: &str) -> bool {
         let lists = self.records && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
@@ -66,91 +70,14 @@ impl<'a> Deliverables<'a> {
 }
 
 impl Run {
-    pub(crate) fn deliverables(&self) -> Deliverables<'_> {
-        Deliverables {
-            settings: &self.settings,
-            workspace: &self.workspace,
-            records: self.ledger.standing().count() > 0,
-        }
-    }
-
     /// Whether the exit just decided is one for which the system renders the job's requirements: it is completed, in
     /// review or failed, and its type records requirements.
     pub fn renders(&self) -> bool {
-        self.exit.as_ref().is_some_and(JobExit::ends) && self.settings.records_requirements()
+        self.exit().is_some_and(JobExit::ends) && self.settings().records_requirements()
     }
 
     /// Whether it is one for which the system writes the report: the same exits, of a job with documents.
     pub fn reports(&self) -> bool {
-        self.exit.as_ref().is_some_and(JobExit::ends) && !self.workspace.sources().is_empty()
-    }
-
-    /// Adds the system's products to the changes of the job's exit, their files to the deliverables of its result, and
-    /// the system's statements about the job to the result or the error.
-    pub fn deliver(
-        &mut self,
-        changes: &mut Vec<Change>,
-        products: Vec<Product>,
-        listed: &[String],
-        told: SystemStatements,
-    ) {
-        let Some(mut leave) = self.exit.take() else { return };
-        match &mut leave {
-            JobExit::Completed { result } | JobExit::Review { result, .. } => {
-                list(result, listed);
-                tell(result, told);
-                if let Stage::Review { result: kept } = &mut self.state.stage {
-                    kept.clone_from(result);
-                }
-            }
-            JobExit::Failed(error) => {
-                for (key, said) in [("headline", told.headline), ("decided", told.decided)] {
-                    if let Some(said) = said {
-                        *error = error.clone().with(key, said);
-                    }
-                }
-            }
-            JobExit::Paused { .. } | JobExit::Parked { .. } | JobExit::AwaitsDecision { .. } => {}
-        }
-        changes.retain(|change| !matches!(change, Change::Exited(_)));
-        for product in products {
-            self.record_product(product);
-        }
-        changes.append(&mut self.step.take());
-        changes.push(Change::Exited(leave.clone()));
-        self.exit = Some(leave);
-    }
-}
-
-/// The system's statements about a job that ends.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SystemStatements {
-    /// One sentence, from rows.
-    pub headline: Option<String>,
-    /// One sentence about what was decided to be no requirement, with the most frequent reason.
-    pub decided: Option<String>,
-    /// Figures for `counts` of the result, an object.
-    pub counts: Value,
-}
-
-fn tell(result: &mut Value, told: SystemStatements) {
-    result["headline"] = told.headline.into();
-    if let Some(decided) = told.decided {
-        result["decided"] = decided.into();
-    }
-    let Value::Object(counted) = told.counts else { return };
-    match result.get_mut("counts").and_then(Value::as_object_mut) {
-        Some(counts) => counts.extend(counted),
-        None => result["counts"] = counted.into(),
-    }
-}
-
-/// Adds deliverables to a result, each once.
-fn list(result: &mut Value, more: &[String]) {
-    let Some(deliverables) = result.get_mut("deliverables").and_then(Value::as_array_mut) else { return };
-    for path in more {
-        if !deliverables.iter().any(|known| known == path) {
-            deliverables.push(path.clone().into());
-        }
+        self.exit().is_some_and(JobExit::ends) && !self.workspace().sources().is_empty()
     }
 }

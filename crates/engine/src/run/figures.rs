@@ -61,15 +61,15 @@ impl Run {
     /// The job's figures at this point. With `coverage: off` those of the ledger are zero: no one asks how much of the
     /// documents was answered.
     pub fn figures(&self) -> Figures {
-        let (covered, counts) = match self.settings.coverage {
-            Some(_) => (self.ledger.covered(), self.ledger.counts()),
+        let (covered, counts) = match self.settings().coverage {
+            Some(_) => (self.ledger().covered(), self.ledger().counts()),
             None => (Covered::default(), Counts::default()),
         };
         let undecoded = |source: &&Source| {
             !source.unread_pages.is_empty() || source.warnings.iter().any(|said| said.contains("could not be decoded"))
         };
         Figures {
-            records: self.ledger.records() || self.settings.records_requirements(),
+            records: self.ledger().records() || self.settings().records_requirements(),
             candidates: covered.candidates,
             covered: covered.covered,
             merged: covered.merged,
@@ -79,9 +79,9 @@ impl Run {
             sentences: covered.sentences,
             sentences_quoted: covered.sentences_quoted,
             sentences_not_judged: covered.sentences_not_judged,
-            undecoded: self.workspace.sources().iter().filter(undecoded).count(),
-            quotes_found: self.exit.as_ref().and_then(JobExit::result).map_or(0, quotes_checked),
-            judged: self.settings.judges_requirements().then_some(self.state.judged),
+            undecoded: self.workspace().sources().iter().filter(undecoded).count(),
+            quotes_found: self.exit().and_then(JobExit::result).map_or(0, quotes_checked),
+            judged: self.settings().judges_requirements().then_some(self.state().judged),
         }
     }
 }

@@ -134,23 +134,3 @@ impl WorkspaceMemory {
         }
     }
 }
-
-/// Progress columns of the job row, kept current with every step.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// The phase counter.
-    pub phase_number: i32,
-    /// `strategic` or `tactical`; none before the first phase.
-    pub phase: Option<crate::PhaseKind>,
-    /// Its name.
-    pub phase_name: Option<String>,
-    /// Closed todos of the phase.
-    pub todos_done: i32,
-    /// All todos of the phase.
-    pub todos_total: i32,
-    /// Text of the current todo.
-    pub current_todo: Option<String>,
-    /// Completed tactical phases, and the phases of the plan, as in the todo list's `(2 of 4)`; none before there is a
-    /// plan.
-    pub plan: Option<(i32, i32)>,
-}

@@ -2,13 +2,13 @@
 //! its size is bounded for jobs of any length.
 
 use crate::{
-    CallProgress, Given, JobError, Judged, Opening, PhaseKind, Previous, Work, Worked,
+    CallProgress, Given, JobError, Judged, Opening, PhaseKind, Previous, RequestRecord, Usage, Work, Worked,
     guardrail::{
         effects::{PhaseEffects, Seen},
         repeat::Repeat,
     },
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -96,10 +96,21 @@ impl State {
         format!("{stage}{waits}")
     }
 
+    /// The answer (`seq` of its message) whose calls are at hand.
+    pub(crate) fn answer_at_hand(&self) -> i64 {
+        if let Stage::Tools { message_seq, .. } = self.stage { message_seq } else { self.next_seq }
+    }
+
     /// The earlier job whose findings are still to be carried over.
     pub(crate) fn carries_over(&self) -> Option<Uuid> {
         let previous = self.previous.as_ref().filter(|previous| previous.versions.is_none())?;
         Some(previous.job_id)
+    }
+
+    /// Content of the opening that is not in the rows, while the first phase is being opened.
+    pub(crate) fn beginning(&self) -> &Beginning {
+        const NONE: &Beginning = &Beginning { waiting: None, given: None, notes: Vec::new() };
+        if let Stage::Prepare { beginning } = &self.stage { beginning } else { NONE }
     }
 
     /// The calls of the last answer that were not executed, each with the reason; none if all were.
@@ -108,6 +119,19 @@ impl State {
         let lines: Vec<String> = left_out.iter().map(|line| format!("- {line}")).collect();
         (!lines.is_empty())
             .then(|| format!("Calls of your last answer that were not carried out:\n{}", lines.join("\n")))
+    }
+
+    /// Counts a request of this step.
+    pub(crate) fn note_request(&mut self, record: &RequestRecord, usage: &Usage, step: i64) {
+        if std::mem::take(&mut self.shows_untrusted) {
+            self.untrusted_step.get_or_insert(step);
+        }
+        let took = TimeDelta::try_milliseconds(record.duration_ms).unwrap_or_default();
+        self.elapsed_s = (record.created_at + took - self.started_at).num_seconds().max(0);
+        self.totals.requests += 1;
+        self.totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
+        self.totals.cached_tokens += i64::from(usage.cached_tokens);
+        self.totals.cost_microusd += record.cost_microusd;
     }
 
     /// Binds these tools as well, each once.
@@ -189,6 +213,11 @@ impl Stage {
                 unreachable!("no calls are at hand in {other:?}")
             }
         }
+    }
+
+    /// Whether the next call is dispatched.
+    pub(crate) fn has_dispatched(&self) -> bool {
+        self.calls().is_some_and(|calls| calls.dispatched)
     }
 
     /// The index of the next call.

@@ -1,6 +1,6 @@
 //! The step being decided.
 
-use crate::{Change, Product};
+use crate::Change;
 
 /// The step after the last committed one, and the changes of the outcome that is being applied.
 #[derive(Debug)]
@@ -27,10 +27,6 @@ impl Step {
 
     pub(crate) fn push(&mut self, change: Change) {
         self.changes.push(change);
-    }
-
-    pub(crate) fn push_product(&mut self, product: Product) {
-        self.push(Change::Product(product));
     }
 
     /// The changes, which the caller writes.

@@ -7,12 +7,14 @@ use crate::{
         opening,
         plan::{self, PlannedPhase, read_plan},
     },
+    vocabulary::path,
 };
+use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
 /// The files and documents of a job.
 #[derive(Debug)]
-pub(crate) struct Workspace {
+pub struct Workspace {
     files: FileIndex,
     memory: WorkspaceMemory,
     /// By path.
@@ -27,7 +29,8 @@ impl Workspace {
         Self { files, memory, sources, planned: OnceLock::new() }
     }
 
-    pub(crate) fn files(&self) -> &FileIndex {
+    /// The index of its files.
+    pub fn files(&self) -> &FileIndex {
         &self.files
     }
 
@@ -35,7 +38,8 @@ impl Workspace {
         &self.memory
     }
 
-    pub(crate) fn sources(&self) -> &[Source] {
+    /// The job's documents.
+    pub fn sources(&self) -> &[Source] {
         &self.sources
     }
 
@@ -49,10 +53,13 @@ impl Workspace {
         self.files.keys().map(String::as_str).filter(|path| path.starts_with("output/"))
     }
 
-    /// Whether a path is a document, its text, or a passage of it.
-    pub(crate) fn is_part_of_a_document(&self, path: &str) -> bool {
-        let is_text = |source: &Source| source.text_path.as_deref() == Some(path);
-        path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
+    /// Whether a call names a document, its text, or a passage of it as its path.
+    pub(crate) fn names_document(&self, arguments: &Map<String, Value>) -> bool {
+        let path = arguments.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
+        path.is_some_and(|path| {
+            let is_text = |source: &Source| source.text_path.as_ref() == Some(&path);
+            path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
+        })
     }
 
     /// The files under `input/` without passages, except the job's context.

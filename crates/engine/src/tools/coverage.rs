@@ -1,11 +1,10 @@
 //! The ledger's tools: the remaining passages, and closing passages whose candidate sentences are not requirements.
 
-use super::{Answer, OwnTool, todo_write::read_passages};
+use super::{Decision, Deed, OwnTool, todo_write::read_passages};
 use crate::{
     Account, Ledger, PassageDecision, PassageState, Phases, Run,
     ledger::{SHORTEST_REASON, Scope, document_lines, worst},
     phase::number_list::as_list,
-    transition::Consequence,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,36 +37,40 @@ impl OwnTool for ClosePassages {
         Close passages that you have read and whose candidate sentences are no requirements, each with its \
         reason.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
-        let entries: Vec<Entry> = self.passages.iter().map(Closing::read).collect::<Result<_, String>>()?;
-        let closings = entries.iter().flat_map(|entry| entry.passages.iter().map(move |passage| (*passage, entry)));
-        let (mut closed, mut answered, mut told, mut refused) = (0, BTreeSet::new(), Vec::new(), Vec::new());
-        for (passage, entry) in closings {
-            let is_answered = run.ledger.get(passage).is_some_and(|known| known.state == PassageState::Answered);
-            if is_answered && entry.s.is_empty() {
-                answered.insert(passage);
-                continue;
+    fn decide(self, _: &Run) -> Decision {
+        Ok(Deed::ClosePassages(self.passages.iter().map(Closing::read).collect::<Result<_, String>>()?))
+    }
+}
+
+/// Closes passages, as far as the ledger takes it; returns the answer to the call.
+pub(crate) fn close_passages(ledger: &mut Ledger, entries: &[Entry], step: i64) -> Result<String, String> {
+    let closings = entries.iter().flat_map(|entry| entry.passages.iter().map(move |passage| (*passage, entry)));
+    let (mut closed, mut answered, mut told, mut refused) = (0, BTreeSet::new(), Vec::new(), Vec::new());
+    for (passage, entry) in closings {
+        let is_answered = ledger.get(passage).is_some_and(|known| known.state == PassageState::Answered);
+        if is_answered && entry.s.is_empty() {
+            answered.insert(passage);
+            continue;
+        }
+        match close(ledger, passage, entry, step) {
+            Ok(said) => {
+                closed += 1;
+                told.extend(said);
             }
-            match close(&mut run.ledger, passage, entry, run.step.number()) {
-                Ok(said) => {
-                    closed += 1;
-                    told.extend(said);
-                }
-                Err(why) => refused.push(why),
-            }
+            Err(why) => refused.push(why),
         }
-        if !answered.is_empty() {
-            let (s, were) = if answered.len() == 1 { ("", "was") } else { ("s", "were") };
-            told.push(format!("passage{s} {} {were} answered already", as_list(&answered)));
-        }
-        let progress = run.ledger.progress_in_words();
-        let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
-        let refusals = refused.join("; ");
-        match (closed, refused.len()) {
-            (0, 1..) => Err(format!("nothing was closed: {refusals}.{told}")),
-            (_, 1..) => Ok(format!("{closed} closed, {} refused: {refusals}.{told} {progress}", refused.len())),
-            (_, 0) => Ok(format!("{closed} closed.{told} {progress}")),
-        }
+    }
+    if !answered.is_empty() {
+        let (s, were) = if answered.len() == 1 { ("", "was") } else { ("s", "were") };
+        told.push(format!("passage{s} {} {were} answered already", as_list(&answered)));
+    }
+    let progress = ledger.progress_in_words();
+    let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
+    let refusals = refused.join("; ");
+    match (closed, refused.len()) {
+        (0, 1..) => Err(format!("nothing was closed: {refusals}.{told}")),
+        (_, 1..) => Ok(format!("{closed} closed, {} refused: {refusals}.{told} {progress}", refused.len())),
+        (_, 0) => Ok(format!("{closed} closed.{told} {progress}")),
     }
 }
 
@@ -99,7 +102,7 @@ struct Closing {
 }
 
 /// One reason, and what it applies to.
-struct Entry {
+pub(crate) struct Entry {
     passages: BTreeSet<i32>,
     /// The sentences of the one passage; empty: all open ones.
     s: BTreeSet<i32>,
@@ -151,26 +154,26 @@ impl OwnTool for Coverage {
         quote, worst first.";
     const READS_ONLY: bool = true;
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
-        if run.ledger.is_empty() {
-            return Ok("No document of this job was cut into passages.".into());
+    fn decide(self, run: &Run) -> Decision {
+        if run.ledger().is_empty() {
+            return Ok(Deed::Answer("No document of this job was cut into passages.".into()));
         }
         let scope = match &self.document {
             None => Scope::Job,
-            Some(document) if run.ledger.knows(document) => Scope::Document(document),
+            Some(document) if run.ledger().knows(document) => Scope::Document(document),
             Some(document) => {
                 return Err(format!(
                     "{document} has no passages. Those that have:\n{}",
-                    document_lines(&run.ledger).join("\n")
+                    document_lines(run.ledger()).join("\n")
                 ));
             }
         };
-        let left = worst(&run.ledger, &scope);
+        let left = worst(run.ledger(), &scope);
         let left = if left.is_empty() {
             "Every passage is answered.".to_string()
         } else {
             format!("Left, worst first:\n{left}")
         };
-        Ok(format!("{}\n\n{left}", document_lines(&run.ledger).join("\n")))
+        Ok(Deed::Answer(format!("{}\n\n{left}", document_lines(run.ledger()).join("\n"))))
     }
 }

@@ -2,15 +2,14 @@
 //! undelivered items are named; a job that delivered nothing ends `failed` (lessons 11, 24, 26).
 
 use super::{
-    Answer, OwnTool,
-    records_gate::{self, Nothing},
+    Decision, Deed, OwnTool,
+    records_gate::{self, Held},
     undelivered::{Entry, Undelivered},
 };
 use crate::{
-    Autonomy, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo, TodoStatus,
+    Autonomy, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run,
     ledger::{MAX_NAMED, reasons_of, worst_of},
-    phase::transition::drop_todo_file,
-    transition::Consequence,
+    run::Deliverables,
     vocabulary::path,
 };
 use schemars::JsonSchema;
@@ -50,9 +49,9 @@ impl OwnTool for JobComplete {
     const PHASES: Phases = Phases::Strategic;
     const DESCRIPTION: &str = "End the job: name the deliverables, and honestly what could not be delivered.";
 
-    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         let mut claim = Claim::of(self)?;
-        if !run.feedback.is_empty() {
+        if run.feedback_waiting() {
             return Err(
                 "the job is not complete: the user has written in the meantime. Their words follow; take them in \
                         first."
@@ -65,76 +64,51 @@ impl OwnTool for JobComplete {
         claim.check_staged(run)?;
         claim.check_work(run)?;
         claim.check_coverage(run)?;
-        if let Some(leave) = claim.owing(run) {
-            return end(
-                run,
-                consequence,
-                leave,
-                "The job ends as failed: it owes files that were not delivered. Its files are kept.",
-            );
+        if let Some(exit) = claim.owing(run) {
+            return end(exit, "The job ends as failed: it owes files that were not delivered. Its files are kept.");
         }
         // The system writes its report for any job with documents; it is not the model's result.
         let delivers = claim.deliverables.iter().any(|path| path != REPORT);
-        if !delivers && run.ledger.standing().count() == 0 {
+        if !delivers && run.ledger().standing().count() == 0 {
             let exit = claim.nothing_delivered()?;
-            return end(run, consequence, exit, "The job ends as failed: nothing was delivered. Its files are kept.");
+            return end(exit, "The job ends as failed: nothing was delivered. Its files are kept.");
         }
-        let nothing = records_gate::nothing_recorded(run)?;
-        if let Nothing::Failed(error) = nothing {
-            let exit = JobExit::Failed(claim.with_coverage(error, run));
-            return end(
-                run,
-                consequence,
-                exit,
-                "The job ends as failed: no requirement was recorded. Its files are kept.",
-            );
-        }
-        let review = records_gate::review_reason(run, &nothing);
-        if let Some(leave) = claim.not_covered(run, review.is_some()) {
+        let is_decided = match records_gate::nothing_recorded(run) {
+            Ok(is_decided) => is_decided,
+            Err(held) => {
+                let said = "The job ends as failed: no requirement was recorded. Its files are kept.";
+                return claim.held(run, held, said);
+            }
+        };
+        let review = records_gate::review_reason(run, is_decided);
+        if let Some(exit) = claim.not_covered(run, review.is_some()) {
             let said =
                 "The job ends as failed: too little of its documents was worked through. Files and rows are kept.";
-            return end(run, consequence, leave, said);
+            return end(exit, said);
         }
-        if let Some(error) = records_gate::not_supported(run)? {
-            let exit = JobExit::Failed(claim.with_coverage(error, run));
+        if let Err(held) = records_gate::not_supported(run) {
             let said =
                 "The job ends as failed: its requirements say what their quotes do not. Files and rows are kept.";
-            return end(run, consequence, exit, said);
+            return claim.held(run, held, said);
         }
         let result = claim.to_json(run);
-        let exit = match (review, run.settings.autonomy) {
+        let exit = match (review, run.settings().autonomy) {
             (Some(reason), _) => JobExit::Review { result, reason },
             (None, Autonomy::Full) => JobExit::Completed { result },
             (None, Autonomy::Review) => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
         };
-        end(run, consequence, exit, "The job is complete.")
+        end(exit, "The job is complete.")
     }
 }
 
 /// The job leaves the worker; `said` answers the call.
-fn end(run: &mut Run, consequence: &mut Consequence, exit: JobExit, said: &str) -> Answer {
-    close_todos(run);
-    *consequence = Consequence::Exit(exit);
-    Ok(said.into())
+fn end(exit: JobExit, said: &str) -> Decision {
+    Ok(Deed::Exit(exit, said.into()))
 }
 
 /// How a sentence is answered in a job that records no requirements.
 const QUOTED: &str = "A sentence is answered by a deliverable that quotes it, in quotation marks or in a block quote, in JSON under \
                       a key with `quote` in its name; that it was cited is not enough. ";
-
-/// The current todo is closed if it is the last or requests this call; skipped todos stay open.
-fn close_todos(run: &mut Run) {
-    let last = run.todos.all().last().map(|todo| todo.position);
-    let led_here = |todo: &&Todo| Some(todo.position) == last || todo.content.contains(super::JOB_COMPLETE);
-    if let Some(position) = run.todos.current().filter(led_here).map(|todo| todo.position) {
-        run.todos.set(&mut run.step, position, TodoStatus::Completed, None);
-    }
-    run.todos.abandon_open(&mut run.step);
-    if run.state.staged.take().is_some() {
-        run.todos.stage(&mut run.step, Vec::new());
-        drop_todo_file(run);
-    }
-}
 
 /// The model's claim.
 struct Claim {
@@ -161,8 +135,8 @@ impl Claim {
     /// Required deliverables are added, whether the model names them or not; except optional ones that are missing, and
     /// those that the model declares undelivered.
     fn add_required_deliverables(&mut self, run: &Run) {
-        for owed in &run.settings.owed.files {
-            let is_expected = match run.deliverables().is_delivered(owed) {
+        for owed in &run.settings().owed.files {
+            let is_expected = match Deliverables::of(run).is_delivered(owed) {
                 true => !self.undelivered.gives_up(&owed.path),
                 false => owed.required && !self.declares_undelivered(&owed.path),
             };
@@ -178,7 +152,7 @@ impl Claim {
 
     /// A file is either delivered or not: one that exists and passes must not be declared missing as well.
     fn check_contradictions(&self, run: &Run) -> Result<(), String> {
-        let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.deliverables().will_render(path));
+        let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| Deliverables::of(run).will_render(path));
         let delivered: BTreeSet<&str> = self.deliverables.iter().map(String::as_str).chain(rendered).collect();
         let both: Vec<&str> = delivered.into_iter().filter(|path| self.declares_undelivered(path)).collect();
         if both.is_empty() {
@@ -195,7 +169,7 @@ impl Claim {
 
     /// The exit of a job that requires a file and declares it undelivered.
     fn owing(&self, run: &Run) -> Option<JobExit> {
-        let owed = run.settings.owed.files.iter().filter(|owed| owed.required);
+        let owed = run.settings().owed.files.iter().filter(|owed| owed.required);
         let missing: Vec<&str> = owed
             .map(|owed| owed.path.as_str())
             .filter(|path| !self.deliverables.iter().any(|one| one == path))
@@ -210,11 +184,11 @@ impl Claim {
 
     fn check_files(&self, run: &Run) -> Result<(), String> {
         let mut problems = Vec::new();
-        let has_schema = |path: &str| run.settings.owed.files.iter().any(|owed| owed.has_schema && owed.path == path);
+        let has_schema = |path: &str| run.settings().owed.files.iter().any(|owed| owed.has_schema && owed.path == path);
         for path in &self.deliverables {
-            match run.workspace.files().get(path) {
-                _ if run.deliverables().will_render(path) => {}
-                None if REQUIREMENT_LISTS.contains(&path.as_str()) && run.settings.records_requirements() => {
+            match run.workspace().files().get(path) {
+                _ if Deliverables::of(run).will_render(path) => {}
+                None if REQUIREMENT_LISTS.contains(&path.as_str()) && run.settings().records_requirements() => {
                     problems.push(format!("no requirement is recorded, so the system writes no {path}"));
                 }
                 None => problems.push(format!("{path} does not exist")),
@@ -237,7 +211,7 @@ impl Claim {
     }
 
     fn check_staged(&self, run: &Run) -> Result<(), String> {
-        match &run.state.staged {
+        match &run.state().staged {
             Some(staged) if self.undelivered.is_empty() => Err(format!(
                 "the job is not complete: todos for the phase '{}' are written and not done. Complete the todos of \
                  this phase to begin it, or name that work in 'undelivered'.",
@@ -250,7 +224,7 @@ impl Claim {
     /// A job is not complete before any work, nor with planned phases that were never worked, unless it says so. Work
     /// is counted in completed phases, not by ticks; the planned number is the maximum that the plan ever had.
     fn check_work(&self, run: &Run) -> Result<(), String> {
-        let phase = &run.state.phase;
+        let phase = &run.state().phase;
         if phase.tactical == 0 && self.undelivered.is_empty() {
             return Err(
                 "the job is not complete: no tactical phase has run, so nothing of it was worked on. Write the todos \
@@ -258,7 +232,7 @@ impl Claim {
                     .into(),
             );
         }
-        let planned = run.workspace.plan();
+        let planned = run.workspace().plan();
         let name = |ordinal: i32| planned.get(usize::try_from(ordinal - 1).ok()?).map(|phase| phase.name.as_str());
         let never_worked = phase.completed + 1..=phase.planned;
         let unnamed: Vec<String> = never_worked
@@ -280,10 +254,10 @@ impl Claim {
 
     /// Every passage must be answered, or named as undelivered with a reason.
     fn check_coverage(&mut self, run: &Run) -> Result<(), String> {
-        if run.settings.coverage.is_none() {
+        if run.settings().coverage.is_none() {
             return Ok(());
         }
-        let unprepared: Vec<&str> = run.workspace.unprepared(&run.ledger).collect();
+        let unprepared: Vec<&str> = run.workspace().unprepared(run.ledger()).collect();
         if !unprepared.is_empty() {
             return Err(format!(
                 "the job is not complete: {} has no passages yet, so that nothing is known of what it says. Have it extracted \
@@ -291,19 +265,19 @@ impl Claim {
                 listed(&unprepared.into_iter().map(str::to_owned).collect::<Vec<_>>())
             ));
         }
-        let open = run.ledger.all().filter(|passage| passage.state != PassageState::Answered);
+        let open = run.ledger().all().filter(|passage| passage.state != PassageState::Answered);
         let open: BTreeSet<i32> = open.map(|passage| passage.number).collect();
         let named = self.undelivered.passages();
-        let missing = open.difference(&named).filter_map(|number| run.ledger.get(*number));
+        let missing = open.difference(&named).filter_map(|number| run.ledger().get(*number));
         let (missing, unreadable): (Vec<&Passage>, Vec<&Passage>) = missing.partition(|passage| passage.has_text());
         if !missing.is_empty() {
-            let quoted = if run.ledger.records() { "" } else { QUOTED };
+            let quoted = if run.ledger().records() { "" } else { QUOTED };
             return Err(format!(
                 "the job is not complete: {} of {} passages are neither answered nor named in 'undelivered':\n{}\n{quoted}Work \
                  through them in another phase (todo_write), close read ones that oblige nobody (close_passages), or name them as \
                  {{\"passages\": [numbers], \"document\": …, \"reason\": …}}.",
                 missing.len(),
-                run.ledger.counts().total,
+                run.ledger().counts().total,
                 worst_of(missing)
             ));
         }
@@ -313,12 +287,12 @@ impl Claim {
 
     /// The exit of a job that has worked through too little of its documents, or closed too many passages.
     fn not_covered(&self, run: &Run, is_for_review: bool) -> Option<JobExit> {
-        let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
-        let counts = run.ledger.counts();
+        let bounds = run.settings().coverage.filter(|_| !run.ledger().is_empty())?;
+        let counts = run.ledger().counts();
         let sentence = if counts.share_of_text() < bounds.minimum {
             let unreadable = match counts.without_text {
                 0 => String::new(),
-                count => format!("; {count} more have no text that could be read ({})", reasons_of(&run.ledger)),
+                count => format!("; {count} more have no text that could be read ({})", reasons_of(run.ledger())),
             };
             format!(
                 "{} of {} passages of the documents are answered, a share of {} where at least {} is asked for \
@@ -330,7 +304,7 @@ impl Claim {
             )
         } else if records_gate::is_closed_too_much(run) && !is_for_review {
             let (passages, share) = counts.hardly_covered();
-            let what = if run.ledger.records() { "covered by requirements" } else { "cited" };
+            let what = if run.ledger().records() { "covered by requirements" } else { "cited" };
             format!(
                 "{passages} passages were closed with fewer than a quarter of their candidate sentences {what}, a share of {share:.2} \
                  of those that have some where at most {} is allowed (coverage_settings.max_closed)",
@@ -346,8 +320,16 @@ impl Claim {
     fn with_coverage(&self, error: JobError, run: &Run) -> JobError {
         error
             .with("summary", self.summary.clone())
-            .with("coverage", run.ledger.counts().share())
+            .with("coverage", run.ledger().counts().share())
             .with("undelivered", self.undelivered.to_json())
+    }
+
+    /// The claim is held up by the rules on requirements: refused once, then the job fails.
+    fn held(&self, run: &Run, held: Held, said: &str) -> Decision {
+        match held {
+            Held::Refused(told, why) => Ok(Deed::RefuseOnce(told, why)),
+            Held::Failed(error) => end(JobExit::Failed(self.with_coverage(error, run)), said),
+        }
     }
 
     fn nothing_delivered(&self) -> Result<JobExit, String> {
@@ -366,7 +348,7 @@ impl Claim {
 
     /// The model's claim, with the figures of the ledger.
     fn to_json(&self, run: &Run) -> Value {
-        let counts = run.ledger.counts();
+        let counts = run.ledger().counts();
         let mut result = json!({
             "summary": self.summary,
             "deliverables": self.deliverables,
@@ -376,10 +358,10 @@ impl Claim {
             "coverage": null,
             "passages": counts,
         });
-        if run.settings.coverage.is_some() && !run.ledger.is_empty() {
+        if run.settings().coverage.is_some() && !run.ledger().is_empty() {
             result["coverage"] = json!(counts.share());
         }
-        if let Some(versions) = run.state.previous.as_ref().and_then(|previous| previous.versions) {
+        if let Some(versions) = run.state().previous.as_ref().and_then(|previous| previous.versions) {
             result["versions"] = json!(versions);
         }
         result
@@ -406,7 +388,7 @@ fn listed(names: &[String]) -> String {
 }
 
 fn existing(run: &Run) -> String {
-    let files: Vec<&str> = run.workspace.results().take(10).collect();
+    let files: Vec<&str> = run.workspace().results().take(10).collect();
     if files.is_empty() {
         " There is nothing in output/.".into()
     } else {

@@ -1,7 +1,7 @@
 //! Long-term memory: notes and accomplishments in `workspace.md`, and the summary generated from the job's rows.
 
-use super::{Answer, OwnTool};
-use crate::{FileWrite, Phases, Product, Run, phase::workspace_summary, transition::Consequence};
+use super::{Decision, Deed, OwnTool};
+use crate::{FileWrite, Phases, Run, phase::workspace_summary};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,10 +35,9 @@ impl OwnTool for GenerateWorkspaceSummary {
         Write workspace_summary.md from the job's records anew; it stands in the opening of a strategic \
         phase already.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         let text = workspace_summary::render(run);
-        run.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
-        Ok(text)
+        Ok(Deed::Write(FileWrite::text("workspace_summary.md", text.clone()), text))
     }
 }
 
@@ -59,7 +58,7 @@ impl OwnTool for AddNote {
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Add one line to the notes in workspace.md, for what must be remembered.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         add(run, &self.text, Section::Notes)
     }
 }
@@ -81,15 +80,15 @@ impl OwnTool for AddAccomplishment {
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Add one line to the accomplishments in workspace.md.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         add(run, &self.text, Section::Accomplishments)
     }
 }
 
-fn add(run: &mut Run, text: &str, section: Section) -> Answer {
-    let updated = with_line(&run.workspace.memory().workspace, section.heading(), &text.replace('\n', " "));
-    run.record_product(Product::WriteFile(FileWrite::text("workspace.md", updated)));
-    Ok(format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## ")))
+fn add(run: &Run, text: &str, section: Section) -> Decision {
+    let updated = with_line(&run.workspace().memory().workspace, section.heading(), &text.replace('\n', " "));
+    let said = format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## "));
+    Ok(Deed::Write(FileWrite::text("workspace.md", updated), said))
 }
 
 /// The text with a bullet at the end of the section, which is created if missing.

@@ -1,9 +1,9 @@
-//! The tools that affect the job itself: todos, plan, memory, completion. Pure functions over the run; one file per
-//! family, with the arguments and their handling.
+//! The tools that affect the job itself: todos, plan, memory, completion. A tool reads the run and decides on a
+//! [`Deed`]; the transition carries it out. One file per family, with the arguments and their handling.
 
 mod arguments;
 pub(crate) mod broken;
-mod coverage;
+pub(crate) mod coverage;
 mod declaration;
 pub(crate) mod fit;
 mod job_complete;
@@ -22,13 +22,43 @@ pub use declaration::Declaration;
 pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 
-use crate::{Check, Run, transition::Consequence};
+use crate::{Check, FileWrite, Guards, JobExit, NextPhase, Run, TodoPlan, run::next::bound_tool};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A tool's answer to the model: a result, or the reason for a refusal.
-pub(crate) type Answer = Result<String, String>;
+/// What a call leads to, with the text that answers it; or the reason for a refusal.
+pub(crate) type Decision = Result<Deed, String>;
+
+/// What a call of the engine's own tools leads to.
+pub(crate) enum Deed {
+    /// Nothing changes.
+    Answer(String),
+    /// A file is written.
+    Write(FileWrite, String),
+    /// The todos of the next phase are written.
+    Plan(TodoPlan, String),
+    /// These deferred tools are bound from the next request on.
+    Load(Vec<String>, String),
+    /// Passages are closed, as far as the ledger takes it.
+    ClosePassages(Vec<coverage::Entry>),
+    /// The current todo is closed, if it is the wanted one and the phase has what it takes.
+    CompleteTodo {
+        /// Its number, if the call names it.
+        wanted: Option<i64>,
+        /// What was done.
+        notes: Option<String>,
+    },
+    /// The call is refused for a reason that is held against the job only once.
+    RefuseOnce(Told, String),
+    /// The phase ends, and this one begins.
+    EndPhase(NextPhase, String),
+    /// The job leaves.
+    Exit(JobExit, String),
+}
+
+/// The guardrails' record of such a refusal.
+pub(crate) type Told = fn(&mut Guards) -> &mut Option<i64>;
 
 /// One of the engine's own tools. The type declares its arguments; their doc comments are the schema and the
 /// documentation: see [`Declaration`].
@@ -45,15 +75,15 @@ pub(crate) trait OwnTool: JsonSchema + DeserializeOwned {
     /// Normalizes arguments to the schema, if models write them differently with the same meaning.
     fn normalize_arguments(_: &mut Map<String, Value>) {}
 
-    /// Executes a call.
-    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer;
+    /// Decides what a call leads to.
+    fn decide(self, run: &Run) -> Decision;
 }
 
 /// An entry of the list of tools.
 struct Listed {
     name: &'static str,
     spec: fn() -> ToolSpec,
-    run: fn(&mut Run, Map<String, Value>, &mut Consequence) -> Answer,
+    decide: fn(&Run, Map<String, Value>) -> Decision,
 }
 
 /// The engine's own tools, in the fixed order of the request.
@@ -77,7 +107,7 @@ static TOOLS: &[Listed] = &[
 ];
 
 const fn listed<T: OwnTool>() -> Listed {
-    Listed { name: T::NAME, spec: spec_of::<T>, run: run_as::<T> }
+    Listed { name: T::NAME, spec: spec_of::<T>, decide: decide_as::<T> }
 }
 
 fn spec_of<T: OwnTool>() -> ToolSpec {
@@ -100,15 +130,15 @@ fn unwrapped(text: &str) -> String {
     text.split("\n\n").map(unwrapped).collect::<Vec<_>>().join("\n\n")
 }
 
-fn run_as<T: OwnTool>(run: &mut Run, mut arguments: Map<String, Value>, consequence: &mut Consequence) -> Answer {
+fn decide_as<T: OwnTool>(run: &Run, mut arguments: Map<String, Value>) -> Decision {
     T::normalize_arguments(&mut arguments);
     let tool: T = arguments::read(arguments).map_err(|why| with_example(run, T::NAME, why))?;
-    tool.run(run, consequence)
+    tool.decide(run)
 }
 
 /// The error about arguments, with the example at the end of the tool's documentation.
 fn with_example(run: &Run, name: &str, why: String) -> String {
-    let documentation = run.bound_tool(name).map_or("", |tool| &tool.documentation);
+    let documentation = bound_tool(run, name).map_or("", |tool| &tool.documentation);
     documentation.find("\n\nExample").map_or(why.clone(), |at| format!("{why} {}", documentation[at..].trim_start()))
 }
 
@@ -144,12 +174,12 @@ pub(crate) fn belongs_to_its_phase(name: &str) -> bool {
 pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
     match name {
         JOB_COMPLETE => {
-            let requirements = run.settings.records_requirements();
-            let sentences = run.settings.coverage.is_some() && !run.ledger.records();
-            (requirements || sentences || run.settings.owed.is_inspected).then_some(Check::Deliverables {
+            let requirements = run.settings().records_requirements();
+            let sentences = run.settings().coverage.is_some() && !run.ledger().records();
+            (requirements || sentences || run.settings().owed.is_inspected).then_some(Check::Deliverables {
                 requirements,
                 sentences,
-                compares: run.state.compares_anew,
+                compares: run.state().compares_anew,
             })
         }
         name if closes_todo(name) => todo_complete::check(run),
@@ -166,10 +196,10 @@ pub(crate) fn first_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Executes one of the engine's own tools.
-pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
+/// Decides what a call of one of the engine's own tools leads to.
+pub(crate) fn decide(run: &Run, name: &str, arguments: &Map<String, Value>) -> Decision {
     match TOOLS.iter().find(|tool| tool.name == name) {
-        Some(tool) => (tool.run)(run, arguments.clone(), consequence),
+        Some(tool) => (tool.decide)(run, arguments.clone()),
         None => Err(format!("{name} cannot be carried out by this worker; it was configured, but is not built in.")),
     }
 }

@@ -1,10 +1,9 @@
 //! `main_plan.md`: written as a whole, read as phases.
 
-use super::{Answer, OwnTool};
+use super::{Decision, Deed, OwnTool};
 use crate::{
-    FileWrite, Phases, Product, Run,
+    FileWrite, Phases, Run,
     phase::plan::{self, PlannedState, reading},
-    transition::Consequence,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,18 +29,17 @@ impl OwnTool for WritePlan {
     const PHASES: Phases = Phases::Strategic;
     const DESCRIPTION: &str = "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, _: &Run) -> Decision {
         let content = match (self.content, self.tasks) {
             (Some(content), _) => content,
             (None, Some(tasks)) if !tasks.is_empty() => of_tasks(&tasks),
             (None, _) => return Err("argument 'content' is missing: the whole plan, or 'tasks', its phases.".into()),
         };
-        let read = reading(&content);
-        run.record_product(Product::WriteFile(FileWrite::text(plan::PATH, content + "\n")));
-        Ok(match read {
+        let said = match reading(&content) {
             Some(phases) => format!("{} written with {phases}.", plan::PATH),
             None => format!("{} written. {}", plan::PATH, plan::NO_PHASES),
-        })
+        };
+        Ok(Deed::Write(FileWrite::text(plan::PATH, content + "\n"), said))
     }
 }
 
@@ -64,12 +62,12 @@ impl OwnTool for ReadPlan {
     const DESCRIPTION: &str = "The phases of main_plan.md with their state, and its text.";
     const READS_ONLY: bool = true;
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
-        if run.workspace.memory().main_plan.is_empty() {
-            return Ok("main_plan.md does not exist yet.".into());
+    fn decide(self, run: &Run) -> Decision {
+        if run.workspace().memory().main_plan.is_empty() {
+            return Ok(Deed::Answer("main_plan.md does not exist yet.".into()));
         }
         let mut out = String::new();
-        for (at, phase) in run.workspace.plan().iter().enumerate() {
+        for (at, phase) in run.workspace().plan().iter().enumerate() {
             let (mark, arrow) = match phase.state {
                 PlannedState::Done => ("x", ""),
                 PlannedState::Current => (" ", " ← CURRENT"),
@@ -78,6 +76,6 @@ impl OwnTool for ReadPlan {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "[{mark}] Phase {}: {}{arrow}", at + 1, phase.name);
         }
-        Ok(format!("{out}\n{}", run.workspace.memory().main_plan))
+        Ok(Deed::Answer(format!("{out}\n{}", run.workspace().memory().main_plan)))
     }
 }

@@ -4,7 +4,7 @@
 //! If the model gives a reason for each candidate by its number, the job goes into review, and a person decides.
 //! Otherwise the model reads once which candidates are not decided, and the job fails at the next attempt to complete.
 
-use super::todo_complete::answer_at_hand;
+use super::Told;
 use crate::{
     JobError, Passage, PassageState, Run, StandingRequirement,
     comparison::{Compared, NEEDS_LOOK, Reason, TRANSLATED},
@@ -16,77 +16,81 @@ const MOST_NAMED: usize = 10;
 /// Maximum characters quoted of a text or a quote.
 const MOST_WORDS: usize = 120;
 
-/// The verdict at the end of a job that has recorded nothing.
-pub(super) enum Nothing {
-    /// It has recorded something, or there was nothing to record.
-    Else,
-    /// Each candidate was decided by number, each unjudged passage by a reason.
-    Decided,
-    /// It has failed: an earlier refusal named what is not decided.
+/// Why a job is not completed.
+pub(super) enum Held {
+    /// What is to be done about it, said once.
+    Refused(Told, String),
+    /// It has failed: an earlier refusal said it.
     Failed(JobError),
 }
 
-/// Whether a job ends with nothing recorded although there are candidates, or passages that the scan cannot judge.
+/// Whether a job ends with nothing recorded although there are candidates, or passages that the scan cannot judge,
+/// because each candidate was decided by number, each unjudged passage by a reason.
 ///
 /// # Errors
-/// What is not decided by number, once.
-pub(super) fn nothing_recorded(run: &mut Run) -> Result<Nothing, String> {
-    let Covered { candidates, open, .. } = run.ledger.covered();
-    let not_judged = || run.ledger.all().filter(|passage| !passage.judged);
-    if !run.ledger.records() || run.ledger.standing().count() > 0 || (candidates == 0 && not_judged().next().is_none())
+/// What is not decided by number.
+pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
+    let Covered { candidates, open, .. } = run.ledger().covered();
+    let not_judged = || run.ledger().all().filter(|passage| !passage.judged);
+    if !run.ledger().records()
+        || run.ledger().standing().count() > 0
+        || (candidates == 0 && not_judged().next().is_none())
     {
-        return Ok(Nothing::Else);
+        return Ok(false);
     }
     let is_decided = |passage: &&Passage| match passage.judged {
         true => passage.open_candidates().next().is_none(),
         false => passage.state == PassageState::Answered && passage.open_candidates().next().is_none(),
     };
-    let left: Vec<&Passage> = run.ledger.all().filter(|passage| !is_decided(passage)).collect();
+    let left: Vec<&Passage> = run.ledger().all().filter(|passage| !is_decided(passage)).collect();
     if left.is_empty() {
-        return Ok(Nothing::Decided);
+        return Ok(true);
     }
     let sentence = format!(
         "no requirement is recorded, and {open} of {candidates} candidate sentences are not decided by their numbers"
     );
-    let answer = answer_at_hand(run);
-    let (named, told) = (worst_of(left), *run.state.guards.told_nothing_recorded.get_or_insert(answer));
-    match told < answer {
-        true => Ok(Nothing::Failed(JobError::new("nothing_recorded", sentence))),
-        false => Err(format!(
-            "the job is not complete: {sentence}:\n{named}\nRecord what obliges somebody in another phase (todo_write), or say of \
-             each by its number why it is no requirement (close_passages with s). Called again as it is, the job ends as failed."
-        )),
-    }
+    Err(match was_told(run, run.state().guards.told_nothing_recorded) {
+        true => Held::Failed(JobError::new("nothing_recorded", sentence)),
+        false => Held::Refused(
+            |guards| &mut guards.told_nothing_recorded,
+            format!(
+                "the job is not complete: {sentence}:\n{}\nRecord what obliges somebody in another phase (todo_write), or say of \
+                 each by its number why it is no requirement (close_passages with s). Called again as it is, the job ends as failed.",
+                worst_of(left)
+            ),
+        ),
+    })
+}
+
+/// Whether an earlier answer was refused for it.
+fn was_told(run: &Run, told: Option<i64>) -> bool {
+    told.is_some_and(|told| told < run.state().answer_at_hand())
 }
 
 /// Why a job goes into review regardless of its `autonomy`: it closed its candidates one by one, and too many for a job
 /// that recorded requirements.
-pub(super) fn review_reason(run: &Run, nothing: &Nothing) -> Option<String> {
-    let covered = run.ledger.covered();
+pub(super) fn review_reason(run: &Run, is_decided: bool) -> Option<String> {
+    let covered = run.ledger().covered();
     let (closed, candidates) = (covered.closed_by_number, covered.candidates);
-    match nothing {
-        Nothing::Decided => {
-            Some(format!("no requirement was recorded: {closed} candidate sentences were closed one by one"))
-        }
-        Nothing::Else if is_closed_too_much(run) && covered.open == 0 && run.ledger.records() => {
-            Some(format!("{closed} of {candidates} candidate sentences were closed one by one"))
-        }
-        Nothing::Else | Nothing::Failed(_) => None,
+    if is_decided {
+        return Some(format!("no requirement was recorded: {closed} candidate sentences were closed one by one"));
     }
+    (is_closed_too_much(run) && covered.open == 0 && run.ledger().records())
+        .then(|| format!("{closed} of {candidates} candidate sentences were closed one by one"))
 }
 
-/// The error of a job in which too many requirements need a look.
+/// Checks that not too many requirements need a look.
 ///
 /// # Errors
-/// The worst of them, once.
-pub(super) fn not_supported(run: &mut Run) -> Result<Option<JobError>, String> {
-    let Some(bounds) = run.settings.coverage.filter(|_| run.ledger.records()) else { return Ok(None) };
-    let standing = run.ledger.standing().count();
+/// The worst of them.
+pub(super) fn not_supported(run: &Run) -> Result<(), Held> {
+    let Some(bounds) = run.settings().coverage.filter(|_| run.ledger().records()) else { return Ok(()) };
+    let standing = run.ledger().standing().count();
     let mut suspect: Vec<Suspect<'_>> =
-        run.ledger.standing().filter(|standing| standing.is_tagged(NEEDS_LOOK)).map(Suspect::of).collect();
+        run.ledger().standing().filter(|standing| standing.is_tagged(NEEDS_LOOK)).map(Suspect::of).collect();
     let share = suspect.len() as f64 / standing.max(1) as f64;
     if share <= bounds.unsupported {
-        return Ok(None);
+        return Ok(());
     }
     let sentence = format!(
         "{} of {standing} requirements need a look: their texts say what their quotes do not, a share of {share:.2} where at most {} \
@@ -96,15 +100,17 @@ pub(super) fn not_supported(run: &mut Run) -> Result<Option<JobError>, String> {
     );
     suspect.sort_by(|one, other| one.share.total_cmp(&other.share));
     let named: Vec<String> = suspect.iter().take(MOST_NAMED).map(Suspect::line).collect();
-    let answer = answer_at_hand(run);
-    match *run.state.guards.told_not_supported.get_or_insert(answer) < answer {
-        true => Ok(Some(JobError::new("not_supported", sentence))),
-        false => Err(format!(
-            "the job is not complete: {sentence}. The worst:\n{}\nPut each right in another phase (todo_write): say what its quotes \
-             say (update_requirement), or take it back (withdraw_requirement). Called again as it is, the job ends as failed.",
-            named.join("\n")
-        )),
-    }
+    Err(match was_told(run, run.state().guards.told_not_supported) {
+        true => Held::Failed(JobError::new("not_supported", sentence)),
+        false => Held::Refused(
+            |guards| &mut guards.told_not_supported,
+            format!(
+                "the job is not complete: {sentence}. The worst:\n{}\nPut each right in another phase (todo_write): say what its \
+                 quotes say (update_requirement), or take it back (withdraw_requirement). Called again as it is, the job ends as failed.",
+                named.join("\n")
+            ),
+        ),
+    })
 }
 
 /// A requirement that needs a look.
@@ -153,6 +159,6 @@ fn begun(text: &str) -> String {
 
 /// Whether too many passages were answered with hardly any of their candidates covered.
 pub(super) fn is_closed_too_much(run: &Run) -> bool {
-    let most = run.settings.coverage.map_or(1.0, |bounds| bounds.max_closed);
-    run.ledger.counts().hardly_covered().1 > most
+    let most = run.settings().coverage.map_or(1.0, |bounds| bounds.max_closed);
+    run.ledger().counts().hardly_covered().1 > most
 }

@@ -1,8 +1,8 @@
 //! Abandons a phase: `todo_rewind` records the reason and replans, `archive_and_reset` is the escape hatch of strategic
 //! phases. Finished work is kept.
 
-use super::{Answer, OwnTool};
-use crate::{Opening, Phases, Run, phase::NextPhase, transition::Consequence};
+use super::{Decision, Deed, OwnTool};
+use crate::{NextPhase, Opening, Phases, Run};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,11 +25,10 @@ impl OwnTool for TodoRewind {
     const PHASES: Phases = Phases::Both;
     const DESCRIPTION: &str = "Give this phase up because its plan does not work; a strategic phase reconsiders it.";
 
-    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
-        run.state.guards.too_many_rewinds(&run.todos)?;
-        let next = NextPhase::strategic(Opening::Rewound);
-        *consequence = Consequence::NextPhase(NextPhase { issue: Some(self.issue), ..next });
-        Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
+    fn decide(self, run: &Run) -> Decision {
+        run.state().guards.too_many_rewinds(run.todos())?;
+        let next = NextPhase { issue: Some(self.issue), ..NextPhase::strategic(Opening::Rewound) };
+        Ok(Deed::EndPhase(next, "The list is archived with this issue; a strategic phase reconsiders it now.".into()))
     }
 }
 
@@ -46,11 +45,10 @@ impl OwnTool for ArchiveAndReset {
     const PHASES: Phases = Phases::Strategic;
     const DESCRIPTION: &str = "Archive this strategic todo list and start the phase anew; the last resort.";
 
-    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
-        run.state.guards.too_many_rewinds(&run.todos)?;
+    fn decide(self, run: &Run) -> Decision {
+        run.state().guards.too_many_rewinds(run.todos())?;
         let issue = "the model archived the list and started the phase anew".to_string();
-        *consequence =
-            Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state.phase.opening) });
-        Ok("The list is archived; this phase starts anew now.".into())
+        let next = NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state().phase.opening) };
+        Ok(Deed::EndPhase(next, "The list is archived; this phase starts anew now.".into()))
     }
 }

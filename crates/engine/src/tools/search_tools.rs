@@ -2,8 +2,8 @@
 //! searched for them. They are appended after the tools of every request, so that the prefix changes once for each
 //! search that finds a new tool. A call of a tool that was not searched for is executed as well.
 
-use super::{Answer, OwnTool};
-use crate::{Phases, Run, ToolSpec, transition::Consequence};
+use super::{Decision, Deed, OwnTool};
+use crate::{Phases, Run, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -36,10 +36,10 @@ impl OwnTool for SearchTools {
     const DESCRIPTION: &str = "\
         Find further tools by what they do; the best matches can be called from your next answer on.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         let query = self.query;
-        let kind = run.state.phase.kind;
-        let offered: Vec<&ToolSpec> = run.settings.deferred(kind).collect();
+        let kind = run.state().phase.kind;
+        let offered: Vec<&ToolSpec> = run.settings().deferred(kind).collect();
         let found = best(&query, &offered);
         if found.is_empty() {
             let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
@@ -49,9 +49,7 @@ impl OwnTool for SearchTools {
         for tool in &found {
             text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
         }
-        let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
-        run.state.stage.calls_mut().loading.append(&mut names);
-        Ok(text)
+        Ok(Deed::Load(found.iter().map(|tool| tool.name.to_string()).collect(), text))
     }
 }
 

@@ -1,16 +1,11 @@
 //! Writing the todos of the next phase. They are rows at once, with the phase they belong to (lesson 107), and
 //! `todos.yaml` is their view.
 
-use super::{Answer, OwnTool, arguments::number};
+use super::{Decision, Deed, OwnTool, arguments::number};
 use crate::{
-    FileWrite, Phases, PlannedTodo, Product, Run, Todo, TodoPlan,
+    Phases, PlannedTodo, Run, TodoPlan,
     ledger::Ledger,
-    phase::{
-        archive,
-        number_list::{as_list, read_list},
-    },
-    run::state::StagedPhase,
-    transition::Consequence,
+    phase::number_list::{as_list, read_list},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,13 +51,13 @@ impl OwnTool for TodoWrite {
         }
     }
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         let mut plan = TodoPlan {
             phase: self.phase,
             description: self.description.unwrap_or_default(),
             todos: (1..)
                 .zip(self.todos)
-                .map(|(place, todo)| todo.planned(place, &run.ledger))
+                .map(|(place, todo)| todo.planned(place, run.ledger()))
                 .collect::<Result<_, _>>()?,
         };
         check(run, &plan)?;
@@ -80,8 +75,7 @@ impl OwnTool for TodoWrite {
                 as_list(&followed_up)
             ));
         }
-        stage(run, plan);
-        Ok(text)
+        Ok(Deed::Plan(plan, text))
     }
 }
 
@@ -108,11 +102,11 @@ impl OwnTool for AddTask {
     const PHASES: Phases = Phases::Strategic;
     const DESCRIPTION: &str = "Add one todo to the list being written for the next phase.";
 
-    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+    fn decide(self, run: &Run) -> Decision {
         let content = self.task.or(self.content).ok_or("argument 'content' is missing: the text of the todo.")?;
         let after = self.after_task.or(self.after);
         let mut plan = staged(run);
-        let most = run.settings.phases.max_todos;
+        let most = run.settings().phases.max_todos;
         if plan.todos.len() >= most {
             return Err(format!("the list has {most} todos already, the most a phase may have; merge some of them."));
         }
@@ -129,24 +123,23 @@ impl OwnTool for AddTask {
         plan.todos.insert(at, PlannedTodo::new(0, content, BTreeSet::new()));
         renumber(&mut plan.todos);
         let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
-        stage(run, plan);
-        Ok(text)
+        Ok(Deed::Plan(plan, text))
     }
 }
 
 /// The list written so far, or a new one named after the next phase of the plan.
 fn staged(run: &Run) -> TodoPlan {
-    let (phase, description) = match &run.state.staged {
+    let (phase, description) = match &run.state().staged {
         Some(staged) => (staged.phase.clone(), staged.description.clone()),
         None => (next_planned_name(run), String::new()),
     };
-    let todos = run.todos.staged().iter().map(PlannedTodo::from).collect();
+    let todos = run.todos().staged().iter().map(PlannedTodo::from).collect();
     TodoPlan { phase, description, todos }
 }
 
 fn next_planned_name(run: &Run) -> String {
-    let planned = run.workspace.plan();
-    let next = usize::try_from(run.state.phase.completed).unwrap_or(0);
+    let planned = run.workspace().plan();
+    let next = usize::try_from(run.state().phase.completed).unwrap_or(0);
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
 
@@ -190,7 +183,7 @@ pub(super) fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
 }
 
 fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
-    let (fewest, most) = (run.settings.phases.min_todos, run.settings.phases.max_todos);
+    let (fewest, most) = (run.settings().phases.min_todos, run.settings().phases.max_todos);
     let count = plan.todos.len();
     if count < fewest {
         return Err(format!(
@@ -223,7 +216,7 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
             ));
         }
     }
-    if run.state.guards.had_no_effect(plan.todos.iter().map(|todo| todo.content.as_str())) {
+    if run.state().guards.had_no_effect(plan.todos.iter().map(|todo| todo.content.as_str())) {
         return Err("todos.yaml not written: this is, word for word, the list of a phase that came to its end without an effect: \
                     nothing was recorded or judged, no passage read, no new file written. Write todos that go about it in \
                     another way, or complete the job."
@@ -234,12 +227,12 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
 
 /// Adds todos for passages that phases of work have skipped.
 fn add_follow_ups(run: &Run, plan: &mut TodoPlan) -> BTreeSet<i32> {
-    let worked = usize::try_from(run.state.phase.completed).unwrap_or(0);
-    if run.settings.coverage.is_none() || worked == 0 {
+    let worked = usize::try_from(run.state().phase.completed).unwrap_or(0);
+    if run.settings().coverage.is_none() || worked == 0 {
         return BTreeSet::new();
     }
-    let is_last = run.workspace.plan().len() <= worked + 1;
-    run.ledger.add_follow_ups(plan, is_last, run.settings.phases.max_todos.saturating_sub(plan.todos.len()))
+    let is_last = run.workspace().plan().len() <= worked + 1;
+    run.ledger().add_follow_ups(plan, is_last, run.settings().phases.max_todos.saturating_sub(plan.todos.len()))
 }
 
 fn check_content(content: &str, place: usize) -> Result<(), String> {
@@ -259,17 +252,4 @@ fn renumber(todos: &mut [PlannedTodo]) {
     for (at, todo) in todos.iter_mut().enumerate() {
         todo.id = at as i64 + 1;
     }
-}
-
-fn stage(run: &mut Run, plan: TodoPlan) {
-    run.record_product(Product::WriteFile(FileWrite::text("todos.yaml", archive::todo_plan(&plan))));
-    let todos: Vec<Todo> = (1..)
-        .zip(&plan.todos)
-        .map(|(position, todo)| Todo {
-            passages: todo.passages.iter().copied().collect(),
-            ..Todo::pending(position, todo.content.clone())
-        })
-        .collect();
-    run.todos.stage(&mut run.step, todos);
-    run.state.staged = Some(StagedPhase { phase: plan.phase, description: plan.description });
 }

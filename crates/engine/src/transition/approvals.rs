@@ -32,11 +32,11 @@ pub(super) struct People<'a> {
 impl<'a> People<'a> {
     pub(super) fn of(run: &'a Run) -> Self {
         Self {
-            approvals: &run.approvals,
-            rules: &run.settings.approval,
-            untrusted: &run.settings.untrusted,
-            has_read: run.state.untrusted_step.is_some(),
-            is_dispatched: run.state.stage.calls().is_some_and(|calls| calls.dispatched),
+            approvals: &run.calls().approvals,
+            rules: &run.settings().approval,
+            untrusted: &run.settings().untrusted,
+            has_read: run.state().untrusted_step.is_some(),
+            is_dispatched: run.state().stage.has_dispatched(),
         }
     }
 
@@ -117,12 +117,11 @@ impl<'a> People<'a> {
 }
 
 impl Approvals {
-    /// The dispatch of an approved call sets its row to `executed`.
-    pub(super) fn execute(&mut self, call: &ToolCall, rules: &ApprovalRules) -> Option<ApprovalChange> {
+    /// The dispatch of an approved call, which sets its row to `executed`.
+    pub(super) fn execution(&self, call: &ToolCall, rules: &ApprovalRules) -> Option<ApprovalChange> {
         let row = self.of_call(&call.id).filter(|row| row.state == ApprovalState::Approved)?;
         let edited_sha256 = row.edited.as_ref().and_then(|edited| (rules.read)(&edited.name, &edited.arguments).ok());
         let (tool_sha256, arguments_sha256) = (row.tool_sha256, row.arguments_sha256);
-        self.set_state(&call.id, ApprovalState::Executed);
         let call_id = call.id.clone();
         Some(ApprovalChange::Executed { call_id, tool_sha256, arguments_sha256, edited_sha256 })
     }

@@ -5,16 +5,13 @@ use crate::{Carried, Run, Stage};
 use chrono::{DateTime, Utc};
 
 pub(super) fn apply(run: &mut Run, carried: Carried, now: DateTime<Utc>) {
-    let Stage::Prepare { mut beginning } = std::mem::replace(&mut run.state.stage, Stage::Model) else {
-        return;
-    };
-    if let Some(previous) = &mut run.state.previous {
+    let state = run.state_mut();
+    if let (Some(previous), Stage::Prepare { beginning }) = (&mut state.previous, &mut state.stage) {
         previous.versions = Some(carried.versions);
         beginning.notes.push(carried.note(previous.job_id));
     }
-    run.ledger.carry(&carried.passages, run.step.number());
-    for product in carried.products {
-        run.record_product(product);
-    }
-    go_on_prepared(run, beginning, now);
+    let (ledger, step) = run.ledger_mut();
+    ledger.carry(&carried.passages, step);
+    carried.products.into_iter().for_each(|product| run.record_product(product));
+    go_on_prepared(run, now);
 }

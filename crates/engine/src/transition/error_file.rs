@@ -19,18 +19,23 @@ pub(crate) fn render(run: &Run, error: &JobError) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "- {key}: {value}");
     }
-    if run.state.phase.number > 0 {
-        let _ = writeln!(out, "- where: {}, {}", run.state.phase.which(run.workspace.planned()), run.state.phase.name);
+    if run.state().phase.number > 0 {
+        let _ = writeln!(
+            out,
+            "- where: {}, {}",
+            run.state().phase.which(run.workspace().planned()),
+            run.state().phase.name
+        );
     }
-    if let Some(todo) = run.todos.current() {
+    if let Some(todo) = run.todos().current() {
         let _ = writeln!(out, "- todo: {}. {}", todo.position, todo.content);
     }
     let _ = write!(
         out,
         "- elapsed: {}, {} model requests\n\nThe files and rows are kept. `plumbline retry {}` goes on from here.\n",
-        run.state.elapsed(),
-        run.state.totals.requests,
-        run.job.id
+        run.state().elapsed(),
+        run.state().totals.requests,
+        run.job().id
     );
     out
 }

@@ -1,4 +1,4 @@
-//! The fates of a call.
+//! The fates of a call, and its answer.
 
 use crate::{AskedCall, Check};
 use std::fmt::Display;
@@ -24,6 +24,22 @@ pub(crate) enum Fate {
     Asked(Box<AskedCall>),
     /// It waits, with all calls after it, for the next phase.
     Held,
+}
+
+/// The answer to a call.
+pub(super) struct Answered {
+    pub(super) content: String,
+    pub(super) failed: bool,
+    /// Whether the call has changed something.
+    pub(super) progress: bool,
+    /// Whether it has only read.
+    pub(super) looked: bool,
+}
+
+impl Answered {
+    pub(super) fn failed(why: &str) -> Self {
+        Self { content: format!("Error: {why}"), failed: true, progress: false, looked: false }
+    }
 }
 
 /// The answer to a call that reaches beyond a job which has read untrusted text.

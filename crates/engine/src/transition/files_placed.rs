@@ -15,6 +15,6 @@ pub(super) fn apply(run: &mut Run, placed: Intake, now: DateTime<Utc>) {
         "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
         names.join("\n")
     );
-    run.conversation.say(&mut run.step, MessageKind::Nudge, notice);
+    run.say(MessageKind::Nudge, notice);
     prepare_or_ask(run, now);
 }

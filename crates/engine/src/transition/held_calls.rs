@@ -4,13 +4,13 @@
 
 use super::{
     fate::{MAX_CALLS, too_many},
+    phases::advance_phase,
     prepared::prepare_or_ask,
 };
 use crate::{
-    Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, State, ToolCall,
+    Given, GivenRow, HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
     conversation::Conversation,
-    phase::transition::advance_phase,
-    run::{AnswerCall, AnswerCalls, CallProgress, Step},
+    run::{AnswerCall, CallProgress, Step, request::frame},
     tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
@@ -24,66 +24,60 @@ const HELD: &str = "held: an earlier call of this answer ended the phase. The ne
 pub(super) fn end_phase(
     run: &mut Run,
     message_seq: i64,
+    left: &[Arc<AnswerCall>],
     CallProgress { answered, failed, .. }: CallProgress,
     PhaseEnd { next, results }: PhaseEnd,
     now: DateTime<Utc>,
 ) -> bool {
-    let calls = std::mem::take(&mut run.calls);
-    let held = hold(calls.from(answered), answered, &mut run.conversation, &mut run.step, &mut run.state.left_out);
+    let (held, left_out) = hold(run.conversation_mut(), left, answered);
+    run.state_mut().left_out.extend(left_out);
     // Their conversation ends with the phase.
-    let results = match run.settings.phases.history_at_boundary {
+    let results = match run.settings().phases.history_at_boundary {
         HistoryAtBoundary::Compact => Vec::new(),
-        HistoryAtBoundary::Reset => results_to_repeat(&run.conversation, &run.state.given, &results),
+        HistoryAtBoundary::Reset => results_to_repeat(run.conversation(), &run.state().given, &results),
     };
     advance_phase(run, next, now);
-    if run.exit.is_some() {
-        leave_out(run, &held);
+    if run.exit().is_some() {
+        let left_out = held.iter().map(|call| format!("{}: the job ended with the phase.", call.name));
+        run.state_mut().left_out.extend(left_out);
+        // If the next phase is already open, a retry reads it there.
+        if matches!(run.state().stage, Stage::Model) {
+            push_left_out_calls(run);
+        }
         return false;
     }
     for (call, content, gives) in results {
-        let (seq, _) = run.conversation.answer_as(&mut run.step, Role::User, &call, held_result(&call, &content));
-        run.state.given.give(seq, gives);
+        let (conversation, step) = run.conversation_mut();
+        let (seq, _) = conversation.answer_as(step, Role::User, &call, held_result(&call, &content));
+        run.state_mut().given.give(seq, gives);
     }
     if held.is_empty() {
         prepare_or_ask(run, now);
         return false;
     }
-    run.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
-    let room = run.conversation.room_after_opening(run.frame());
-    run.state.stage =
+    run.calls_mut().begin(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
+    let room = run.conversation().room_after_opening(frame(run));
+    run.state_mut().stage =
         Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
     true
 }
 
-/// Removes the calls from this one on from the answer, whose messages record it. Calls beyond the bound of an
-/// answer are not held.
+/// Answers the calls that are left, so that the next phase can execute them; returns them, and which are beyond the bound
+/// of an answer.
 fn hold(
-    calls: &[Arc<AnswerCall>],
+    (conversation, step): (&mut Conversation, &mut Step),
+    left: &[Arc<AnswerCall>],
     first: usize,
-    conversation: &mut Conversation,
-    step: &mut Step,
-    left_out: &mut Vec<String>,
-) -> Vec<ToolCall> {
-    let mut held = Vec::new();
-    for (at, AnswerCall { call, .. }) in (first..).zip(calls.iter().map(AsRef::as_ref)) {
-        if at < MAX_CALLS {
-            conversation.answer(step, call, HELD.into());
-            held.push(call.clone());
-        } else {
-            conversation.answer(step, call, format!("Error: {}", too_many()));
-            left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", call.name));
-        }
+) -> (Vec<ToolCall>, Vec<String>) {
+    let (held, beyond) = left.split_at(MAX_CALLS.saturating_sub(first).min(left.len()));
+    for item in held {
+        conversation.answer(step, &item.call, HELD.into());
     }
-    held
-}
-
-/// The job ended with the phase: calls held for the next phase are not executed.
-fn leave_out(run: &mut Run, held: &[ToolCall]) {
-    run.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
-    // If the next phase is already open, a retry reads it there.
-    if matches!(run.state.stage, Stage::Model) {
-        push_left_out_calls(&mut run.state, &mut run.conversation, &mut run.step);
+    for item in beyond {
+        conversation.answer(step, &item.call, format!("Error: {}", too_many()));
     }
+    let left_out = |item: &Arc<AnswerCall>| format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name);
+    (held.iter().map(|item| item.call.clone()).collect(), beyond.iter().map(left_out).collect())
 }
 
 /// The results of calls after the end of a phase, with their calls and the rows that they give.
@@ -109,8 +103,8 @@ pub(super) fn held_result(call: &ToolCall, content: &str) -> String {
 pub const HELD_RESULT: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";
 
 /// Lists, after the opening, the calls that were not executed of the answer that ended the last phase.
-pub(super) fn push_left_out_calls(state: &mut State, conversation: &mut Conversation, step: &mut Step) {
-    if let Some(text) = state.take_left_out() {
-        conversation.say(step, MessageKind::Nudge, text);
+pub(super) fn push_left_out_calls(run: &mut Run) {
+    if let Some(text) = run.state_mut().take_left_out() {
+        run.say(MessageKind::Nudge, text);
     }
 }

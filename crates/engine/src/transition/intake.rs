@@ -1,6 +1,6 @@
 //! The job's first step.
 
-use super::prepared::{begin_work, take_files};
+use super::prepared::{is_to_prepare, open_first_phase, take_files};
 use crate::{
     Autonomy, Beginning, FileWrite, Intake, JobExit, Owed, OwedFile, Previous, Product, Run, Stage, phase::opening,
     run::Workspace,
@@ -12,22 +12,25 @@ pub(super) fn done(run: &mut Run, mut intake: Intake, now: DateTime<Utc>) {
     let by_rule = intake.by_rule.take();
     let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
     let waiting = intake.waiting;
-    run.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
+    run.state_mut().previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
     // The findings of the earlier job are derived from its documents.
-    run.state.shows_untrusted |= intake.previous.is_some();
+    run.state_mut().shows_untrusted |= intake.previous.is_some();
     take_files(run, intake);
     let judges_by_rule = by_rule.is_some();
     by_rule.into_iter().flatten().for_each(|product| run.record_product(product));
-    if judges_by_rule && waiting == Some(0) && owes_nothing(&run.workspace, &run.settings.owed) {
+    if judges_by_rule && waiting == Some(0) && owes_nothing(run.workspace(), &run.settings().owed) {
         return end_judged_by_rule(run);
     }
-    begin_work(run, Beginning { waiting, given, notes: Vec::new() }, now);
+    run.state_mut().stage = Stage::Prepare { beginning: Beginning { waiting, given, notes: Vec::new() } };
+    if !is_to_prepare(run) {
+        open_first_phase(run, now);
+    }
 }
 
 /// Rules have judged everything: the system writes the report, and the job ends without a request.
 fn end_judged_by_rule(run: &mut Run) {
-    let judged = run.state.judged.by_rule;
-    let scripts = run.workspace.results().filter(|path| path.starts_with("output/insert"));
+    let judged = run.state().judged.by_rule;
+    let scripts = run.workspace().results().filter(|path| path.starts_with("output/insert"));
     let scripts: Vec<String> = scripts.map(str::to_owned).collect();
     let outcome = outcome_by_rule(judged, &scripts);
     let text = format!("# Validation report\n\n{outcome}\n");
@@ -40,13 +43,14 @@ fn end_judged_by_rule(run: &mut Run) {
         "confidence": null,
         "notes": null,
         "coverage": null,
-        "passages": run.ledger.counts(),
+        "passages": run.ledger().counts(),
     });
-    run.state.stage = Stage::Review { result: result.clone() };
-    run.leave(match run.settings.autonomy {
+    run.state_mut().stage = Stage::Review { result: result.clone() };
+    let exit = match run.settings().autonomy {
         Autonomy::Full => JobExit::Completed { result },
         Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
-    });
+    };
+    run.leave(exit);
 }
 
 /// Whether the model has no work other than judging.

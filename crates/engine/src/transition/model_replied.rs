@@ -4,13 +4,14 @@
 use super::{
     calls::begin_calls,
     fate::{MAX_CALLS, cut_off},
+    note_request, ready_for_model,
     replan::{fail_in_the_middle, replan},
 };
 use crate::{
-    FinishReason, JobError, MessageKind, MessageRef, Reply, Retry, Run, ToolCall, Toolset,
+    Anchor, FinishReason, JobError, MessageKind, MessageRef, Reply, Retry, Run, Todo, ToolCall, Toolset,
     conversation::{Conversation, MAX_BYTES_A_TOKEN},
-    ledger::Ledger,
-    run::state::Anchor,
+    guardrail::loop_detection::MAX_FORCED_REPLANS,
+    run::{next::bound_tool, request::output_cap},
     tools::{
         self,
         broken::{describe_fault, several_objects},
@@ -24,15 +25,21 @@ use serde_json::{Value, json};
 pub(super) fn model_replied(run: &mut Run, reply: Reply, now: DateTime<Utc>) {
     let Reply { content, tool_calls, finish, extra, record } = within_reason(run, reply);
     let (usage, estimated) = (record.usage(), record.estimated);
-    run.note_request(record);
-    record_shown_texts(&run.conversation, &mut run.ledger, run.step.number());
+    note_request(run, record);
+    if !run.ledger().is_all_seen() {
+        let shown = shown_texts(run.conversation());
+        let (ledger, step) = run.ledger_mut();
+        shown.iter().for_each(|text| ledger.shown(text, step));
+    }
     // A result that was cleared meanwhile was not shown.
-    let shown = run.conversation.since_answer().filter(|message| !message.cleared());
-    run.state.given.see_all(shown.map(MessageRef::seq));
-    run.state.retry = Retry::default();
-    run.state.guards.compactions_in_row = 0;
-    let seq = run.conversation.next_seq();
-    let cap = run.output_cap();
+    let shown = run.conversation().since_answer().filter(|message| !message.cleared());
+    let shown: Vec<i64> = shown.map(MessageRef::seq).collect();
+    let state = run.state_mut();
+    state.given.see_all(shown.into_iter());
+    state.retry = Retry::default();
+    state.guards.compactions_in_row = 0;
+    let seq = run.conversation().next_seq();
+    let cap = output_cap(run);
     let tool_calls = match finish {
         FinishReason::Truncated => mark_truncated_call(tool_calls, cap),
         FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished => tool_calls,
@@ -41,28 +48,32 @@ pub(super) fn model_replied(run: &mut Run, reply: Reply, now: DateTime<Utc>) {
         .into_iter()
         .flat_map(parted)
         .enumerate()
-        .map(|(at, (call, value))| rekey(by_first_name(run, call), value, (seq, at), &run.settings.tools))
+        .map(|(at, (call, value))| rekey(by_first_name(run, call), value, (seq, at), &run.settings().tools))
         .unzip();
     // A truncated answer with text only is useless.
     let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
     let content = if is_dead { clip(&content).to_string() } else { content };
-    run.conversation.reply(&mut run.step, content, tool_calls, extra);
+    let (conversation, step) = run.conversation_mut();
+    conversation.reply(step, content, tool_calls, extra);
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-    run.conversation.set_anchor((!estimated).then_some(Anchor { tokens, seq }));
+    conversation.set_anchor((!estimated).then_some(Anchor { tokens, seq }));
     match (finish, parsed_calls.is_empty()) {
         (FinishReason::Truncated, _) => match parsed_calls.iter().any(ParsedCall::is_usable) {
             true => {
                 // The calls before the truncated one are an ordinary turn; the next answer may be longer.
-                run.state.guards.truncated_turns = 1;
+                run.state_mut().guards.truncated_turns = 1;
                 begin_calls(run, seq, parsed_calls, now);
             }
             false => answer_truncated(run, seq, cap, now),
         },
         (FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished, true) => {
-            answer_silence(run, finish, now)
+            run.state_mut().guards.silent_turns += 1;
+            run.say(MessageKind::Nudge, without_call(finish, run.todos().current()));
+            let turns = run.state().guards.silent_turns;
+            after_fruitless_turn(run, turns, "no_tool_calls", "the model answered without calling a tool", now);
         }
         (FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished, false) => {
-            run.state.guards.truncated_turns = 0;
+            run.state_mut().guards.truncated_turns = 0;
             begin_calls(run, seq, parsed_calls, now);
         }
     }
@@ -71,7 +82,7 @@ pub(super) fn model_replied(run: &mut Run, reply: Reply, now: DateTime<Utc>) {
 /// An alias is understood even if only the main name is bound.
 fn by_first_name(run: &Run, call: ToolCall) -> ToolCall {
     match tools::first_name(&call.name) {
-        Some(name) if run.bound_tool(&call.name).is_none() && run.bound_tool(name).is_some() => {
+        Some(name) if bound_tool(run, &call.name).is_none() && bound_tool(run, name).is_some() => {
             ToolCall { name: name.into(), ..call }
         }
         Some(_) | None => call,
@@ -81,7 +92,7 @@ fn by_first_name(run: &Run, call: ToolCall) -> ToolCall {
 /// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
 fn within_reason(run: &Run, mut reply: Reply) -> Reply {
     let calls: usize = reply.tool_calls.iter().map(|call| call.arguments.len()).sum();
-    if reply.content.len() + calls <= run.output_cap() as usize * MAX_BYTES_A_TOKEN {
+    if reply.content.len() + calls <= output_cap(run) as usize * MAX_BYTES_A_TOKEN {
         return reply;
     }
     reply.finish = FinishReason::Truncated;
@@ -95,23 +106,23 @@ fn within_reason(run: &Run, mut reply: Reply) -> Reply {
 
 /// An answer that was cut off before a call was complete (FAULTS F38).
 fn answer_truncated(run: &mut Run, message_seq: i64, cap: u32, now: DateTime<Utc>) {
-    run.state.guards.truncated_turns += 1;
-    let calls = run.conversation.calls_of(message_seq);
-    let text = cut_off(cap, 0, run.output_cap());
+    run.state_mut().guards.truncated_turns += 1;
+    let calls = run.conversation().calls_of(message_seq);
+    let text = cut_off(cap, 0, output_cap(run));
     for call in &calls {
-        run.conversation.answer(&mut run.step, call, format!("Error: {text}"));
+        let (conversation, step) = run.conversation_mut();
+        conversation.answer(step, call, format!("Error: {text}"));
     }
     if calls.is_empty() {
-        run.conversation.say(&mut run.step, MessageKind::Nudge, text);
+        run.say(MessageKind::Nudge, text);
     }
-    let turns = run.state.guards.truncated_turns;
+    let turns = run.state().guards.truncated_turns;
     after_fruitless_turn(run, turns, "no_end", "answers were cut off at the output limit", now);
 }
 
-fn answer_silence(run: &mut Run, finish: FinishReason, now: DateTime<Utc>) {
-    run.state.guards.silent_turns += 1;
-    let turns = run.state.guards.silent_turns;
-    let text = match (finish, run.todos.current()) {
+/// The remark on an answer without a call.
+fn without_call(finish: FinishReason, current: Option<&Todo>) -> String {
+    match (finish, current) {
         (FinishReason::Refused, _) => {
             "The last answer was withheld by the provider. Work on the current todo in another \
                                  way, or note what cannot be done and close the todo."
@@ -128,21 +139,19 @@ fn answer_silence(run: &mut Run, finish: FinishReason, now: DateTime<Utc>) {
         (FinishReason::Done | FinishReason::Truncated, None) => {
             "Nothing happens by text alone: use a tool.".to_string()
         }
-    };
-    run.conversation.say(&mut run.step, MessageKind::Nudge, text);
-    after_fruitless_turn(run, turns, "no_tool_calls", "the model answered without calling a tool", now);
+    }
 }
 
 /// Nudged below the bound, re-planned at it and at twice the bound, stopped at three times (lesson 2).
 fn after_fruitless_turn(run: &mut Run, turns: u32, kind: &str, what: &str, now: DateTime<Utc>) {
-    let bound = run.settings.limits.turns_without_tool_call.max(1);
+    let bound = run.settings().limits.turns_without_tool_call.max(1);
     if turns >= bound.saturating_mul(3) {
         let message = format!("{what} {turns} times in a row");
         fail_in_the_middle(run, JobError::new(kind, message).with("attempts", turns));
     } else if turns.is_multiple_of(bound) {
-        replan(run, &format!("{what} {turns} times in a row"), now);
+        replan(run, MAX_FORCED_REPLANS, &format!("{what} {turns} times in a row"), now);
     } else {
-        run.ready_for_model(now);
+        ready_for_model(run, now);
     }
 }
 
@@ -156,14 +165,10 @@ pub(crate) const WHY: &str = "why";
 
 /// Text of documents in the results after the previous answer has been read with this answer, whose request contained
 /// them. A result that no request contained, because a phase ended with its answer, was not shown.
-fn record_shown_texts(conversation: &Conversation, ledger: &mut Ledger, step: i64) {
-    if ledger.is_all_seen() {
-        return;
-    }
+fn shown_texts(conversation: &Conversation) -> Vec<String> {
     let shows = |kind| matches!(kind, MessageKind::ToolResult | MessageKind::Opening);
-    for message in conversation.since_answer().filter(|message| shows(message.kind()) && !message.cleared()) {
-        ledger.shown(&message.visible_content(), step);
-    }
+    let shown = conversation.since_answer().filter(|message| shows(message.kind()) && !message.cleared());
+    shown.map(|message| message.visible_content().into_owned()).collect()
 }
 
 /// The call under our own id, with arguments that are a JSON object as required by its tool, and the parsed arguments.

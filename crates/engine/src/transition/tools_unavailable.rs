@@ -1,7 +1,7 @@
 //! A service needed by the next call is unavailable: this call and those after it wait until the service is back.
 //! Results of earlier calls are kept. The model is not called meanwhile: it could only retry, at a cost.
 
-use super::calls::take_returns;
+use super::{calls::take_returns, leave};
 use crate::{
     JobError, JobExit, Outage, Retry, Run,
     guardrail::{
@@ -13,35 +13,30 @@ use chrono::{DateTime, Utc};
 
 pub(super) fn apply(run: &mut Run, outage: Outage, now: DateTime<Utc>) {
     let Outage { returns, reason, needs_operator, jitter } = outage;
-    if !returns.is_empty() {
-        take_returns(run, returns);
-        run.state.retry = Retry::default();
-    }
+    take_returns(run, returns);
     if needs_operator {
         // The next attempt starts with a clean count once the operator has resumed the job.
-        run.state.retry = Retry::default();
+        run.state_mut().retry = Retry::default();
         return run.leave(JobExit::Paused { reason });
     }
-    let retry = &mut run.state.retry;
+    let retry = &mut run.state_mut().retry;
     retry.note(&reason, now);
     let (failures, since) = (retry.failures, retry.since.unwrap_or(now));
-    let streak = Streak { failures, since, patience: run.patience, in_place: retry::OUTAGE_IN_PLACE };
+    let patience = run.patience();
+    let streak = Streak { failures, since, patience: patience.most, in_place: retry::OUTAGE_IN_PLACE };
     // Calls may be made after a deadline, but waiting for them ends at it.
-    if let Some(reason) = budget::deadline_passed(&run.settings.limits, run.deadline, now) {
-        return run.leave(budget::pause(&run.state.retry, &reason));
+    if let Some(reason) = budget::deadline_passed(&run.settings().limits, patience, now) {
+        return run.leave(budget::pause(&run.state().retry, &reason));
     }
-    let in_time = |until: DateTime<Utc>| run.deadline.map_or(until, |deadline| until.min(deadline));
     match retry::decide_outage(jitter, streak, now) {
-        Verdict::Wait(until) => run.state.retry.not_before = Some(in_time(until)),
-        Verdict::Park(until) => run.leave(JobExit::Parked { until: in_time(until), reason }),
-        Verdict::GiveUp => give_up_waiting(run, &reason, now),
+        Verdict::Wait(until) => run.state_mut().retry.not_before = Some(patience.in_time(until)),
+        Verdict::Park(until) => run.leave(JobExit::Parked { until: patience.in_time(until), reason }),
+        // The calls stay open, so that a retried job repeats them.
+        Verdict::GiveUp => {
+            let retry = std::mem::take(&mut run.state_mut().retry);
+            let error = JobError::new("service", format!("a service that the job needs stayed away: {reason}"))
+                .with("stage", run.state().stage_name());
+            leave(run, JobExit::Failed(retry.explain(error, now)));
+        }
     }
-}
-
-/// The calls stay open, so that a retried job repeats them.
-fn give_up_waiting(run: &mut Run, reason: &str, now: DateTime<Utc>) {
-    let retry = std::mem::take(&mut run.state.retry);
-    let error = JobError::new("service", format!("a service that the job needs stayed away: {reason}"))
-        .with("stage", run.state.stage_name());
-    run.leave(JobExit::Failed(retry.explain(error, now)));
 }

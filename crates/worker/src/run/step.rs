@@ -100,8 +100,7 @@ impl StepLoop<'_> {
             if let Some(leave) = self.run.exit().cloned() {
                 return Box::pin(self.leave(leave)).await;
             }
-            let decided = !self.changes.is_empty() && !self.run.joins_next_commit();
-            if decided || self.run.commits_dispatch() {
+            if self.run.commits_next(!self.changes.is_empty()) {
                 Box::pin(self.commit()).await?;
                 continue;
             }
@@ -136,7 +135,8 @@ impl StepLoop<'_> {
         if !self.asks_next() || !self.changes.is_empty() {
             return Ok(false);
         }
-        let Some(placed) = self.input_watcher.look(self.app, &mut self.mirror, self.run.files()).await else {
+        let Some(placed) = self.input_watcher.look(self.app, &mut self.mirror, self.run.workspace().files()).await
+        else {
             return Ok(false);
         };
         self.apply(Outcome::FilesPlaced(placed))?;

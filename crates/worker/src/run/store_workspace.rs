@@ -37,11 +37,11 @@ impl Workspace for StoreWorkspace<'_> {
     }
 
     fn index(&self) -> &FileIndex {
-        self.run.files()
+        self.run.workspace().files()
     }
 
     fn sources(&self) -> &[Source] {
-        self.run.sources()
+        self.run.workspace().sources()
     }
 
     fn passages(&self) -> Vec<PassagePlace> {

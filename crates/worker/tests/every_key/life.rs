@@ -67,7 +67,7 @@ fn life(settings: &Settings, behaviour: Behaviour) -> String {
         now += TimeDelta::seconds(1);
         run.apply(outcome, now).expect("the outcome answers the effect");
     }
-    let files: Vec<&String> = run.files().keys().collect();
+    let files: Vec<&String> = run.workspace().files().keys().collect();
     let _ = writeln!(seen, "{:?} {files:?}", run.state().totals);
     seen
 }

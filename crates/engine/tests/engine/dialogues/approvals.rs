@@ -183,11 +183,11 @@ fn a_dispatch_that_is_refused_takes_nothing_with_it() {
     let Effect::RunTools { calls, .. } = dialogue.run.next() else { panic!("the letter is sent") };
     let letter = ToolReturn { call_id: calls[0].id.clone(), ..letter };
     let sent = dialogue.run.apply(Outcome::ToolsReturned(vec![letter]), now).expect("it is the letter's result");
-    assert!(dialogue.run.commits_dispatch());
+    assert!(dialogue.run.commits_next(false));
     let refused = dialogue.run.apply(Outcome::DispatchRefused, now).expect("the dispatch is not committed");
     assert!(results(&sent)[0].contains("send_letter done"));
     assert!(results(&refused)[0].contains("its time was over"), "{refused:?}");
-    assert!(!dialogue.run.commits_dispatch());
+    assert!(!dialogue.run.commits_next(false));
 }
 
 #[test]

@@ -127,11 +127,11 @@ fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request() {
     dialogue.apply(scanned());
     let failed = error(&dialogue);
     assert_eq!((failed.message.as_str(), &failed.details["kind"]), (SCAN, &json!("no_text")));
-    assert_eq!(dialogue.run.sources()[0].warnings, [SCAN]);
+    assert_eq!(dialogue.run.workspace().sources()[0].warnings, [SCAN]);
     assert_eq!(states(&dialogue), [(PassageState::Unread, None)]);
     dialogue.resume(|_| {});
     dialogue.apply(intake_of_four());
-    assert!(dialogue.run.sources()[0].warnings.is_empty(), "a retry takes the document in anew");
+    assert!(dialogue.run.workspace().sources()[0].warnings.is_empty(), "a retry takes the document in anew");
     assert_eq!((states(&dialogue).len(), dialogue.phase().0), (4, 1));
 }
 

@@ -139,8 +139,8 @@ fn files_that_the_user_places_are_the_jobs_before_the_next_turn() {
     let said = dialogue.request().into_iter().rev().nth(1).unwrap();
     assert_eq!(said.role, Role::User);
     assert!(said.text.contains("- input/annex.md (45 bytes)"), "{}", said.text);
-    assert!(dialogue.run.files().contains_key("input/annex.md"));
-    assert!(dialogue.run.sources().contains(&source));
+    assert!(dialogue.run.workspace().files().contains_key("input/annex.md"));
+    assert!(dialogue.run.workspace().sources().contains(&source));
     dialogue.crash();
-    assert!(dialogue.run.files().contains_key("input/annex.md"));
+    assert!(dialogue.run.workspace().files().contains_key("input/annex.md"));
 }

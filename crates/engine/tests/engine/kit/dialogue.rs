@@ -76,7 +76,7 @@ impl Dialogue {
         if ends_doubt {
             self.toy.new_claim = false;
         }
-        self.commits = !self.run.joins_next_commit();
+        self.commits = self.run.commits_next(true);
         self.toy.commit(&changes, self.run.state());
         self.run.committed(self.toy.job.step);
         self.check_rebuilt();
@@ -88,8 +88,8 @@ impl Dialogue {
         assert_eq!(rebuilt.state(), self.run.state());
         assert_eq!(rebuilt.progress(), self.run.progress());
         assert_eq!(rebuilt.todos(), self.run.todos());
-        assert_eq!(rebuilt.files(), self.run.files());
-        assert_eq!(rebuilt.sources(), self.run.sources());
+        assert_eq!(rebuilt.workspace().files(), self.run.workspace().files());
+        assert_eq!(rebuilt.workspace().sources(), self.run.workspace().sources());
         // A job that left the worker is not loaded until it is resumed.
         if self.run.exit().is_some() {
             return;

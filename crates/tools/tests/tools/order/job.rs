@@ -136,7 +136,7 @@ impl Job {
                 let made = self.made().unwrap_or_default();
                 self.interruptions.retain(|at, _| *at >= made);
                 self.die();
-            } else if !self.changes.is_empty() && !self.run.joins_next_commit() {
+            } else if self.run.commits_next(!self.changes.is_empty()) {
                 self.commit();
             } else if matches!(self.run.next(), Effect::CallModel(_)) {
                 return;

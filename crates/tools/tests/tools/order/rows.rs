@@ -14,11 +14,11 @@ pub(super) struct LiveRows<'a> {
 
 impl Workspace for LiveRows<'_> {
     fn index(&self) -> &FileIndex {
-        self.run.files()
+        self.run.workspace().files()
     }
 
     fn sources(&self) -> &[Source] {
-        self.run.sources()
+        self.run.workspace().sources()
     }
 
     fn passages(&self) -> Vec<PassagePlace> {
