@@ -25,10 +25,11 @@ use crate::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// The two kinds of phase; they differ in tools, prompt and todo list, not in the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PhaseKind {
     /// Plan, remember, write the next todos, or complete the job.
+    #[default]
     Strategic,
     /// Do the todos.
     Tactical,
@@ -53,10 +54,11 @@ impl PhaseKind {
 }
 
 /// Why a phase was opened; decides its todos (for strategic phases) and what the system prepares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opening {
     /// The job's first phase.
+    #[default]
     Initial,
     /// After a tactical phase, with work left in the plan.
     Transition,

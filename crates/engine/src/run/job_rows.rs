@@ -26,7 +26,7 @@ pub struct PhaseRow {
 }
 
 /// The rows of a job, after a step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct JobRows {
     /// The job, with the number of its last step.
     pub job: JobInfo,
@@ -64,24 +64,7 @@ pub struct JobRows {
 impl JobRows {
     /// A job before its first step.
     pub fn new(job: JobInfo) -> Self {
-        Self {
-            job: JobInfo { step: 0, ..job },
-            state: None,
-            messages: Vec::new(),
-            phases: BTreeMap::new(),
-            todos: BTreeMap::new(),
-            unevidenced: BTreeSet::new(),
-            files: BTreeMap::new(),
-            sources: Vec::new(),
-            passages: BTreeMap::new(),
-            citations: HashMap::new(),
-            approvals: Vec::new(),
-            waited_s: 0,
-            untrusted_step: None,
-            recorded: Vec::new(),
-            placed: HashMap::new(),
-            index: FileIndex::new(),
-        }
+        Self { job: JobInfo { step: 0, ..job }, ..Self::default() }
     }
 
     /// What a worker would load: of the messages, only those of the checkpoint's context.

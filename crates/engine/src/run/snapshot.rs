@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// The rows that [`crate::Run::load`] needs, read by the store.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The job as the user wrote it.
     pub job: JobInfo,
@@ -49,30 +49,12 @@ pub struct Snapshot {
 impl Snapshot {
     /// A job without a committed step and without feedback, claimed for the first time.
     pub fn unstarted(job: JobInfo) -> Self {
-        Self {
-            job,
-            state: None,
-            first_totals: Totals::default(),
-            messages: Vec::new(),
-            todos: Vec::new(),
-            staged_todos: Vec::new(),
-            files: FileIndex::new(),
-            memory: WorkspaceMemory::default(),
-            sources: Vec::new(),
-            passages: Vec::new(),
-            standing: Vec::new(),
-            last_number: 0,
-            feedback: Vec::new(),
-            approvals: Vec::new(),
-            waited_s: 0,
-            untrusted_step: None,
-            new_claim: true,
-        }
+        Self { job, new_claim: true, ..Self::default() }
     }
 }
 
 /// The user's row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobInfo {
     /// `jobs.id`.
     pub id: Uuid,

@@ -19,7 +19,7 @@ use uuid::Uuid;
 pub const STATE_VERSION: u32 = 1;
 
 /// Everything the engine must remember between steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// [`STATE_VERSION`] of the writer.
     pub version: u32,
@@ -89,6 +89,11 @@ pub struct State {
 }
 
 impl State {
+    /// The state of a job that never took a step.
+    pub(crate) fn initial(started_at: DateTime<Utc>) -> Self {
+        Self { version: STATE_VERSION, next_seq: 1, started_at, ..Self::default() }
+    }
+
     /// The stage in words.
     pub(crate) fn stage_name(&self) -> String {
         let stage: &'static str = StageKind::from(&self.stage).into();
@@ -156,12 +161,13 @@ impl State {
 }
 
 /// What the run waits for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
 #[strum_discriminants(name(StageKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]
 #[strum_discriminants(strum(serialize_all = "snake_case"), doc = "Which stage it is.")]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum Stage {
     /// The job's documents.
+    #[default]
     Intake,
     /// The text of a document, and its passages: of the first document that has none.
     Prepare {
@@ -241,7 +247,7 @@ pub struct Beginning {
 }
 
 /// The current phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseState {
     /// The job's one phase counter, from 1; 0 before the first phase.
     pub number: i32,
@@ -438,43 +444,4 @@ pub struct Totals {
     pub cached_tokens: i64,
     /// Millionths of a US dollar.
     pub cost_microusd: i64,
-}
-
-/// The state of a job that never took a step.
-pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
-    State {
-        version: STATE_VERSION,
-        stage: Stage::Intake,
-        phase: PhaseState {
-            number: 0,
-            kind: PhaseKind::Strategic,
-            name: String::new(),
-            opening: Opening::Initial,
-            tactical: 0,
-            description: String::new(),
-            completed: 0,
-            planned: 0,
-        },
-        context: ContextWindow::default(),
-        next_seq: 1,
-        previous: None,
-        staged: None,
-        loaded_tools: Vec::new(),
-        guards: Guards::default(),
-        effects: PhaseEffects::default(),
-        seen: Seen::default(),
-        judged: Judged::default(),
-        given: Given::default(),
-        work: Work::default(),
-        worked: None,
-        elapsed_s: 0,
-        left_out: Vec::new(),
-        retry: Retry::default(),
-        untrusted_step: None,
-        shows_untrusted: false,
-        compares_anew: false,
-        fallback: None,
-        totals: Totals::default(),
-        started_at,
-    }
 }

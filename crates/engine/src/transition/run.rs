@@ -3,16 +3,13 @@
 
 use super::{calls::load_calls, prepared::is_to_prepare};
 use crate::{
-    Beginning, Change, Citation, Corrupt, Feedback, JobExit, JobInfo, Limits, MessageKind, Product, Settings, Snapshot,
-    Stage, State, Touched,
+    Beginning, Change, Citation, Corrupt, Feedback, JobExit, JobInfo, Limits, MessageKind, Product, STATE_VERSION,
+    Settings, Snapshot, Stage, State, Touched,
     conversation::Conversation,
     guardrail::{budget, retry::Patience},
     ledger::Ledger,
     phase::{Todos, plan},
-    run::{
-        AnswerCalls, Step, Workspace,
-        state::{self, STATE_VERSION},
-    },
+    run::{AnswerCalls, Step, Workspace},
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use std::{sync::Arc, time::Duration};
@@ -45,7 +42,7 @@ impl Run {
         let Snapshot { job, state, messages, todos, staged_todos, .. } = snapshot;
         let state = match state {
             Some(state) => checked(state)?,
-            None => State { totals: snapshot.first_totals, ..state::initial(job.started_at) },
+            None => State { totals: snapshot.first_totals, ..State::initial(job.started_at) },
         };
         let untrusted_step = state.untrusted_step.or(snapshot.untrusted_step);
         let state = State { untrusted_step, ..state };

@@ -304,7 +304,7 @@ pub enum Verdict {
 }
 
 /// A row of `llm_requests`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestRecord {
     /// The requested model.
     pub model: String,
@@ -379,37 +379,16 @@ impl RequestRecord {
 
     /// A request without a response yet.
     pub fn sent(model: impl Into<String>, purpose: Purpose, attempt: i32, created_at: DateTime<Utc>) -> Self {
-        Self {
-            model: model.into(),
-            purpose,
-            prompt_tokens: 0,
-            cached_tokens: 0,
-            cache_write_tokens: 0,
-            completion_tokens: 0,
-            reasoning_tokens: 0,
-            estimated: false,
-            duration_ms: 0,
-            attempt,
-            finish_reason: None,
-            error: None,
-            failure_class: None,
-            raw_usage: None,
-            server_window: None,
-            api: None,
-            endpoint: None,
-            service_tier: None,
-            fallback: false,
-            cost_microusd: 0,
-            created_at,
-        }
+        Self { model: model.into(), purpose, attempt, created_at, ..Self::default() }
     }
 }
 
 /// The purpose of a model request; may select another model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// A turn of a strategic phase.
+    #[default]
     Strategic,
     /// A turn of a tactical phase.
     Tactical,

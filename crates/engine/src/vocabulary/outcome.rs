@@ -218,7 +218,7 @@ impl FailureClass {
 }
 
 /// The return of an external tool call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolReturn {
     /// The call it answers.
     pub call_id: String,
@@ -242,16 +242,7 @@ pub struct ToolReturn {
 impl ToolReturn {
     /// A result with its products.
     pub fn ok(call_id: &str, content: impl Into<String>, products: Vec<Product>) -> Self {
-        Self {
-            call_id: call_id.into(),
-            content: content.into(),
-            is_error: false,
-            gave_up: false,
-            taken_again: false,
-            products,
-            gives: Vec::new(),
-            untrusted: false,
-        }
+        Self { call_id: call_id.into(), content: content.into(), products, ..Self::default() }
     }
 
     /// An error for the model to read; the text begins with `Error:`.
