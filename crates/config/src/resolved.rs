@@ -4,7 +4,7 @@ use super::{
     ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv,
     error::{OVERRIDES, Problem},
 };
-use crate::keys::http_tools;
+use crate::keys::{http_tools, llm::SECTIONS};
 use crate::layers::merge::merge;
 use crate::prompts::PromptSources;
 use plumbline_engine::{Purpose, is_recorder};
@@ -151,13 +151,8 @@ pub(crate) const FALLBACK_WITH_KEY: &str = "llm.fallback.llm";
 
 /// Every model of a configuration with its section; the error's sentence names the section.
 pub(crate) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, String> {
-    let sections = [
-        ("llm_by_purpose.strategic", Purpose::Strategic),
-        ("llm_by_purpose.tactical", Purpose::Tactical),
-        ("llm_by_purpose.summary", Purpose::Summary),
-    ];
     let mut llms = vec![("llm", config.llm.clone())];
-    for (section, purpose) in sections {
+    for (section, purpose) in SECTIONS {
         let llm = purpose_llm(config, purpose).map_err(|error| format!("`{section}` over `llm`: {error}"))?;
         if llm != config.llm {
             llms.push((section, llm));

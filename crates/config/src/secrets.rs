@@ -60,9 +60,9 @@ pub(crate) fn refused(config: &JobConfig, llms: &[(&'static str, Llm)], env: &Mo
 }
 
 /// Whether a job's row may name this variable, if rows may name any.
-pub(crate) fn may_be_named(name: &str, known: &[String], env: &ModelEnv) -> bool {
+pub(crate) fn may_be_named(name: &str, known: &[&str], env: &ModelEnv) -> bool {
     let is_listed = env.secrets.iter().flatten().any(|listed| listed.name == name);
-    !is_never_allowed(name) && (is_listed || (env.secrets.is_none() && known.iter().any(|one| one == name)))
+    !is_never_allowed(name) && (is_listed || (env.secrets.is_none() && known.contains(&name)))
 }
 
 /// Whether a section, or `llm` for it, names the variable of its key in the operator's files.
@@ -77,7 +77,7 @@ fn names_a_key(written: &Value, section: &str) -> bool {
 }
 
 /// Keys, variables and places of a configuration's services.
-fn of_services(config: &JobConfig) -> Vec<(String, String, String)> {
+pub(crate) fn of_services(config: &JobConfig) -> Vec<(String, String, String)> {
     let connections = &config.connections;
     let neo4j = connections.neo4j.as_ref().and_then(|it| Some((it.password_env.clone()?, place(Some(&it.uri)))));
     let embeddings =

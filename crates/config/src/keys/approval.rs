@@ -16,7 +16,6 @@ const KEY: &str = "approval";
 
 /// The tools meant by `*` alone, besides those with the prefixes: tools that reach outside the job's own rows.
 const REACHES_OUT: [&str; 3] = ["web_search", "fetch_page", "execute_cypher_query"];
-const FOREIGN: [&str; 2] = ["http_", "mcp_"];
 
 /// The rules for calls without a person's approval that are read again at each claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,7 +85,7 @@ impl Resolved {
 /// Whether a pattern names a tool.
 pub(crate) fn names(pattern: &str, tool: &str) -> bool {
     match pattern.strip_suffix('*') {
-        Some("") => REACHES_OUT.contains(&tool) || FOREIGN.iter().any(|prefix| tool.starts_with(prefix)),
+        Some("") => REACHES_OUT.contains(&tool) || http_tools::is_foreign(tool),
         Some(prefix) => tool.starts_with(prefix),
         None => tool == pattern,
     }

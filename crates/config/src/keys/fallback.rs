@@ -1,6 +1,6 @@
 //! `llm.fallback`: models that are used when the job's own fails.
 
-use crate::{Llm, Resolved, resolved};
+use crate::{Llm, Resolved, keys::llm::SECTIONS, resolved};
 use plumbline_engine::{FailureClass, Purpose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,13 +31,10 @@ fn after() -> u32 {
     3
 }
 
-/// The purposes: planning, work on todos, summaries, in the order of [`plumbline_engine::Fallback::models`].
-const PURPOSES: [Purpose; 3] = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
-
 impl Resolved {
-    /// The models of each entry of `llm.fallback`, by purpose.
+    /// The models of each entry of `llm.fallback`, by purpose, in the order of [`plumbline_engine::Fallback::models`].
     pub fn fallbacks(&self) -> Vec<[Llm; 3]> {
-        let of = |entry: &LlmFallback| PURPOSES.map(|purpose| self.fallback(entry, purpose));
+        let of = |entry: &LlmFallback| SECTIONS.map(|(_, purpose)| self.fallback(entry, purpose));
         self.config.llm.fallback.iter().map(of).collect()
     }
 

@@ -131,6 +131,13 @@ impl ApiChoice {
 /// Keys of `llm` without a meaning for summaries.
 const OF_TURNS: [&str; 4] = ["fallback", "tool_choice", "parallel_tool_calls", "todo_list_position"];
 
+/// The sections of `llm_by_purpose`.
+pub(crate) const SECTIONS: [(&str, Purpose); 3] = [
+    ("llm_by_purpose.strategic", Purpose::Strategic),
+    ("llm_by_purpose.tactical", Purpose::Tactical),
+    ("llm_by_purpose.summary", Purpose::Summary),
+];
+
 /// Parts of `llm` that differ by the purpose of a request; merged over `llm`.
 ///
 /// They stay JSON objects here because any part of [`Llm`] may be absent; [`crate::Resolved::llm`] gives the whole.

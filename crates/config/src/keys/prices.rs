@@ -1,6 +1,6 @@
 //! `llm.prices`, and the budget that needs them.
 
-use crate::{Resolved, error::Problem, rules::violation::RuleViolation};
+use crate::{Resolved, error::Problem, keys::llm::SECTIONS, rules::violation::RuleViolation};
 use plumbline_engine::Purpose;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ const REMEDY: &str = "set `llm.prices` (US dollars per million tokens), or `llm.
 /// The error for a budget that counts nothing, because no model of the job has a price; such a job does not start.
 pub(crate) fn budget_without_prices(resolved: &Resolved) -> Option<Problem> {
     let budget = resolved.config.limits.cost_budget_usd?;
-    let prices = PURPOSES.map(|(_, purpose)| resolved.llm(purpose).prices);
+    let prices = SECTIONS.map(|(_, purpose)| resolved.llm(purpose).prices);
     let has_price = |prices: &Prices| prices.table() != Prices::Free(Free::Free).table();
     let works = prices.iter().any(has_price) || prices.iter().all(|prices| matches!(prices, Prices::Free(_)));
     (!works).then(|| Problem::new("limits", None, no_budget(budget, &model(resolved, Purpose::Tactical))))
@@ -96,12 +96,6 @@ fn no_budget(budget: f64, model: &str) -> String {
     )
 }
 
-const PURPOSES: [(&str, Purpose); 3] = [
-    ("llm_by_purpose.strategic", Purpose::Strategic),
-    ("llm_by_purpose.tactical", Purpose::Tactical),
-    ("llm_by_purpose.summary", Purpose::Summary),
-];
-
 /// Budgets that count nothing, or not all.
 pub(crate) fn warnings(resolved: &Resolved) -> Vec<RuleViolation> {
     let of =
@@ -112,7 +106,7 @@ pub(crate) fn warnings(resolved: &Resolved) -> Vec<RuleViolation> {
     if resolved.config.limits.cost_budget_usd.is_none() {
         return Vec::new();
     }
-    let unpriced = PURPOSES.into_iter().filter(|(_, purpose)| resolved.llm(*purpose).prices.is_unknown());
+    let unpriced = SECTIONS.into_iter().filter(|(_, purpose)| resolved.llm(*purpose).prices.is_unknown());
     let said = |(section, purpose): (&str, Purpose)| {
         let model = model(resolved, purpose);
         let message = format!(

@@ -7,7 +7,8 @@
 use crate::{
     Llm, Prices,
     error::Problem,
-    layers::{Kind, Layer, files::Files, merge::merge},
+    keys::llm::SECTIONS,
+    layers::{Kind, Layer, files::Files, merge::{merge, overlaid}},
 };
 use plumbline_llm::{Api, OutputCapField, Profile, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
@@ -195,7 +196,7 @@ impl Profiles {
         let llm = &merged["llm"];
         let own = self.over_own(llm, &below["llm"]["profile"]);
         let mut value = json!({"llm": with_keys_of_llm(&own)});
-        for purpose in ["strategic", "tactical", "summary"] {
+        for purpose in SECTIONS.map(|(_, purpose)| purpose.as_str()) {
             if let Some(whole) = of_other_model(llm, &merged["llm_by_purpose"][purpose]) {
                 let other = self.over_own(&whole, &below["llm_by_purpose"][purpose]["profile"]);
                 value["llm_by_purpose"][purpose] = of_another(&other, &own, llm, defaults);
@@ -218,8 +219,7 @@ impl Profiles {
                     known[key] = defaults["llm"][key].clone();
                 }
             }
-            merge(&mut known, &part);
-            entry["llm"] = known;
+            entry["llm"] = overlaid(&known, &part);
         }
     }
 
@@ -230,22 +230,14 @@ impl Profiles {
 
     /// The profile of a model, merged below the keys of its job type.
     fn over_own(&self, llm: &Value, profile: &Value) -> Value {
-        let mut known = self.known_of(llm);
-        if profile.is_object() {
-            merge(&mut known, profile);
-        }
-        known
+        overlaid(&self.known_of(llm), profile)
     }
 }
 
 /// The part of a configuration that names another model or address, merged over `llm`; none if it names the same.
 fn of_other_model(llm: &Value, part: &Value) -> Option<Value> {
     let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
-    (is_other && part.is_object()).then(|| {
-        let mut whole = llm.clone();
-        merge(&mut whole, part);
-        whole
-    })
+    (is_other && part.is_object()).then(|| overlaid(llm, part))
 }
 
 fn with_keys_of_llm(known: &Value) -> Value {

@@ -7,7 +7,16 @@ pub(crate) fn merge(value: &mut Value, over: &Value) {
     merge_onto(value, over, &Value::Null);
 }
 
-/// The same, but a `null` resets an object to its value in `origin`, and a list that is there to the empty one.
+/// A section with a part of it merged over it, if there is one.
+pub(crate) fn overlaid(section: &Value, part: &Value) -> Value {
+    let mut whole = section.clone();
+    if part.is_object() {
+        merge(&mut whole, part);
+    }
+    whole
+}
+
+/// As [`merge`], but a `null` resets an object to its value in `origin`, and a list that is there to the empty one.
 pub(crate) fn merge_onto(value: &mut Value, over: &Value, origin: &Value) {
     match (value, over) {
         (Value::Object(value), Value::Object(over)) => {

@@ -1,23 +1,25 @@
 //! The prices of a model chosen by a job's row. Prices in the operator's files apply to the models that they name; with
 //! another model's prices a job would exceed its cost budget.
 
-use super::{Kind, Layer, merge::merge};
+use super::{Kind, Layer, merge::overlaid};
 use crate::{
     Prices, Profiles, Resolved,
+    keys::llm::SECTIONS,
     rules::{level::Level, levels::Forbidden, violation::RuleViolation},
 };
 use plumbline_engine::Purpose;
 use serde_json::{Value, json};
 
 /// The parts of a configuration whose model a row may choose.
-const PARTS: [(&str, Purpose); 3] =
-    [("strategic", Purpose::Strategic), ("tactical", Purpose::Tactical), ("summary", Purpose::Summary)];
+fn parts() -> [&'static str; 3] {
+    SECTIONS.map(|(_, purpose)| purpose.as_str())
+}
 
 /// The layer that replaces the prices of the models without the row by those of the models with it; none if the row
 /// changes no model. `below` is the configuration without the row, `row` with it.
 pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<Layer> {
     let is_changed = |part: &&str| is_another(&whole(below, part), &whole(row, part));
-    let changed: Vec<&str> = PARTS.iter().map(|(part, _)| *part).chain([""]).filter(is_changed).collect();
+    let changed: Vec<&str> = parts().into_iter().chain([""]).filter(is_changed).collect();
     if changed.is_empty() {
         return None;
     }
@@ -31,7 +33,7 @@ pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<L
     };
     let of_llm = prices("");
     let mut value = json!({"llm": {"prices": of_llm, "fallback": without_tiers(&below["llm"]["fallback"])}});
-    for (part, _) in PARTS {
+    for part in parts() {
         let of_part = prices(part);
         if of_part != of_llm || !below["llm_by_purpose"][part]["prices"].is_null() {
             value["llm_by_purpose"][part]["prices"] = of_part;
@@ -42,15 +44,7 @@ pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<L
 
 /// The section `llm` with a part merged over it; only `llm` if the part has no name.
 fn whole(config: &Value, part: &str) -> Value {
-    with_part(&config["llm"], &config["llm_by_purpose"][part])
-}
-
-fn with_part(llm: &Value, part: &Value) -> Value {
-    let mut whole = llm.clone();
-    if part.is_object() {
-        merge(&mut whole, part);
-    }
-    whole
+    overlaid(&config["llm"], &config["llm_by_purpose"][part])
 }
 
 /// Whether a section that had a model has a different one.
@@ -69,10 +63,10 @@ fn is_same(one: &Value, other: &Value) -> bool {
 /// Every model with prices in the operator's configuration, as a section of `llm`.
 fn said(below: &Value) -> Vec<Value> {
     let llm = &below["llm"];
-    let parts = PARTS.iter().map(|(part, _)| whole(below, part));
+    let parts = parts().map(|part| whole(below, part));
     let priced = |entry: &&Value| !entry["llm"]["prices"].is_null() && !entry["llm"]["model"].is_null();
     let fallbacks = llm["fallback"].as_array().into_iter().flatten();
-    let fallbacks = fallbacks.filter(priced).map(|entry| with_part(llm, &entry["llm"]));
+    let fallbacks = fallbacks.filter(priced).map(|entry| overlaid(llm, &entry["llm"]));
     let is_known = |section: &Value| !is_unknown(&section["prices"]);
     [llm.clone()].into_iter().chain(parts).chain(fallbacks).filter(is_known).collect()
 }
@@ -112,19 +106,19 @@ pub(crate) fn check(resolved: &Resolved, below: &Value) -> Result<(), (Forbidden
     if resolved.config.limits.cost_budget_usd.is_none() {
         return Ok(());
     }
-    let uncounted = PARTS.into_iter().find(|(part, purpose)| {
+    let uncounted = SECTIONS.into_iter().find(|(_, purpose)| {
         let llm = resolved.llm(*purpose);
-        llm.prices.is_unknown() && is_another(&whole(below, part), &json!(llm))
+        llm.prices.is_unknown() && is_another(&whole(below, purpose.as_str()), &json!(llm))
     });
-    uncounted.map_or(Ok(()), |(part, purpose)| Err(refused(resolved, below, part, purpose)))
+    uncounted.map_or(Ok(()), |(section, purpose)| Err(refused(resolved, below, section, purpose)))
 }
 
-fn refused(resolved: &Resolved, below: &Value, part: &str, purpose: Purpose) -> (Forbidden, String) {
-    let (llm, before) = (resolved.llm(purpose), whole(below, part));
+fn refused(resolved: &Resolved, below: &Value, section: &str, purpose: Purpose) -> (Forbidden, String) {
+    let (llm, before) = (resolved.llm(purpose), whole(below, purpose.as_str()));
     let now = json!(llm);
     let changed = PRICED_BY.into_iter().find(|key| now[*key] != before[*key]).unwrap_or("model");
     let is_of_part = resolved.config.llm_by_purpose.of(purpose).contains_key(changed);
-    let key = if is_of_part { format!("llm_by_purpose.{part}.{changed}") } else { format!("llm.{changed}") };
+    let key = format!("{}.{changed}", if is_of_part { section } else { "llm" });
     let level = if changed == "model" { Level::Job } else { Level::Operator };
     let sentence = format!(
         "`{key}` has level {level}: where `limits.cost_budget_usd` holds, a job may choose a model whose prices are known, and \
@@ -141,7 +135,7 @@ pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) 
     }
     let known = said(below);
     let is_unpriced = |name: &&String| {
-        let section = with_part(&below["llm"], &json!({"model": name}));
+        let section = overlaid(&below["llm"], &json!({"model": name}));
         let is_name = !name.contains('*') && !is_same(&section, &below["llm"]);
         is_name && is_unknown(&prices_of(&section, &known, profiles))
     };

@@ -39,6 +39,9 @@ pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, S
 const ADDED_TO: [&str; 5] =
     ["approval", "coverage_settings.patterns", "deliverables", "citations_required", "no_sources"];
 
+/// The stricter one of two words, which is a bound.
+const STRICT: [&str; 3] = ["stop", "drop", "policy"];
+
 struct RowPolicy<'a> {
     /// The configuration without the row.
     below: &'a Value,
@@ -111,78 +114,40 @@ impl RowPolicy<'_> {
         texts(at(self.below, "job_may_set")).any(opens)
     }
 
-    /// An address and the name of a secret are opened only for the values that the operator lists.
+    /// An address and the name of a secret are opened only for the values that the operator lists. A value that is the
+    /// same without the row is allowed.
     fn within_opened(&self, path: &str) -> Result<(), String> {
-        let (below, row) = (at(self.below, path), at(self.row, path));
-        self.within_opened_part(path, below, row, path.ends_with("_env"))
-    }
-
-    /// The same for a part: a value that is the same without the row is allowed.
-    fn within_opened_part(&self, path: &str, below: &Value, row: &Value, is_variable: bool) -> Result<(), String> {
-        if below == row {
-            return Ok(());
-        }
-        if let Some(parts) = row.as_object() {
-            return parts.iter().try_for_each(|(key, part)| {
-                let is_variable = is_variable || key.ends_with("_env");
-                self.within_opened_part(&child(path, key), &below[key], part, is_variable)
-            });
-        }
-        if let Some(parts) = row.as_array() {
-            return parts.iter().enumerate().try_for_each(|(index, part)| {
-                self.within_opened_part(&child(path, &index.to_string()), &below[index], part, is_variable)
-            });
-        }
-        let Some(text) = row.as_str() else { return Ok(()) };
-        let is_address = [".base_url", ".uri", ".url"].iter().any(|end| path.ends_with(end));
-        if is_address && !texts(at(self.below, "addresses_allowed")).any(|allowed| begins_with(text, allowed)) {
-            return Err(format!(
-                "`{path}` has level operator and is an address that `addresses_allowed` of the job type does not name; ask the \
-                 operator to add it"
-            ));
-        }
-        if is_variable && !secrets::may_be_named(text, &names_of_variables(self.below), self.env) {
-            return Err(format!(
-                "`{path}` has level operator and names a variable that is no secret for jobs; ask the operator to list it in \
-                 PLUMBLINE_SECRETS"
-            ));
+        let known = leaves(self.below, "");
+        let variables: Vec<&str> = known.iter().filter(|(key, _)| is_variable(key)).map(|(_, name)| *name).collect();
+        for (path, text) in leaves(at(self.row, path), path).into_iter().filter(|leaf| !known.contains(leaf)) {
+            let is_address = [".base_url", ".uri", ".url"].iter().any(|end| path.ends_with(end));
+            if is_address && !texts(at(self.below, "addresses_allowed")).any(|allowed| begins_with(text, allowed)) {
+                return Err(format!(
+                    "`{path}` has level operator and is an address that `addresses_allowed` of the job type does not name; ask the \
+                     operator to add it"
+                ));
+            }
+            if is_variable(&path) && !secrets::may_be_named(text, &variables, self.env) {
+                return Err(format!(
+                    "`{path}` has level operator and names a variable that is no secret for jobs; ask the operator to list it in \
+                     PLUMBLINE_SECRETS"
+                ));
+            }
         }
         Ok(())
     }
 
-    /// The bound that is exceeded, if any.
+    /// The bound that is exceeded, if any. Of coverage, a built-in value is a bound as well.
     fn within_bound(&self, path: &str) -> Result<(), Value> {
-        if path.starts_with("coverage_settings.") {
-            return self.is_stricter(path);
-        }
-        let bound = of_purpose_or_llm(self.bounds, path);
-        let wanted = of_purpose_or_llm(self.row, path);
-        // If the values are words, the stricter one is a bound.
-        if (bound == "stop" || bound == "drop") && wanted != bound {
-            return Err(bound.clone());
-        }
-        let Some(most) = bound.as_f64() else { return Ok(()) };
-        // No value means no limit.
-        match wanted.as_f64().is_some_and(|wanted| wanted <= most) {
-            true => Ok(()),
-            false => Err(bound.clone()),
-        }
-    }
-
-    /// A job may only make coverage stricter than its type: a larger share, or fewer closed passages. Here a built-in
-    /// value is a bound as well.
-    fn is_stricter(&self, path: &str) -> Result<(), Value> {
-        let (bound, wanted) = (at(self.below, path), at(self.row, path));
-        // Of the two styles, `policy` marks more sentences.
-        if path.ends_with(".style") && (wanted == "policy" || wanted == bound) {
-            return Ok(());
-        }
-        let stricter = match (bound.as_f64(), wanted.as_f64()) {
-            (Some(bound), Some(wanted)) if path.ends_with(".minimum") => wanted >= bound,
-            (Some(bound), Some(wanted)) => wanted <= bound,
-            _ => false,
+        let bounds = if path.starts_with("coverage_settings.") { self.below } else { self.bounds };
+        let (bound, wanted) = (of_purpose_or_llm(bounds, path), of_purpose_or_llm(self.row, path));
+        let is_within = match (bound.as_f64(), wanted.as_f64()) {
+            (Some(least), Some(wanted)) if path.ends_with(".minimum") => wanted >= least,
+            // No value means no limit.
+            (Some(most), wanted) => wanted.is_some_and(|wanted| wanted <= most),
+            (None, _) => wanted == bound || !bound.as_str().is_some_and(|word| STRICT.contains(&word)),
         };
-        if stricter { Ok(()) } else { Err(bound.clone()) }
+        if is_within { Ok(()) } else { Err(bound.clone()) }
     }
 
     /// A job chooses only among the values that its type offers.
@@ -228,17 +193,22 @@ fn of_purpose_or_llm<'a>(value: &'a Value, path: &str) -> &'a Value {
     }
 }
 
-/// The variables that a configuration names.
-fn names_of_variables(value: &Value) -> Vec<String> {
-    let Some(map) = value.as_object() else { return Vec::new() };
-    let named = |(key, value): (&String, &Value)| match value {
-        Value::String(name) if key.ends_with("_env") => vec![name.to_owned()],
-        Value::Object(names) if key.ends_with("_env") => {
-            names.values().filter_map(Value::as_str).map(str::to_owned).collect()
+/// The texts in a value, each with its dotted key.
+fn leaves<'a>(value: &'a Value, path: &str) -> Vec<(String, &'a str)> {
+    let parts: Vec<(String, &Value)> = match value {
+        Value::String(text) => return vec![(path.to_owned(), text)],
+        Value::Object(map) => map.iter().map(|(key, part)| (child(path, key), part)).collect(),
+        Value::Array(list) => {
+            (0..).zip(list).map(|(at, part): (usize, _)| (child(path, &at.to_string()), part)).collect()
         }
-        _ => names_of_variables(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     };
-    map.iter().flat_map(named).collect()
+    parts.into_iter().flat_map(|(path, part)| leaves(part, &path)).collect()
+}
+
+/// Whether the value of a key is the name of a variable.
+fn is_variable(path: &str) -> bool {
+    path.split('.').any(|key| key.ends_with("_env"))
 }
 
 fn texts(list: &Value) -> impl Iterator<Item = &str> {

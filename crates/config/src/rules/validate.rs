@@ -6,6 +6,7 @@ use crate::{
     keys::{approval, coverage, deliverables, http_tools, record_defaults, untrusted},
     resolved::FALLBACK,
     rules::violation::RuleViolation,
+    secrets,
 };
 use plumbline_llm::Api;
 use plumbline_tools::web::Provider;
@@ -140,23 +141,20 @@ fn temperature(section: &str, llm: &Llm, broken: &mut Vec<RuleViolation>) {
 fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let connections = &config.connections;
     if let Some(neo4j) = &connections.neo4j {
-        variable("connections.neo4j.password_env", neo4j.password_env.as_deref(), broken);
         credentials("connections.neo4j.uri", &neo4j.uri, broken);
     }
     if let Some(embeddings) = &connections.embeddings {
         address("connections.embeddings.base_url", Some(&embeddings.base_url), broken);
-        variable("connections.embeddings.api_key_env", embeddings.api_key_env.as_deref(), broken);
     }
     if let Some(search) = &connections.web_search {
         address("connections.web_search.base_url", search.base_url.as_deref(), broken);
         provider(search, broken);
-        variable("connections.web_search.api_key_env", search.api_key_env.as_deref(), broken);
     }
     for (name, tool) in connections.http_tools.iter().flatten() {
         address(&format!("{}.{name}.url", http_tools::KEY), Some(&tool.url), broken);
     }
-    for (key, name, _) in http_tools::secrets(config) {
-        variable(&key, Some(name), broken);
+    for (key, name, _) in secrets::of_services(config) {
+        variable(&key, Some(&name), broken);
     }
 }
 
