@@ -8,7 +8,11 @@ use crate::{
     Llm, Prices,
     error::Problem,
     keys::llm::SECTIONS,
-    layers::{Kind, Layer, files::Files, merge::{merge, overlaid}},
+    layers::{
+        Kind, Layer,
+        files::Files,
+        merge::{merge, overlaid},
+    },
 };
 use plumbline_llm::{Api, OutputCapField, Profile, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
