@@ -51,7 +51,6 @@ pub use keys::deliverables::{Deliverable, DescribedDeliverable};
 pub use keys::fallback::LlmFallback;
 pub use keys::http_tools::{ForeignTool, HttpTool};
 pub use keys::job::{JobConfig, OnComplete, Tools};
-pub use keys::limits::Limits;
 pub use keys::llm::{Llm, LlmByPurpose, LlmLimits};
 pub use keys::prices::{PriceTable, Prices};
 pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};

@@ -3,8 +3,7 @@
 use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, keys::http_tools};
 use crate::rules::nearest::advice;
 use plumbline_engine::{
-    Limits, ModelSettings, OtherModels, PhaseKind, Phases, Purpose, Settings, SystemPromptPrefixes, TokenCounter,
-    ToolSpec,
+    ModelSettings, OtherModels, PhaseKind, Phases, Purpose, Settings, SystemPromptPrefixes, TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ impl Resolved {
             tools: Arc::new(tools.into()),
             deferred: Arc::new(names),
             phases: self.config.phase_settings.clone(),
-            limits: self.limits(),
+            limits: self.config.limits.clone(),
             model: model(&self.llm(Purpose::Tactical)),
             other_models: OtherModels {
                 strategic: self.other_model(Purpose::Strategic),
@@ -68,24 +67,6 @@ impl Resolved {
         let CoverageSettings { minimum, max_closed, unsupported, .. } = self.config.coverage_settings;
         let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, unsupported, records: self.records };
         (self.config.coverage == Coverage::Documents).then_some(bounds)
-    }
-
-    fn limits(&self) -> Limits {
-        let limits = &self.config.limits;
-        Limits {
-            max_iterations: limits.max_iterations,
-            context_threshold_tokens: limits.context_threshold_tokens,
-            keep_recent_tool_results: limits.keep_recent_tool_results as usize,
-            closed_todos: limits.closed_todos,
-            max_tool_result_tokens: limits.max_tool_result_tokens,
-            token_budget: limits.token_budget,
-            cost_budget_microusd: limits.cost_budget_usd.map(|usd| (usd * 1e6).round() as i64),
-            deadline_s: limits.deadline_s,
-            turns_without_tool_call: limits.turns_without_tool_call,
-            repeated_calls: limits.repeated_calls,
-            turns_without_progress: limits.turns_without_progress,
-            on_tool_failure: limits.on_tool_failure,
-        }
     }
 
     /// The model of a purpose; none if it is the one for todos.

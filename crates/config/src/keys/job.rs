@@ -5,10 +5,8 @@
 //! it.
 
 use super::part::{Part, without};
-use crate::{
-    Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,
-};
-use plumbline_engine::{Autonomy, PhaseSettings, Untrusted};
+use crate::{Connections, Coverage, CoverageSettings, Deliverable, Documents, Llm, LlmByPurpose, RecordDefaults};
+use plumbline_engine::{Autonomy, Limits, PhaseSettings, Untrusted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

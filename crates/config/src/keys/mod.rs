@@ -7,7 +7,6 @@ pub(crate) mod deliverables;
 pub(crate) mod fallback;
 pub(crate) mod http_tools;
 pub(crate) mod job;
-pub(crate) mod limits;
 pub(crate) mod llm;
 pub(crate) mod part;
 pub(crate) mod prices;

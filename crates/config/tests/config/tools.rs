@@ -121,7 +121,7 @@ fn limits_and_prices_reach_the_engine_in_its_units() {
         "llm": {"prices": {"input": 3.0, "cached_input": 0.3, "output": 15.0}},
         "llm_by_purpose": {"strategic": {"context_window": 100_000, "max_output_tokens": 4096}}
     }));
-    assert_eq!(settings.limits.cost_budget_microusd, Some(2_500_000));
+    assert_eq!(settings.limits.cost_budget_microusd(), Some(2_500_000));
     assert_eq!(settings.limits.deadline_s, Some(60));
     assert_eq!((settings.model.prices.input, settings.model.prices.output), (3.0, 15.0));
     assert_eq!(settings.model.model, "test-model");

@@ -53,7 +53,7 @@ impl Conversation {
     /// The results that may be cleared because of their age: those of the last answers are kept
     /// (`limits.keep_recent_tool_results`).
     pub(crate) fn of_old_answers(&self, may_go: impl Fn(MessageRef<'_>) -> bool) -> Clearable {
-        self.clearable(self.settings.limits.keep_recent_tool_results, may_go)
+        self.clearable(self.settings.limits.keep_recent_tool_results as usize, may_go)
     }
 
     /// The tool results that may be cleared, with gain and cost. The results of this many last answers are kept, and

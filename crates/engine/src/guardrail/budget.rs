@@ -20,7 +20,7 @@ pub(crate) fn limit_used_up(limits: &Limits, totals: &Totals) -> Option<(&'stati
     {
         return Some(("token_budget", format!("token budget of {budget} tokens reached")));
     }
-    if let Some(budget) = limits.cost_budget_microusd
+    if let Some(budget) = limits.cost_budget_microusd()
         && totals.cost_microusd >= budget
     {
         return Some(("cost_budget_usd", format!("cost budget of {} USD reached", dollars(budget))));

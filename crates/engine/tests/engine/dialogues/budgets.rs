@@ -45,18 +45,18 @@ fn tokens() {
 #[test]
 fn cost() {
     // A request of the tests costs 100 × 1 + 10 × 2 millionths of a dollar.
-    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.cost_budget_microusd = Some(240)));
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.cost_budget_usd = Some(0.00024)));
     dialogue.call("read_plan", json!({}));
     assert_eq!(dialogue.run.state().totals.cost_microusd, 120);
     dialogue.call("read_plan", json!({}));
-    let raise = |settings: &mut Settings| settings.limits.cost_budget_microusd = Some(5_000_000);
+    let raise = |settings: &mut Settings| settings.limits.cost_budget_usd = Some(5.0);
     pauses_and_resumes(dialogue, "cost budget of 0.00024 USD reached", raise);
 }
 
 #[test]
 fn the_cost_budget_is_named_in_dollars() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| {
-        settings.limits.cost_budget_microusd = Some(5_000_000);
+        settings.limits.cost_budget_usd = Some(5.0);
         settings.model.prices.input = 50_000.0;
     }));
     dialogue.call("read_plan", json!({}));
