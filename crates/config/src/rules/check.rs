@@ -14,8 +14,8 @@ pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
     let mut wrong = Vec::new();
     visit(&mut layer.value.clone(), &mut |path, value, place| {
         let message = match place {
-            Place::Known(..) if value.is_null() => None,
-            Place::Known(schema, fitting) => wrong_type(value, fitting, path)
+            Place::Known { .. } if value.is_null() => None,
+            Place::Known { schema, fitting, .. } => wrong_type(value, fitting, path)
                 .or_else(|| wrong_value(value, fitting, path))
                 .map(|message| message + &words_besides(schema)),
             Place::Unknown(key, known) => {

@@ -4,8 +4,11 @@
 //! syntax: `null` resets to the lower layers, and setting a key to its current value is allowed. A bound is a value set
 //! by the operator; a built-in default is not a bound.
 
-use super::level::Level;
-use super::schema::{complete, without_null};
+use super::{
+    level::Level,
+    schema::{complete, without_null},
+    walk::{Place, visit},
+};
 use crate::{
     JobConfig, ModelEnv,
     error::Problem,
@@ -15,6 +18,7 @@ use crate::{
 };
 use plumbline_engine::path::matches_pattern;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A key that a row sets but must not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +29,22 @@ pub struct Forbidden {
     pub level: Level,
 }
 
-/// Checks the changes of a job's own layer; reports the first forbidden one in the order of the schema.
+/// Checks the changes of a job's own layer; reports the first forbidden one in the order of the keys.
 ///
 /// # Errors
 /// The key, its level and a sentence.
 pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
-    let below = layers.without_row();
-    let judge = RowPolicy { below: &below, row: &layers.merged(), bounds: &layers.bounds(), env };
-    judge.group(complete(), "", Level::Operator)
+    let (mut below, mut row, mut levels) = (layers.without_row(), layers.merged(), BTreeMap::new());
+    for config in [&mut below, &mut row] {
+        visit(config, &mut |path, _, place| {
+            if let Place::Known { level, .. } = place {
+                levels.insert(path.to_owned(), *level);
+            }
+        });
+    }
+    let policy = RowPolicy { below: &below, row: &row, bounds: &layers.bounds(), env };
+    let changed = levels.iter().filter(|(path, _)| at(&below, path) != at(&row, path));
+    changed.into_iter().try_for_each(|(path, level)| policy.key(path, *level))
 }
 
 /// Lists to which a job may add, and from which it takes nothing away.
@@ -53,21 +65,6 @@ struct RowPolicy<'a> {
 }
 
 impl RowPolicy<'_> {
-    fn group(&self, schema: &Value, path: &str, above: Level) -> Result<(), (Forbidden, String)> {
-        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
-            let (path, level) = (child(path, key), Level::of(property, above));
-            let inner = without_null(property);
-            let is_word = |value: &Value| !value.is_object() && !value.is_null();
-            let has_word = is_word(at(self.below, &path)) || is_word(at(self.row, &path));
-            if inner.get("properties").is_some() && !has_word {
-                self.group(inner, &path, level)?;
-            } else if at(self.below, &path) != at(self.row, &path) {
-                self.key(&path, level)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Checks one key whose value the row changes.
     fn key(&self, path: &str, level: Level) -> Result<(), (Forbidden, String)> {
         let refuse = |sentence: String| Err((Forbidden { key: path.to_owned(), level }, sentence));

@@ -1,13 +1,23 @@
 //! A configuration beside its schema: one walk for all that a schema says about values.
 
-use super::schema::{complete, without_null};
+use super::{
+    level::Level,
+    schema::{complete, without_null},
+};
 use crate::layers::locate::child;
 use serde_json::{Map, Value};
 
 /// What the schema says about a value.
 pub enum Place<'a> {
-    /// A key or an entry of a list: its schema, and the alternative of that for the value's type.
-    Known(&'a Value, &'a Value),
+    /// A key or an entry of a list.
+    Known {
+        /// Its schema.
+        schema: &'a Value,
+        /// The alternative of the schema for the value's type.
+        fitting: &'a Value,
+        /// Who may set it.
+        level: Level,
+    },
     /// A key that the schema does not have, and the ones that it has there.
     Unknown(&'a str, &'a Map<String, Value>),
     /// A required key that is absent; whether it is in an entry of a list, which no other layer completes.
@@ -16,18 +26,20 @@ pub enum Place<'a> {
 
 type Visit<'v> = dyn FnMut(&str, &mut Value, &Place<'_>) + 'v;
 
-/// Calls `visit` with the dotted path of each value of a configuration that is no object with known keys.
+/// Calls `visit` with the dotted path of each value of a configuration that is no object with known keys; a list or an
+/// object with names of the operator comes before its entries.
 pub fn visit(config: &mut Value, visit: &mut Visit<'_>) {
-    walk(config, complete(), "", false, visit);
+    walk(config, complete(), "", (Level::Operator, false), visit);
 }
 
-fn walk(value: &mut Value, schema: &Value, path: &str, is_entry: bool, visit: &mut Visit<'_>) {
-    let fitting = fitting(schema, value);
+fn walk(value: &mut Value, schema: &Value, path: &str, above: (Level, bool), visit: &mut Visit<'_>) {
+    let (fitting, (above, is_entry)) = (fitting(schema, value), above);
+    let level = Level::of(schema, above);
     match (value, fitting["properties"].as_object()) {
         (Value::Object(map), Some(known)) => {
             for (key, value) in &mut *map {
                 match known.get(key) {
-                    Some(property) => walk(value, property, &child(path, key), is_entry, visit),
+                    Some(property) => walk(value, property, &child(path, key), (level, is_entry), visit),
                     None => visit(&child(path, key), value, &Place::Unknown(key, known)),
                 }
             }
@@ -36,16 +48,19 @@ fn walk(value: &mut Value, schema: &Value, path: &str, is_entry: bool, visit: &m
                 visit(&child(path, key), &mut Value::Null, &Place::Missing(is_entry));
             }
         }
-        // Entries with names chosen by the operator.
-        (Value::Object(map), None) if fitting["additionalProperties"].is_object() => {
-            for (key, value) in map {
-                walk(value, &fitting["additionalProperties"], &child(path, key), is_entry, visit);
-            }
-        }
         (value, _) => {
-            visit(path, value, &Place::Known(schema, fitting));
-            for (at, item) in value.as_array_mut().into_iter().flatten().enumerate() {
-                walk(item, &fitting["items"], &child(path, &at.to_string()), true, visit);
+            visit(path, value, &Place::Known { schema, fitting, level });
+            match value {
+                Value::Array(list) => (0..).zip(list).for_each(|(at, item): (usize, _)| {
+                    walk(item, &fitting["items"], &child(path, &at.to_string()), (level, true), visit);
+                }),
+                // Entries with names chosen by the operator.
+                Value::Object(map) if fitting["additionalProperties"].is_object() => {
+                    for (key, entry) in map {
+                        walk(entry, &fitting["additionalProperties"], &child(path, key), (level, is_entry), visit);
+                    }
+                }
+                _ => {}
             }
         }
     }

@@ -15,10 +15,10 @@ pub(crate) fn hide(config: &mut Value) {
         hide_each(connections);
     }
     visit(config, &mut |key, value, place| match (value, place) {
-        (value, Place::Known(..)) if key.ends_with("_env") && !names_a_variable(value) => hide_all(value),
-        (Value::Array(_), Place::Known(_, schema)) if schema.get("items").is_some() => {}
-        (Value::String(text), Place::Known(_, schema)) if is_text(schema) => *text = without_logins(text),
-        (Value::Null | Value::Bool(_) | Value::Number(_), Place::Known(..)) => {}
+        (value, Place::Known { .. }) if key.ends_with("_env") && !names_a_variable(value) => hide_all(value),
+        (Value::Array(_), Place::Known { fitting: schema, .. }) if schema.get("items").is_some() => {}
+        (Value::String(text), Place::Known { fitting: schema, .. }) if is_text(schema) => *text = without_logins(text),
+        (Value::Null | Value::Bool(_) | Value::Number(_), Place::Known { .. }) => {}
         (unexpected, _) => hide_all(unexpected),
     });
 }
