@@ -97,8 +97,11 @@ fn a_row_leaves_out_what_its_type_lists_and_adds_nothing() {
     for row in [json!({"tools": {"domain": ["http_c"]}}), json!({"tools": {"domain": ["http_*"]}})] {
         assert_eq!(bound(row).unwrap_err().forbidden.unwrap().key, "tools.domain");
     }
-    let row = json!({"connections": {"http_tools": {"a": {"url": "https://evil.example/"}}}});
-    assert_eq!(bound(row).unwrap_err().forbidden.unwrap().key, "connections.http_tools");
+    // A name with a dot in it is not mistaken for a path.
+    for entry in [json!({"url": "https://evil.example/"}), json!({"headers_env": {"x.key": "HOME"}})] {
+        let row = json!({"connections": {"http_tools": {"a": entry}}});
+        assert_eq!(bound(row).unwrap_err().forbidden.unwrap().key, "connections.http_tools");
+    }
 }
 
 #[test]
@@ -113,7 +116,8 @@ fn what_an_operator_opens_is_bound_by_addresses_and_secrets() {
     let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let set = |entry: Value| configs.resolve("mine", &json!({"connections": {"http_tools": {"pay": entry}}}), &env());
     set(json!({"url": "https://pay.example/other", "timeout_s": 5})).unwrap();
-    for entry in [json!({"url": "https://evil.example/"}), json!({"headers_env": {"x-key": "HOME"}})] {
+    let headers = ["x-key", "x.key"].map(|name| json!({"headers_env": {name: "HOME"}}));
+    for entry in headers.into_iter().chain([json!({"url": "https://evil.example/"})]) {
         let error = set(entry).unwrap_err();
         assert_eq!(
             error.forbidden.as_ref().map(|forbidden| forbidden.key.as_str()),

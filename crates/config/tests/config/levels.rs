@@ -289,6 +289,8 @@ fn no_limit_is_raised_above_the_ceiling() {
         assert!(refused.contains(sentence) || refused.contains(&sentence.replace("limits.", "")), "{refused}");
     }
     assert!(mine(&json!({"limits_ceiling": {"cost_budget": 1}}), &json!({})).is_err(), "no such limit");
+    let no_limit = mine(&json!({"limits_ceiling": {"max_iterations": 0}}), &json!({})).unwrap_err().to_string();
+    assert!(no_limit.contains("`limits_ceiling.max_iterations` is 0; it must be at least 1"), "{no_limit}");
     assert_eq!(refused(&json!({}), &json!({"limits_ceiling": {"deadline_s": 5}})).1, "operator");
     let below = mine(&json!({"limits": {"deadline_s": 60}, "limits_ceiling": {"deadline_s": 50}}), &json!({}));
     let below = below.expect_err("a job would begin above the ceiling").to_string();

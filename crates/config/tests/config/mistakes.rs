@@ -40,6 +40,8 @@ fn the_jobs_own_config_is_checked_alike() {
         (json!({"limits": 5}), "`limits` is a number; it must be an object"),
         (json!({"limits": {"max_iterations": null}}), "the job's config: `limits.max_iterations` has no value"),
         (json!({"autonomy": "ful"}), "`autonomy` is `ful`; it must be one of `full`, `review`"),
+        (json!({"coverage": "all"}), "`coverage` is `all`; it must be one of `documents`, `off`"),
+        (json!({"phase_settings": {"min_todos": 101}}), "`phase_settings.min_todos` is 101; it must be at most 100"),
         (json!({"tools": {"domain": ["cite", 5]}}), "`tools.domain.1` is a number; it must be a text"),
         (json!({"llm": {"temperature": 3}}), "`llm.temperature` is 3; it must be at most 2"),
         (json!({"llm_by_purpose": {"summary": {"modle": "x"}}}), "unknown key `llm_by_purpose.summary.modle`"),
@@ -137,6 +139,7 @@ fn files_that_do_not_parse_are_named_with_their_line() {
         ),
         ("mine/config.json", "{\"$extends\": \"xyz\"}", "which does not exist; known are `defaults`, "),
         ("mine/config.json", "{}", "mine/config.json: `autonomy` has no value; set it or extend `defaults`"),
+        ("mine/config.json", "{}", "mine/config.json: `tools` has no value; set it or extend `defaults`"),
     ] {
         let error = error_of(name, text);
         assert!(error.contains(expected), "{text}\n{error}");
