@@ -92,7 +92,10 @@ fn candidates(sentences: Vec<Sentence>, skipped: usize) -> Vec<Candidate> {
         }
     };
     let own = sentences.into_iter().filter(|sentence| number(sentence.number) > skipped);
-    own.filter(|sentence| sentence.reason.is_some()).map(candidate).collect()
+    let mut candidates: Vec<Candidate> = own.filter(|sentence| sentence.reason.is_some()).map(candidate).collect();
+    // The ledger of a running job keeps them.
+    candidates.shrink_to_fit();
+    candidates
 }
 
 fn count(count: usize) -> i32 {

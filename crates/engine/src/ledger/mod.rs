@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Ledger {
     passages: BTreeMap<i32, Passage>,
     /// Active requirements by their numbers.
-    rows: BTreeMap<i32, Row>,
+    rows: BTreeMap<i32, Box<Row>>,
     /// The highest number that a requirement of the job ever had.
     last_number: i32,
     /// Whether requirements decide: the job's type records requirements.
@@ -64,7 +64,8 @@ impl Ledger {
         step: i64,
     ) -> Self {
         let passages = passages.into_iter().map(|passage| (passage.number, passage)).collect();
-        let rows = standing.into_iter().map(|standing| (standing.number, Row::of(standing, &passages))).collect();
+        let rows =
+            standing.into_iter().map(|standing| (standing.number, Box::new(Row::of(standing, &passages)))).collect();
         let mut ledger = Self { passages, rows, last_number, records, ..Self::default() };
         ledger.recompute_cover(step);
         ledger
@@ -152,7 +153,7 @@ impl Ledger {
     }
 
     fn put_row(&mut self, standing: StandingRequirement) {
-        self.rows.insert(standing.number, Row::of(standing, &self.passages));
+        self.rows.insert(standing.number, Box::new(Row::of(standing, &self.passages)));
     }
 
     /// A document was cut, for the first time or again: a passage with the same text keeps its state.
@@ -215,6 +216,7 @@ impl Ledger {
             let before = passage.unseen.len();
             passage.unseen.retain(|block| !seen.contains(block));
             if passage.unseen.len() < before {
+                passage.unseen.shrink_to_fit();
                 match records {
                     true => passage.note_read(step),
                     false => passage.settle(step),

@@ -3,24 +3,25 @@
 use super::{Passage, Touched};
 use crate::Requirement;
 use serde_json::Value;
-use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap};
+use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 /// A sentence by its passage and its number.
 pub(crate) type Place = (i32, i32);
 
-/// A requirement that was not withdrawn: the parts of its row that the ledger uses.
+/// A requirement that was not withdrawn: the parts of its row that the ledger uses. A job has hundreds in memory, so each
+/// takes only the room that it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandingRequirement {
     /// The job's own number: `r12`.
     pub number: i32,
     /// Its `req_` id.
     pub candidate_id: String,
-    /// Its text.
-    pub text: String,
+    /// Its text; the same string as its quote if it has the quote's words.
+    pub text: Arc<str>,
     /// Its tags.
-    pub tags: Vec<String>,
+    pub tags: Box<[String]>,
     /// Its verified quotes, in order.
-    pub quotes: Vec<PlacedQuote>,
+    pub quotes: Box<[PlacedQuote]>,
     /// The step that wrote the quotes: their places refer to the documents as cut at that step.
     pub placed_step: i64,
 }
@@ -31,17 +32,30 @@ pub struct PlacedQuote {
     /// Workspace path of the document.
     pub source: String,
     /// Its text.
-    pub words: String,
+    pub words: Arc<str>,
     /// The sentences that it touches, one range per passage; empty if the document was not cut.
-    pub places: Vec<Touched>,
+    pub places: Box<[Touched]>,
 }
 
 impl StandingRequirement {
     /// A requirement as a step records it.
     pub fn of(requirement: &Requirement, number: i32, placed_step: i64) -> Self {
         let Requirement { candidate_id, text, tags, citations, .. } = requirement;
-        let (candidate_id, text, tags) = (candidate_id.clone(), text.clone(), tags.clone());
-        Self { number, candidate_id, text, tags, quotes: quotes_of(citations), placed_step }
+        Self::new((number, candidate_id.clone()), text, tags.clone(), citations, placed_step)
+    }
+
+    /// From the columns of its row: its number and `req_` id, text, tags, citations, and the step of its places.
+    pub fn new(
+        (number, candidate_id): (i32, String),
+        text: &str,
+        tags: Vec<String>,
+        citations: &Value,
+        placed_step: i64,
+    ) -> Self {
+        let quotes = quotes_of(citations);
+        let quoted = quotes.iter().find(|quote| *quote.words == *text);
+        let text = quoted.map_or_else(|| text.into(), |quote| Arc::clone(&quote.words));
+        Self { number, candidate_id, text, tags: tags.into(), quotes: quotes.into(), placed_step }
     }
 
     /// Whether it has a tag.
@@ -58,10 +72,10 @@ pub fn quotes_of(citations: &Value) -> Vec<PlacedQuote> {
 
 impl PlacedQuote {
     fn of(cited: &Value) -> Self {
-        let text = |key: &str| cited[key].as_str().unwrap_or_default().to_owned();
+        let text = |key: &str| cited[key].as_str().unwrap_or_default();
         let continues = cited["continues"].as_array().into_iter().flatten();
         let places = std::iter::once(cited).chain(continues).filter_map(place).collect();
-        Self { source: text("source"), words: text("quote"), places }
+        Self { source: text("source").to_owned(), words: text("quote").into(), places }
     }
 }
 
@@ -74,11 +88,11 @@ fn place(cited: &Value) -> Option<Touched> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) standing: StandingRequirement,
-    pub(super) touched: Vec<Place>,
+    pub(super) touched: Box<[Place]>,
     /// The first sentence quoted, if its place is known.
     pub(super) first: Option<Place>,
     /// The passages in which its quotes begin.
-    pub(super) begun: Vec<i32>,
+    pub(super) begun: Box<[i32]>,
 }
 
 impl Row {
@@ -94,7 +108,7 @@ impl Row {
         let first = |quote: &PlacedQuote| first_of(quote, standing.placed_step, passages);
         let begun = standing.quotes.iter().filter_map(|quote| first(quote).map(|(passage, _)| passage)).collect();
         let first = standing.quotes.first().and_then(first);
-        Self { standing, touched, first, begun }
+        Self { standing, touched: touched.into(), first, begun }
     }
 }
 

@@ -124,8 +124,8 @@ struct Suspect<'a> {
 impl<'a> Suspect<'a> {
     fn of(standing: &'a StandingRequirement) -> Self {
         let compared = Compared {
-            text: standing.text.clone(),
-            quotes: standing.quotes.iter().map(|quote| quote.words.clone()).collect(),
+            text: standing.text.to_string(),
+            quotes: standing.quotes.iter().map(|quote| quote.words.to_string()).collect(),
             translated: standing.is_tagged(TRANSLATED),
             has_sources: true,
             ..Compared::default()

@@ -6,7 +6,7 @@ use crate::{
     error::During,
 };
 use plumbline_engine::{
-    Citation, RecordedRequirement, Requirement, RequirementChange, StandingRequirement, Touched, WITHDRAWN, quotes_of,
+    Citation, RecordedRequirement, Requirement, RequirementChange, StandingRequirement, Touched, WITHDRAWN,
 };
 use serde_json::{Map, Value, json as value};
 use sqlx::PgConnection;
@@ -98,13 +98,9 @@ impl Store {
             .fetch_all(&self.pool)
             .await
             .during("load the job's requirements")?;
-        let standing = rows.into_iter().map(|row| StandingRequirement {
-            number: row.number,
-            candidate_id: row.candidate_id,
-            text: row.text,
-            tags: texts(&row.tags),
-            quotes: quotes_of(&row.citations),
-            placed_step: row.placed_step,
+        let standing = rows.into_iter().map(|row| {
+            let key = (row.number, row.candidate_id);
+            StandingRequirement::new(key, &row.text, texts(&row.tags), &row.citations, row.placed_step)
         });
         Ok(standing.collect())
     }

@@ -24,14 +24,14 @@ impl<'a> Texts<'a> {
         if let Some(place) = quote.places.first()
             && self.is_there(place, quote).await?
         {
-            return Ok(quote.places.clone());
+            return Ok(quote.places.to_vec());
         }
         let overlay = self.overlay;
         let mut files = Vec::new();
         for passage in overlay.passages().iter().filter(|passage| passage.document == quote.source) {
             files.extend(self.file(passage).await?.map(|file| (passage.number, file)));
         }
-        let words = quote.words.clone();
+        let words = Arc::clone(&quote.words);
         let found = crate::run_blocking(move |_| passages::locate(&files, &words)).await;
         Ok(found.into_iter().next().map(|occurrence| occurrence.touched).unwrap_or_default())
     }

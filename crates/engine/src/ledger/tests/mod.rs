@@ -181,13 +181,17 @@ fn a_passage_that_is_not_judged_is_answered_by_a_closing_alone() {
 /// A requirement of step 2 with a quote that was placed at this sentence of passage 1.
 fn quoting_at(sentence: i32) -> StandingRequirement {
     let places = vec![Touched { passage: 1, from: sentence, to: sentence }];
-    let quote = PlacedQuote { source: "input/policy.pdf".into(), words: "Invoices must be kept.".into(), places };
+    let quote = PlacedQuote {
+        source: "input/policy.pdf".into(),
+        words: "Invoices must be kept.".into(),
+        places: places.into(),
+    };
     StandingRequirement {
         number: 1,
         candidate_id: "req_1".into(),
-        text: String::new(),
-        tags: Vec::new(),
-        quotes: vec![quote],
+        text: "".into(),
+        tags: Box::default(),
+        quotes: [quote].into(),
         placed_step: 2,
     }
 }
@@ -199,7 +203,7 @@ fn a_quote_touches_its_words_whether_the_document_was_cut_before_or_after_it() {
     let passages = BTreeMap::from([(1, Passage { cut_step: 2, ..cut })]);
     // After the cut the sentence is the second; before the cut it was the first of the passage.
     for sentence in [2, 1] {
-        assert_eq!(standing::Row::of(quoting_at(sentence), &passages).touched, [(1, 2)]);
+        assert_eq!(*standing::Row::of(quoting_at(sentence), &passages).touched, [(1, 2)]);
     }
 }
 
@@ -210,7 +214,7 @@ fn a_quote_begins_where_its_words_are_after_a_later_cut() {
     let passages = [passage(1, "Scope.", &["Scope."]), passage(2, text, &["Invoices must be kept."])];
     let passages = passages.into_iter().map(|passage| (passage.number, Passage { cut_step: 3, ..passage })).collect();
     let row = standing::Row::of(standing, &passages);
-    assert_eq!((row.first, row.begun), (Some((2, 1)), vec![2]));
+    assert_eq!((row.first, row.begun), (Some((2, 1)), [2].into()));
 }
 
 #[test]
