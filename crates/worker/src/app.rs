@@ -23,7 +23,7 @@ pub(crate) const STARTS: usize = 256;
 
 /// Maximum jobs that end at once: each has its rows, its report and its deliverables in memory until they are written,
 /// which with documents is a megabyte and more.
-pub(crate) const ENDS: usize = 16;
+pub(crate) const ENDS: usize = 8;
 
 /// Built once at startup.
 pub(crate) struct App {

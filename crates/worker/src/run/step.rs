@@ -98,6 +98,9 @@ impl StepLoop<'_> {
                 self.apply(Outcome::FeedbackReceived(Vec::new()))?;
             }
             if let Some(leave) = self.run.exit().cloned() {
+                // Waits before the rest has a future: many jobs may wait, and it is as large as a commit.
+                // The semaphore is never closed.
+                let _turn = if self.run.reports() { self.app.ends.acquire().await.ok() } else { None };
                 return Box::pin(self.leave(leave)).await;
             }
             if self.run.commits_next(!self.changes.is_empty()) {
@@ -184,8 +187,6 @@ impl StepLoop<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
-        // The semaphore is never closed.
-        let _turn = if self.run.reports() { self.app.ends.acquire().await.ok() } else { None };
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
         let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
         let rendering =
