@@ -19,6 +19,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 /// The wait before the first retry of a call; it doubles with each retry.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
@@ -42,6 +43,11 @@ impl ToolRunner {
     /// A runner that extracts documents with this parser.
     pub fn new(parser: Parser) -> Self {
         Self { parser, quotes: QuoteCache::default() }
+    }
+
+    /// Drops what is cached for a job that has left this worker.
+    pub fn forget(&self, job_id: Uuid) {
+        self.quotes.forget(job_id);
     }
 
     /// Runs the calls in order and returns one result each. A call sees the products of the calls before it.

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// Capacity in bytes of source text, over all jobs; prepared texts use two and a half times as much memory.
-const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
+/// Capacity in bytes of source text, over all jobs; prepared texts use two and a half times as much memory. The texts of
+/// five hundred jobs with twelve pages each fit.
+const CAPACITY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Identifies a text: the path alone is not enough, since a document may be extracted again. Tools cannot write
 /// extracted texts, so a changed one was extracted by another parser version and has another size.
@@ -34,6 +35,11 @@ impl QuoteCache {
         let text = Arc::clone(&entry.1);
         kept.push_back(entry);
         Some(text)
+    }
+
+    /// Drops the texts of a job that has left this worker.
+    pub(crate) fn forget(&self, job_id: Uuid) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known.job_id != job_id);
     }
 
     /// Caches a prepared text and evicts others for it. A text larger than the capacity is not cached.
@@ -74,6 +80,17 @@ mod tests {
         cache.put(key("d", third), Arc::clone(&text));
         assert!(!kept(&cache, &key("b", third)), "b was used longest ago");
         assert!(kept(&cache, &key("a", third)) && kept(&cache, &key("c", third)) && kept(&cache, &key("d", third)));
+    }
+
+    #[test]
+    fn a_job_that_has_left_keeps_none() {
+        let cache = QuoteCache::default();
+        let other = TextKey { job_id: Uuid::from_u128(1), ..key("a", 10) };
+        for key in [&key("a", 10), &key("b", 10), &other] {
+            cache.put(key.clone(), Arc::new(SourceText::new("some text")));
+        }
+        cache.forget(Uuid::nil());
+        assert!(!kept(&cache, &key("a", 10)) && !kept(&cache, &key("b", 10)) && kept(&cache, &other));
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener
         end = run_claimed(&app, &claimed, signal.clone(), sent.clone()).instrument(spans::claim(&claimed, app.worker_id)) => end,
         () = signal.at_least(StopLevel::Abort) => Box::pin(on_abort(&app, &claimed, &signal)).await,
     };
+    app.tool_runner.forget(claimed.id);
     Box::pin(sent.put_on_record(&app, claimed.id)).await;
     match end {
         Ok(Exit::Left(leave)) => log_exit(&claimed, &leave),
