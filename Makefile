@@ -27,9 +27,9 @@ demo: prepare ## Run a sample job, everything included (ARGS="--document FILE" f
 test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATABASE_URL names another)
 	@.ci/build
 	@if [ -n "$$PLUMBLINE_TEST_DATABASE_URL" ]; then \
-		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" .ci/tests $(ARGS); \
+		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" TMPDIR=$$(.ci/test-folder) .ci/tests $(ARGS); \
 	else \
-		$(RUN) __with-postgres -- .ci/tests $(ARGS); \
+		TMPDIR=$$(.ci/test-folder) $(RUN) __with-postgres -- .ci/tests $(ARGS); \
 	fi
 
 faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
