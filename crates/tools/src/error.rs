@@ -2,6 +2,7 @@
 
 use crate::workspace::WorkspaceError;
 use plumbline_engine::{GivenRow, Outage, Product, Source};
+use std::fmt::Display;
 
 /// The result of a successful tool.
 #[derive(Debug, Default)]
@@ -94,6 +95,11 @@ impl ToolError {
     /// A refusal, shown to the model.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
+    }
+
+    /// The same, with this before the reason of a refusal.
+    pub(crate) fn at(self, place: impl Display) -> Self {
+        if let Self::Refused(reason) = self { Self::Refused(format!("{place}: {reason}")) } else { self }
     }
 }
 

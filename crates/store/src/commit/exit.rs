@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// The columns that an exit sets, for `exit_jobs.sql`; a `None` leaves the column unchanged or null.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct ExitRow {
     job_id: Uuid,
     lease_epoch: i64,
@@ -31,13 +31,8 @@ impl ExitRow {
             job_id: lease.job_id,
             lease_epoch: lease.epoch,
             status,
-            reason: None,
-            run_at: None,
-            result: None,
-            error: None,
-            details: None,
             attempt_outcome: "ended",
-            awaits_decision: false,
+            ..Self::default()
         };
         match leave {
             JobExit::Completed { result } => Self { result: Some(result.clone()), ..ended("completed") },

@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// A user's input; the defaults are those of the table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewJob {
     /// What to do.
     pub prompt: String,
@@ -51,20 +51,8 @@ pub struct NewDocument {
 impl NewJob {
     /// A job of type `creator` with only a prompt.
     pub fn new(prompt: impl Into<String>) -> Self {
-        Self {
-            prompt: prompt.into(),
-            job_type: "creator".to_owned(),
-            document_path: None,
-            document_name: None,
-            document_content: None,
-            documents: Vec::new(),
-            context: object!({}),
-            config: object!({}),
-            priority: 0,
-            run_at: None,
-            idempotency_key: None,
-            parent_job_id: None,
-        }
+        let (prompt, job_type) = (prompt.into(), "creator".to_owned());
+        Self { prompt, job_type, context: object!({}), config: object!({}), ..Self::default() }
     }
 
     fn full_context(&self) -> String {

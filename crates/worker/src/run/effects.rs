@@ -9,7 +9,6 @@ use crate::{
         intake::{self, IntakeJob},
         previous_job,
         step::StepLoop,
-        store_validation::StoreValidationQueue,
         store_workspace::StoreWorkspace,
         text_index::JobTexts,
     },
@@ -113,8 +112,8 @@ impl StepLoop<'_> {
         if !self.run.settings().judges_requirements() || !config.accept_by_rule || config.connections.neo4j.is_some() {
             return Ok(None);
         }
-        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease, &self.lost_time);
-        accept_by_rule(&validation_queue, self.lease.job_id).await.map(Some).map_err(StepError::from)
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
+        accept_by_rule(&workspace, self.lease.job_id).await.map(Some).map_err(StepError::from)
     }
 
     /// Number of waiting requirements for a job that judges requirements.
@@ -166,7 +165,6 @@ impl StepLoop<'_> {
 
     async fn run_tools(&self, calls: &[OutsideCall<'_>]) -> Result<Outcome, StepError> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run, &self.lost_time);
-        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease, &self.lost_time);
         let connections = &self.config.resolved.config.connections;
         let graph = self.app.graphs.of(connections.neo4j.as_ref());
         let services = self.app.services.of(connections);
@@ -190,7 +188,7 @@ impl StepLoop<'_> {
             max_result_tokens: settings.limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
             retries: self.config.resolved.config.limits.tool_retries,
-            validation_queue: Some(&validation_queue),
+            validation_queue: Some(&workspace),
             graph: graph.access(),
             web: Web { hosts: hosts.as_deref(), ..services.web() },
             texts: Some(&texts),

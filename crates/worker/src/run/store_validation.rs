@@ -1,9 +1,8 @@
 //! Access of a validator's tools to rows of `requirement_cache`, claimed under the job's lease. As in
 //! `store_workspace`, a connection is taken for one query and returned.
 
+use super::store_workspace::StoreWorkspace;
 use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
-use plumbline_store::backoff::LostTime;
-use plumbline_store::{Error, Lease, Store};
 use plumbline_tools::{BoxFuture, ValidationQueue, WorkspaceError};
 use uuid::Uuid;
 
@@ -14,30 +13,7 @@ const MAX_COMPARED: i64 = 50;
 /// Maximum rows read of the requirements that the job holds: more than `next_requirement` ever gives it.
 const MAX_HELD: i64 = 100;
 
-/// The hand-over, as accessible under one job's lease.
-#[derive(Debug)]
-pub(crate) struct StoreValidationQueue<'a> {
-    store: &'a Store,
-    lease: Lease,
-    lost_time: &'a LostTime,
-}
-
-impl<'a> StoreValidationQueue<'a> {
-    pub(crate) fn new(store: &'a Store, lease: Lease, lost_time: &'a LostTime) -> Self {
-        Self { store, lease, lost_time }
-    }
-
-    /// Queries the database and retries transient failures: the caller's lease bounds how long.
-    async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
-    where
-        F: Future<Output = Result<T, Error>> + Send,
-        T: Send,
-    {
-        self.lost_time.retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
-    }
-}
-
-impl ValidationQueue for StoreValidationQueue<'_> {
+impl ValidationQueue for StoreWorkspace<'_> {
     fn claim<'a>(
         &'a self,
         count: u32,

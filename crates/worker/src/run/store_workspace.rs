@@ -9,9 +9,10 @@ use plumbline_tools::{BoxFuture, KnownKeys, PassagePlace, Workspace, WorkspaceEr
 use std::time::Duration;
 
 /// One job's rows.
+#[derive(Debug)]
 pub(crate) struct StoreWorkspace<'a> {
-    store: &'a Store,
-    lease: Lease,
+    pub(super) store: &'a Store,
+    pub(super) lease: Lease,
     run: &'a Run,
     lost_time: &'a LostTime,
 }
@@ -22,7 +23,7 @@ impl<'a> StoreWorkspace<'a> {
     }
 
     /// Queries the database and retries transient failures: the caller's lease bounds how long.
-    async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
+    pub(super) async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
     where
         F: Future<Output = Result<T, Error>> + Send,
         T: Send,

@@ -140,7 +140,9 @@ impl Declared for AddRequirement {
         let mut citations = Vec::with_capacity(self.citations.len());
         let mut put_right = String::new();
         for (place, evidence) in self.citations.iter().enumerate() {
-            let verified = citation(env, evidence).await.map_err(|error| at(place, error))?;
+            let verified = citation(env, evidence).await;
+            let verified =
+                verified.map_err(|error| error.at(format_args!("nothing was recorded; citations[{place}]")))?;
             put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
             let citation = apart(verified.citation, citations.iter());
             citations.push(citation);
@@ -216,17 +218,5 @@ pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<V
         Evidence::Pointer { passage, from, to } => {
             verify_pointer(env, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
         }
-    }
-}
-
-/// Names the refused one of several citations, and says that nothing was recorded.
-fn at(place: usize, error: ToolError) -> ToolError {
-    match error {
-        ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
-        other @ (ToolError::Unreadable { .. }
-        | ToolError::RefusedOnce(_)
-        | ToolError::Transient(_)
-        | ToolError::Unavailable { .. }
-        | ToolError::Workspace(_)) => other,
     }
 }

@@ -37,12 +37,13 @@ pub(crate) async fn resolve(
     for (place, Wanted { r#type, target, properties }) in wanted.into_iter().enumerate() {
         let kind = relation(&r#type)
             .ok_or_else(|| ToolError::refused(format!("relations[{place}]: there is no relation {type}")))?;
-        known(&properties).map_err(|error| at(place, error))?;
+        let at = |error: ToolError| error.at(format_args!("nothing was integrated; relations[{place}]"));
+        known(&properties).map_err(at)?;
         let target = match graph {
             None => target,
             Some(graph) => {
                 let names = env.names.of(graph, kind.end).await?;
-                target_id(graph, kind, &names, &target).await.map_err(|error| at(place, error))?
+                target_id(graph, kind, &names, &target).await.map_err(at)?
             }
         };
         // The same relation twice is one, as with MERGE; the later properties win.
@@ -74,19 +75,6 @@ async fn target_id(graph: &GraphClient, kind: RelationKind, names: &Names, wante
         true => format!("the graph has no {label} named `{wanted}`, nor any other; leave the relation out"),
         false => format!("the graph has no {label} named `{wanted}`; the nearest are {}", near.join(", ")),
     }))
-}
-
-fn at(place: usize, error: ToolError) -> ToolError {
-    match error {
-        ToolError::Refused(reason) => {
-            ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
-        }
-        other @ (ToolError::Unreadable { .. }
-        | ToolError::RefusedOnce(_)
-        | ToolError::Transient(_)
-        | ToolError::Unavailable { .. }
-        | ToolError::Workspace(_)) => other,
-    }
 }
 
 fn has(links: &[Link], prefix: &str) -> bool {

@@ -104,14 +104,8 @@ async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option
     let mut citations = Vec::with_capacity(given.len());
     let mut put_right = String::new();
     for (place, evidence) in given.iter().enumerate() {
-        let verified = citation(env, evidence).await.map_err(|error| match error {
-            ToolError::Refused(why) => ToolError::refused(format!("nothing was changed; citations[{place}]: {why}")),
-            other @ (ToolError::Unreadable { .. }
-            | ToolError::RefusedOnce(_)
-            | ToolError::Transient(_)
-            | ToolError::Unavailable { .. }
-            | ToolError::Workspace(_)) => other,
-        })?;
+        let verified = citation(env, evidence).await;
+        let verified = verified.map_err(|error| error.at(format_args!("nothing was changed; citations[{place}]")))?;
         put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
         citations.push(verified.citation);
     }
