@@ -1,8 +1,8 @@
 //! Caches prepared source texts between calls: a thousand citations of one document prepare it once.
 
 use plumbline_documents::quotes::SourceText;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// Capacity in bytes of source text, over all jobs; prepared texts use two and a half times as much memory. The texts of
@@ -11,7 +11,7 @@ const CAPACITY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Identifies a text: the path alone is not enough, since a document may be extracted again. Tools cannot write
 /// extracted texts, so a changed one was extracted by another parser version and has another size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TextKey {
     pub(crate) job_id: Uuid,
     pub(crate) path: String,
@@ -19,27 +19,53 @@ pub(crate) struct TextKey {
     pub(crate) size: u64,
 }
 
-/// LRU: evicts the least recently used text when the total exceeds [`CAPACITY_BYTES`].
+/// LRU: evicts the least recently used texts when the total exceeds [`CAPACITY_BYTES`].
 #[derive(Default)]
-pub(crate) struct QuoteCache {
-    /// Most recently used last. A handful of entries, so searching a list is as fast as a map.
-    kept: Mutex<VecDeque<(TextKey, Arc<SourceText>)>>,
+pub(crate) struct QuoteCache(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    texts: HashMap<TextKey, Entry>,
+    /// Grows with each use.
+    uses: u64,
+}
+
+struct Entry {
+    text: Arc<SourceText>,
+    /// The use that was its last.
+    last: u64,
+}
+
+impl Kept {
+    fn next_use(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+
+    fn evict(&mut self) {
+        let mut bytes: u64 = self.texts.keys().map(|key| key.size).sum();
+        while bytes > CAPACITY_BYTES {
+            let oldest = self.texts.iter().min_by_key(|(_, entry)| entry.last).map(|(key, _)| key.clone());
+            let Some(oldest) = oldest else { return };
+            bytes -= oldest.size;
+            self.texts.remove(&oldest);
+        }
+    }
 }
 
 impl QuoteCache {
     /// The prepared text, if it is cached.
     pub(crate) fn get(&self, key: &TextKey) -> Option<Arc<SourceText>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.iter().position(|(known, _)| known == key)?;
-        let entry = kept.remove(place)?;
-        let text = Arc::clone(&entry.1);
-        kept.push_back(entry);
-        Some(text)
+        let mut kept = self.kept();
+        let last = kept.next_use();
+        let entry = kept.texts.get_mut(key)?;
+        entry.last = last;
+        Some(Arc::clone(&entry.text))
     }
 
     /// Drops the texts of a job that has left this worker.
     pub(crate) fn forget(&self, job_id: Uuid) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known.job_id != job_id);
+        self.kept().texts.retain(|known, _| known.job_id != job_id);
     }
 
     /// Caches a prepared text and evicts others for it. A text larger than the capacity is not cached.
@@ -47,12 +73,15 @@ impl QuoteCache {
         if key.size > CAPACITY_BYTES {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| known.job_id != key.job_id || known.path != key.path);
-        kept.push_back((key, text));
-        while kept.iter().map(|(key, _)| key.size).sum::<u64>() > CAPACITY_BYTES {
-            kept.pop_front();
-        }
+        let mut kept = self.kept();
+        let last = kept.next_use();
+        kept.texts.retain(|known, _| known.job_id != key.job_id || known.path != key.path);
+        kept.texts.insert(key, Entry { text, last });
+        kept.evict();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
