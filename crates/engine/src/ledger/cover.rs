@@ -7,7 +7,7 @@
 
 use super::{
     Account, Ledger, Passage,
-    standing::{Place, Row},
+    standing::{Place, Row, Rows},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    pub(super) fn of(passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Box<Row>>) -> Self {
+    pub(super) fn of(passages: &BTreeMap<i32, Passage>, rows: &Rows) -> Self {
         let (mut cover, lists) = (Self::default(), Lists(passages));
         for row in rows.values() {
             let own = own(row, &lists);
@@ -39,7 +39,7 @@ impl Cover {
     }
 
     /// What a requirement adds to the candidates that are covered already, in the passages that it affects.
-    fn with(row: &Row, passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Box<Row>>) -> Self {
+    fn with(row: &Row, passages: &BTreeMap<i32, Passage>, rows: &Rows) -> Self {
         let (lists, touched) = (Lists(passages), row.touched.iter().filter_map(|(number, _)| passages.get(number)));
         let added = own(row, &lists).into_iter().chain(touched.flat_map(|passage| given(passage, rows)));
         Self { covered: with_leads(added, &lists), ..Self::default() }
@@ -91,7 +91,7 @@ impl<'a> Lists<'a> {
 }
 
 /// Candidates that decisions assign to requirements whose quotes touch them.
-fn given<'a>(passage: &'a Passage, rows: &'a BTreeMap<i32, Box<Row>>) -> impl Iterator<Item = Place> + 'a {
+fn given<'a>(passage: &'a Passage, rows: &'a Rows) -> impl Iterator<Item = Place> + 'a {
     passage.decisions.iter().filter_map(move |decision| {
         let place = (passage.number, decision.s);
         let Account::In(row) = decision.account else { return None };
@@ -188,11 +188,11 @@ fn outcome_if_decided(passage: &Passage, has_requirement: bool) -> Option<super:
 }
 
 /// Whether an active requirement has a verified quote that begins in a passage.
-pub(super) fn begins_in(passage: i32, rows: &BTreeMap<i32, Box<Row>>) -> bool {
+pub(super) fn begins_in(passage: i32, rows: &Rows) -> bool {
     begins(rows).any(|begun| begun == passage)
 }
 
 /// The passages in which verified quotes of active requirements begin.
-fn begins(rows: &BTreeMap<i32, Box<Row>>) -> impl Iterator<Item = i32> {
+fn begins(rows: &Rows) -> impl Iterator<Item = i32> {
     rows.values().flat_map(|row| row.begun.iter().copied())
 }

@@ -37,7 +37,7 @@ pub(crate) use todos::ShownPassage;
 pub use versions::{Carried, CarriedPassage, Previous, Versions};
 
 use crate::{Requirement, RequirementChange};
-use standing::Row;
+use standing::{Row, Rows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The passages and active requirements of a job, and the passages changed by the current step.
@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Ledger {
     passages: BTreeMap<i32, Passage>,
     /// Active requirements by their numbers.
-    rows: BTreeMap<i32, Box<Row>>,
+    rows: Rows,
     /// The highest number that a requirement of the job ever had.
     last_number: i32,
     /// Whether requirements decide: the job's type records requirements.

@@ -84,6 +84,9 @@ fn place(cited: &Value) -> Option<Touched> {
     Some(Touched { passage: number("passage")?, from: number("from")?, to: number("to")? })
 }
 
+/// Active requirements by number. Boxed: the nodes of a map that grows at its end stay half empty.
+pub(super) type Rows = BTreeMap<i32, Box<Row>>;
+
 /// An active requirement and the candidates that its quotes touch, in the order of the quotes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
