@@ -12,7 +12,8 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 
-/// Compactions of a todo without a result before the model is told to split it, and before the phase is planned again.
+/// Compactions of a todo without a result before the engine tells the model to split it, and before it has the phase
+/// planned again.
 const COMPACTIONS_BEFORE_WORD: u32 = 2;
 const COMPACTIONS_BEFORE_REPLAN: u32 = 3;
 /// Such re-plannings in a row before the job is stopped: the window does not grow.
@@ -120,7 +121,7 @@ pub(super) fn cut(run: &mut Run, keep_from: i64, summary: Option<String>, now: D
 
 /// The current todo does not fit the window: what was read for it is gone before it had a result.
 enum Outgrown {
-    /// The model is told to split it.
+    /// The engine tells the model to split it.
     Word(String),
     /// The phase is planned again.
     Replan(String),
