@@ -2,9 +2,14 @@
 
 use crate::{duration, job_ref::JobRef, time, with_postgres};
 use chrono::{DateTime, Utc};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use uuid::Uuid;
+
+/// The statuses of a job, in the order of `--help`.
+const STATUSES: [&str; 7] = ["pending", "running", "paused", "review", "completed", "failed", "cancelled"];
+/// The final ones.
+const ENDED: [&str; 3] = ["completed", "failed", "cancelled"];
 
 /// Runs LLM jobs that take minutes to days, with one transaction per step in Postgres.
 #[derive(Debug, Parser)]
@@ -300,8 +305,8 @@ pub(crate) struct StatusArguments {
     #[arg(long = "type", value_name = "JOB_TYPE")]
     pub(crate) job_type: Option<String>,
     /// Only jobs with this status
-    #[arg(long, value_enum)]
-    pub(crate) status: Option<JobStatus>,
+    #[arg(long, value_parser = STATUSES)]
+    pub(crate) status: Option<String>,
     /// Only jobs inserted since this time, e.g. 2027-01-31, or within this age, e.g. 24h
     #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
     pub(crate) since: Option<DateTime<Utc>>,
@@ -410,8 +415,8 @@ pub(crate) struct PruneArguments {
     #[arg(long, value_name = "AGE", value_parser = duration::parse)]
     pub(crate) older_than: Duration,
     /// Only jobs with this final status; repeat or separate by commas for several
-    #[arg(long, value_delimiter = ',', value_enum)]
-    pub(crate) status: Vec<EndedStatus>,
+    #[arg(long, value_delimiter = ',', value_parser = ENDED)]
+    pub(crate) status: Vec<String>,
     /// Also delete jobs whose requirements are still pending validation
     #[arg(long)]
     pub(crate) also_pending: bool,
@@ -421,48 +426,6 @@ pub(crate) struct PruneArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum JobStatus {
-    Pending,
-    Running,
-    Paused,
-    Review,
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-impl JobStatus {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Review => "review",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum EndedStatus {
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-impl EndedStatus {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -15,23 +15,23 @@ use std::path::Path;
 
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
-    let statuses = arguments.status.iter().map(|status| status.as_str().to_owned()).collect();
-    let retention = Retention { older_than: arguments.older_than, statuses, also_pending: arguments.also_pending };
+    let PruneArguments { older_than, status: statuses, also_pending, dry_run, json } = arguments;
+    let retention = Retention { older_than, statuses, also_pending };
     let found = store.prunable(&retention).await?;
     let kept = store.kept(&retention).await?;
-    if found.is_empty() || arguments.dry_run {
-        match arguments.json {
+    if found.is_empty() || dry_run {
+        match json {
             true => output::json(&json!({
                 "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0, "left_behind": 0, "kept": kept,
             }))?,
             false if found.is_empty() => output::print("nothing to delete: no prunable job ended that long ago")?,
             false => output::print(&format!("would delete {}", describe(&found)))?,
         }
-        return if arguments.json { Ok(0) } else { say_kept(&kept) };
+        return if json { Ok(0) } else { say_kept(&kept) };
     }
     let mirror = Mirror::new(environment::workspace_dir());
     let pruned = prune(&store, &retention, &mirror).await?;
-    if arguments.json {
+    if json {
         output::json(&json!({
             "deleted_jobs": pruned.jobs, "deleted_folders": pruned.folders, "left_behind": pruned.elsewhere + pruned.stuck,
             "kept": kept,

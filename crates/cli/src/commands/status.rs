@@ -25,12 +25,8 @@ pub(crate) async fn run(arguments: StatusArguments) -> Result<u8, Failure> {
     if let Some(job) = &arguments.job {
         return one(&store, job.find(&store).await?, arguments.json).await;
     }
-    let filter = JobFilter {
-        status: arguments.status.map(|status| status.as_str().to_owned()),
-        job_type: arguments.job_type,
-        since: arguments.since,
-        after: None,
-    };
+    let filter =
+        JobFilter { status: arguments.status, job_type: arguments.job_type, since: arguments.since, after: None };
     all(&store, &filter, arguments.json).await
 }
 
