@@ -132,10 +132,8 @@ COMMENT ON VIEW usage_daily IS 'Requests, tokens (prompt and completion) and cos
 -- Folders of deleted jobs lie on volumes that whoever deletes may not reach. Each worker looks here for what is to go from
 -- its own. Nobody reads a row that is older than 90 days.
 CREATE TABLE deleted_jobs (
-    id          uuid PRIMARY KEY,
-    -- A folder that `plumbline enqueue` once made for this job alone under the import root.
-    import_path text,
-    deleted_at  timestamptz NOT NULL DEFAULT clock_timestamp()
+    id         uuid PRIMARY KEY,
+    deleted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE deleted_jobs IS 'Jobs deleted within the last 90 days, for the workers that have a folder of theirs.';
 CREATE INDEX deleted_jobs_by_time ON deleted_jobs (deleted_at);
@@ -165,13 +163,8 @@ CREATE TRIGGER jobs_keep_usage BEFORE DELETE ON jobs
 CREATE FUNCTION jobs_leave_folders() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    INSERT INTO deleted_jobs (id, import_path)
-    SELECT d.id, own.path
-    FROM deleted d
-    CROSS JOIN LATERAL (
-        SELECT CASE WHEN d.document_path ~ '^upload-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN d.document_path END AS path
-    ) AS own
-    WHERE d.lease_epoch > 0 OR own.path IS NOT NULL
+    INSERT INTO deleted_jobs (id)
+    SELECT id FROM deleted WHERE lease_epoch > 0
     ON CONFLICT (id) DO NOTHING;
     DELETE FROM deleted_jobs WHERE deleted_at < now() - interval '90 days';
     RETURN NULL;

@@ -15,20 +15,6 @@ impl Mirror {
         let removed = on_files(move || gone(fs::remove_dir_all(folder)));
         removed.await.map_err(io::Error::other)?
     }
-
-    /// Removes a folder that earlier versions of `plumbline enqueue` made under the import root for one job; returns
-    /// whether there was one. Files of people are kept.
-    ///
-    /// # Errors
-    /// When something of it cannot be removed.
-    pub async fn remove_import(&self, name: &str) -> io::Result<bool> {
-        if name.strip_prefix("upload-").is_none_or(|id| Uuid::try_parse(id).is_err()) {
-            return Ok(false);
-        }
-        let folder = self.root.join("import").join(name);
-        let removed = on_files(move || gone(fs::remove_dir_all(folder)));
-        removed.await.map_err(io::Error::other)?
-    }
 }
 
 /// Whether there was something to remove.

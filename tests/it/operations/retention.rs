@@ -17,11 +17,8 @@ async fn usage(world: &World) -> Vec<String> {
 async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     let world = World::new(pool).await;
     let import = world.workspace().join("import");
-    let upload = format!("upload-{}", Uuid::nil());
-    fs::create_dir_all(import.join(&upload)).expect("a folder");
-    world.import(&format!("{upload}/a.md"), "The archive must be locked.");
     world.import("mine.md", "The archive must be locked.");
-    let far = world.insert(&NewJob { prompt: "Say what records are", path: Some(&upload), ..NewJob::default() }).await;
+    let far = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
     let near = world.insert(&NewJob { prompt: "Say it", path: Some("mine.md"), ..NewJob::default() }).await;
     let stuck = world.insert(&NewJob { prompt: "Say it", ..NewJob::default() }).await;
     let wrong = Some(serde_json::json!({"limts": {}}));
@@ -60,12 +57,9 @@ async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     let pruned = elsewhere().await;
     assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), "deleted 1 job and 0 folders\n"), "{}", pruned.stderr);
     assert!(pruned.stderr.contains("warning: 1 deleted job had no folder"), "{}", pruned.stderr);
-    assert!(folder(far).exists() && import.join(&upload).exists());
+    assert!(folder(far).exists());
     let worker = world.worker();
-    eventually("the worker to remove what is left", async || {
-        (!folder(far).exists() && !import.join(&upload).exists()).then_some(())
-    })
-    .await;
+    eventually("the worker to remove what is left", async || (!folder(far).exists()).then_some(())).await;
     assert!(folder(near).exists() && import.join("mine.md").exists(), "nothing else goes");
 
     age(near).await;

@@ -11,7 +11,6 @@ use crate::{
 use plumbline_mirror::Mirror;
 use plumbline_store::{KeptJobs, Prunable, Retention, Store};
 use serde_json::json;
-use std::path::Path;
 
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
@@ -86,21 +85,6 @@ impl Pruned {
             );
         }
     }
-
-    /// Adds the result for one folder; returns whether there was one, if known.
-    fn add(&mut self, path: &Path, removed: std::io::Result<bool>) -> bool {
-        match removed {
-            Ok(removed) => {
-                self.folders += i64::from(removed);
-                removed
-            }
-            Err(error) => {
-                self.stuck += 1;
-                self.trouble = Some(format!("{}: {error}", path.display()));
-                true
-            }
-        }
-    }
 }
 
 /// The rows first: a folder is derived from them, and one left by an interrupted prune is harmless.
@@ -113,10 +97,13 @@ async fn prune(store: &Store, retention: &Retention, mirror: &Mirror) -> Result<
         }
         for job in jobs {
             pruned.jobs += 1;
-            let found = pruned.add(&mirror.path(job.id), mirror.remove(job.id).await);
-            pruned.elsewhere += i64::from(job.ran && !found);
-            if let Some(import) = &job.document_path {
-                pruned.add(Path::new(import), mirror.remove_import(import).await);
+            match mirror.remove(job.id).await {
+                Ok(true) => pruned.folders += 1,
+                Ok(false) => pruned.elsewhere += i64::from(job.ran),
+                Err(error) => {
+                    pruned.stuck += 1;
+                    pruned.trouble = Some(format!("{}: {error}", mirror.path(job.id).display()));
+                }
             }
         }
     }

@@ -3,8 +3,8 @@
 
 use crate::Mirror;
 use chrono::{DateTime, TimeDelta, Utc};
+use plumbline_store::Store;
 use plumbline_store::backoff::with_call_timeout;
-use plumbline_store::{DeletedJob, Store};
 use std::{
     io,
     sync::{Mutex, PoisonError},
@@ -29,7 +29,7 @@ struct Seen {
     /// The latest deletion time seen; none before the first lookup.
     until: Option<DateTime<Utc>>,
     /// Those whose folders could not be removed.
-    stuck: Vec<DeletedJob>,
+    stuck: Vec<Uuid>,
 }
 
 impl Leftovers {
@@ -58,8 +58,8 @@ impl Leftovers {
             place = (last.deleted_at, last.job_id);
             latest = latest.max(Some(last.deleted_at));
             for job in jobs {
-                if !round.stuck.iter().any(|stuck| stuck.job_id == job.job_id) {
-                    round.remove(mirror, job).await;
+                if !round.stuck.contains(&job.job_id) {
+                    round.remove(mirror, job.job_id).await;
                 }
             }
         }
@@ -72,26 +72,18 @@ impl Leftovers {
 /// One look.
 struct Round {
     removed: usize,
-    stuck: Vec<DeletedJob>,
+    stuck: Vec<Uuid>,
     trouble: Option<io::Error>,
 }
 
 impl Round {
-    async fn remove(&mut self, mirror: &Mirror, job: DeletedJob) {
-        let folder = mirror.remove(job.job_id).await;
-        let import = match &job.import_path {
-            Some(name) => mirror.remove_import(name).await,
-            None => Ok(false),
-        };
-        let mut is_stuck = false;
-        for done in [folder, import] {
-            match done {
-                Ok(removed) => self.removed += usize::from(removed),
-                Err(error) => (is_stuck, self.trouble) = (true, Some(error)),
+    async fn remove(&mut self, mirror: &Mirror, job: Uuid) {
+        match mirror.remove(job).await {
+            Ok(removed) => self.removed += usize::from(removed),
+            Err(error) => {
+                self.stuck.push(job);
+                self.trouble = Some(error);
             }
-        }
-        if is_stuck {
-            self.stuck.push(job);
         }
     }
 

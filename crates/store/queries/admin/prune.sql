@@ -17,4 +17,4 @@ WITH old AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM jobs USING old WHERE jobs.id = old.id
-RETURNING jobs.id, jobs.document_path, jobs.step > 0 AS "ran!"
+RETURNING jobs.id, jobs.step > 0 AS "ran!"

@@ -28,8 +28,6 @@ pub struct Retention {
 pub struct PrunedJob {
     /// Its id.
     pub id: Uuid,
-    /// The path of its documents.
-    pub document_path: Option<String>,
     /// Whether it ever committed a step, so that it may have a folder.
     pub ran: bool,
 }
@@ -39,8 +37,6 @@ pub struct PrunedJob {
 pub struct DeletedJob {
     /// Its id.
     pub job_id: Uuid,
-    /// Its own folder under the import root.
-    pub import_path: Option<String>,
     /// When it was deleted.
     pub deleted_at: DateTime<Utc>,
 }

@@ -202,18 +202,13 @@ async fn usage_a_day_survives_the_jobs(pool: PgPool) {
 async fn workers_learn_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
     let store = store(&pool);
     let (ran, never_ran) = (ended(&pool, "completed", 40).await, ended(&pool, "cancelled", 40).await);
-    let upload = format!("upload-{ran}");
-    execute(&pool, format!("UPDATE jobs SET lease_epoch = 1, step = 1, document_path = '{upload}' WHERE id = '{ran}'"))
-        .await
-        .unwrap();
-    execute(&pool, format!("UPDATE jobs SET document_path = 'upload-mine' WHERE id = '{never_ran}'")).await.unwrap();
+    execute(&pool, format!("UPDATE jobs SET lease_epoch = 1, step = 1 WHERE id = '{ran}'")).await.unwrap();
     let pruned = store.prune(&days(30)).await.unwrap();
-    let mut pruned: Vec<_> =
-        pruned.into_iter().map(|job| (job.id, job.document_path.unwrap_or_default(), job.ran)).collect();
-    pruned.sort_by_key(|job| job.2);
-    assert_eq!(pruned, [(never_ran, "upload-mine".to_owned(), false), (ran, upload.clone(), true)]);
+    let mut pruned: Vec<_> = pruned.into_iter().map(|job| (job.id, job.ran)).collect();
+    pruned.sort_by_key(|job| job.1);
+    assert_eq!(pruned, [(never_ran, false), (ran, true)]);
     let told = store.deleted_jobs((chrono::DateTime::UNIX_EPOCH, Uuid::nil()), 10).await.unwrap();
-    assert_eq!(told.iter().map(|job| (job.job_id, job.import_path.clone())).collect::<Vec<_>>(), [(ran, Some(upload))]);
+    assert_eq!(told.iter().map(|job| job.job_id).collect::<Vec<_>>(), [ran]);
     assert_eq!(store.deleted_jobs((told[0].deleted_at, told[0].job_id), 10).await.unwrap(), []);
 
     execute(&pool, "UPDATE deleted_jobs SET deleted_at = now() - interval '91 days'").await.unwrap();
