@@ -1,6 +1,6 @@
 //! A job reference: its id, or any unique prefix of it.
 
-use crate::error::Failure;
+use crate::{environment, error::Failure};
 use plumbline_store::Store;
 use std::{fmt, str::FromStr};
 use uuid::Uuid;
@@ -47,6 +47,13 @@ impl fmt::Display for JobRef {
 }
 
 impl JobRef {
+    /// The database and the job's id.
+    pub(crate) async fn open(&self) -> Result<(Store, Uuid), Failure> {
+        let store = environment::store().await?;
+        let job = self.find(&store).await?;
+        Ok((store, job))
+    }
+
     /// The job's id. A complete one is returned unchecked: the command finds out whether the job exists.
     pub(crate) async fn find(&self, store: &Store) -> Result<Uuid, Failure> {
         if self.first == self.last {

@@ -68,8 +68,7 @@ pub(crate) async fn edit(id: Uuid, arguments: &str) -> Result<u8, Failure> {
 }
 
 pub(crate) async fn grant(job: &JobRef, tool: &str, count: i32) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     let status = store.grant_calls(job, tool, count).await?;
     output::print(&format!("the next {count} calls of {tool} are approved; job {job} is {status}"))?;
     Ok(0)

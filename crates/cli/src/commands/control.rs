@@ -13,8 +13,7 @@ use uuid::Uuid;
 
 /// A message to a cancelled job is read if it is retried; it is sent first, because an ended job accepts none.
 pub(crate) async fn cancel(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     if let Some(words) = feedback {
         store.send_feedback(job, &words).await?;
     }
@@ -22,16 +21,14 @@ pub(crate) async fn cancel(ControlArguments { job, feedback }: ControlArguments)
 }
 
 pub(crate) async fn pause(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     change_and_send(&store, job, feedback, &Command::Pause).await
 }
 
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<u8, Failure> {
     let limits = limits(&arguments);
     let ControlArguments { job, feedback } = arguments.control;
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     tell(job, &store.command(job, &Command::Resume { feedback, limits }).await?)
 }
 
@@ -80,15 +77,13 @@ pub(crate) async fn approve(ApproveArguments { job, feedback }: ApproveArguments
              --feedback TEXT`"
         )));
     }
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     tell(job, &store.command(job, &Command::Approve).await?)
 }
 
 /// A job in review goes back to work with the message; any other active job reads it at its next step.
 pub(crate) async fn feedback(FeedbackArguments { job, text }: FeedbackArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     tell(job, &store.send_feedback(job, &text).await?)
 }
 

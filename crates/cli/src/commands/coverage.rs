@@ -3,7 +3,6 @@
 use crate::{
     access::if_allowed,
     arguments::CoverageArguments,
-    environment,
     error::Failure,
     output::{self, align_right},
 };
@@ -21,8 +20,7 @@ pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {
             STATES.join(",")
         )));
     }
-    let store = environment::store().await?;
-    let job = arguments.job.find(&store).await?;
+    let (store, job) = arguments.job.open().await?;
     let coverage = store.coverage(job).await?;
     let passages = match arguments.state.is_empty() {
         true => Vec::new(),

@@ -1,6 +1,6 @@
 //! `plumbline files`, `plumbline cat`, `plumbline export`: the files of a job, from SQL.
 
-use crate::{environment, error::Failure, job_ref::JobRef, output};
+use crate::{error::Failure, job_ref::JobRef, output};
 use plumbline_store::{SeenFile, Store};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -8,8 +8,7 @@ use uuid::Uuid;
 
 /// Lists the files whose paths begin with `prefix`: size in bytes and path, one line each.
 pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     let files = of_job(&store, job, prefix).await?;
     let width = files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| format!("{:>width$}  {}", file.size, file.path)).collect();
@@ -19,8 +18,7 @@ pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
 
 /// Writes one file to stdout, byte for byte; on a terminal, control sequences are shown as text.
 pub(crate) async fn cat(job: &JobRef, path: &str) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     let Some(content) = store.file_seen(job, path).await? else {
         of_job(&store, job, "").await?;
         return Err(Failure::new(format!("job {job} has no file {path}; `plumbline files {job}` lists them")));
@@ -38,8 +36,7 @@ pub(crate) async fn cat(job: &JobRef, path: &str) -> Result<u8, Failure> {
 
 /// Writes the files whose paths begin with `prefix` to a new or empty folder.
 pub(crate) async fn export(job: &JobRef, dir: &Path, prefix: &str) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = job.find(&store).await?;
+    let (store, job) = job.open().await?;
     let mut files = Vec::new();
     for SeenFile { path, .. } in of_job(&store, job, prefix).await? {
         if let Some(content) = store.file_seen(job, &path).await? {

@@ -5,7 +5,7 @@
 mod export;
 mod text;
 
-use crate::{arguments::TraceArguments, environment, error::Failure, output, terminal::Look};
+use crate::{arguments::TraceArguments, error::Failure, output, terminal::Look};
 use plumbline_store::{Store, TracePage, TraceStep};
 use uuid::Uuid;
 
@@ -13,8 +13,7 @@ use uuid::Uuid;
 const PAGE: i64 = 50;
 
 pub(crate) async fn run(arguments: TraceArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = arguments.job.find(&store).await?;
+    let (store, job) = arguments.job.open().await?;
     if let Some(path) = &arguments.export {
         return export::run(&store, job, path).await;
     }

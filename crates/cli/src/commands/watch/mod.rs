@@ -3,7 +3,7 @@
 mod lines;
 mod live;
 
-use crate::{access::if_allowed, arguments::WatchArguments, environment, error::Failure, output};
+use crate::{access::if_allowed, arguments::WatchArguments, error::Failure, output};
 use live::Live;
 use plumbline_store::{Store, WatchRow};
 use std::{io::IsTerminal, time::Duration};
@@ -17,8 +17,7 @@ const MOST_FAILURES: u32 = 240;
 const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run(arguments: WatchArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
-    let job = arguments.job.find(&store).await?;
+    let (store, job) = arguments.job.open().await?;
     let view = if arguments.json { View::Json { last: None } } else { View::of_stdout(job)? };
     // Dropping the view restores the terminal in all cases.
     let last = tokio::select! {
