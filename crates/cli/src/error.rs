@@ -10,12 +10,13 @@ pub(crate) struct Failure {
     code: u8,
     is_refusal: bool,
     is_forbidden: bool,
+    is_outage: bool,
 }
 
 impl Failure {
     /// It could not be done.
     pub(crate) fn new(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), code: 1, is_refusal: false, is_forbidden: false }
+        Self { sentence: sentence.into(), code: 1, is_refusal: false, is_forbidden: false, is_outage: false }
     }
 
     /// Wrong usage.
@@ -26,6 +27,11 @@ impl Failure {
     /// Whether a job is not in the state that a command works on.
     pub(crate) fn is_refusal(&self) -> bool {
         self.is_refusal
+    }
+
+    /// Whether the database may answer again without intervention.
+    pub(crate) fn is_outage(&self) -> bool {
+        self.is_outage
     }
 
     /// A missing right, reported with the roles that have it, because the database's message names its tables.
@@ -43,7 +49,8 @@ impl Failure {
 impl From<plumbline_store::Error> for Failure {
     fn from(error: plumbline_store::Error) -> Self {
         let is_refusal = matches!(error, plumbline_store::Error::Refused(_));
-        Self { is_refusal, is_forbidden: error.is_forbidden(), ..Self::new(error.to_string()) }
+        let (is_forbidden, is_outage) = (error.is_forbidden(), error.is_outage());
+        Self { is_refusal, is_forbidden, is_outage, ..Self::new(error.to_string()) }
     }
 }
 

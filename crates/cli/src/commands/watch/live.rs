@@ -2,7 +2,6 @@
 //!
 //! The job's row is read four times a second; todos and events only after a step, because they change only with steps.
 
-use super::Trouble;
 use crate::{
     access::if_allowed,
     error::Failure,
@@ -46,7 +45,7 @@ impl Live {
         Ok(Self { job, picture, step: None, facts: Facts::default() })
     }
 
-    pub(super) async fn show(&mut self, store: &Store, row: &WatchRow) -> Result<(), Trouble> {
+    pub(super) async fn show(&mut self, store: &Store, row: &WatchRow) -> Result<(), Failure> {
         let now = Some((row.step, row.status.clone()));
         if self.step != now {
             self.facts = Facts::read(store, self.job, row).await?;
@@ -54,7 +53,7 @@ impl Live {
         }
         // Read each time, because the window may have been resized.
         let lines = frame(Look::of_stdout(), self.job, row, &self.facts);
-        Ok(self.picture.draw(&lines).map_err(unwritable)?)
+        self.picture.draw(&lines).map_err(unwritable)
     }
 }
 
@@ -63,7 +62,7 @@ fn unwritable(error: std::io::Error) -> Failure {
 }
 
 impl Facts {
-    async fn read(store: &Store, job: Uuid, row: &WatchRow) -> Result<Self, plumbline_store::Error> {
+    async fn read(store: &Store, job: Uuid, row: &WatchRow) -> Result<Self, Failure> {
         let page = TracePage { after: row.step - STEPS, until: row.step, limit: STEPS };
         let mut todos = if_allowed(store.todos_of(job).await)?;
         todos.retain(|todo| todo.phase_number == row.phase_number);

@@ -95,9 +95,8 @@ async fn follow_in(store: &Store, job: Uuid, mut view: View) -> Result<WatchRow,
             Ok(Some(_)) => failures = 0,
             Ok(None) => return Err(output::no_job(job)),
             // A missing right is not an outage, so it is not retried.
-            Err(Trouble::Store(error)) if error.is_outage() && failures < MOST_FAILURES => failures += 1,
-            Err(Trouble::Store(error)) => return Err(error.into()),
-            Err(Trouble::Output(failure)) => return Err(failure),
+            Err(failure) if failure.is_outage() && failures < MOST_FAILURES => failures += 1,
+            Err(failure) => return Err(failure),
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -108,25 +107,7 @@ fn is_over(row: &WatchRow) -> bool {
     matches!(row.status.as_str(), "completed" | "failed" | "cancelled" | "review" | "paused")
 }
 
-/// Why a poll failed.
-enum Trouble {
-    Store(plumbline_store::Error),
-    Output(Failure),
-}
-
-impl From<plumbline_store::Error> for Trouble {
-    fn from(error: plumbline_store::Error) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
-        Self::Output(failure)
-    }
-}
-
-async fn look(store: &Store, job: Uuid, view: &mut View) -> Result<Option<WatchRow>, Trouble> {
+async fn look(store: &Store, job: Uuid, view: &mut View) -> Result<Option<WatchRow>, Failure> {
     let Some(row) = store.watch(job).await? else {
         return Ok(None);
     };
