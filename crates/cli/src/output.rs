@@ -91,7 +91,8 @@ pub(crate) fn duration(seconds: i64) -> String {
 }
 
 /// `12,345`.
-pub(crate) fn thousands(number: i64) -> String {
+pub(crate) fn thousands(number: impl TryInto<i64>) -> String {
+    let number = number.try_into().unwrap_or(i64::MAX);
     let digits = number.unsigned_abs().to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -101,6 +102,12 @@ pub(crate) fn thousands(number: i64) -> String {
         out.push(digit);
     }
     if number < 0 { format!("-{out}") } else { out }
+}
+
+/// `1 job`, `12,345 jobs`.
+pub(crate) fn counted(number: impl TryInto<i64>, thing: &str) -> String {
+    let number = number.try_into().unwrap_or(i64::MAX);
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 /// What was paid in USD, of the budget where there is one.

@@ -89,9 +89,8 @@ fn line(sentence: &Sentence) -> Option<String> {
 }
 
 fn summary(sentences: &[Sentence]) -> String {
-    let count = |number: usize| thousands(i64::try_from(number).unwrap_or(i64::MAX));
     let candidates = sentences.iter().filter(|sentence| sentence.reason.is_some()).count();
-    format!("{} of {} sentences are candidates", count(candidates), count(sentences.len()))
+    format!("{} of {} sentences are candidates", thousands(candidates), thousands(sentences.len()))
 }
 
 fn not_judged(sentences: &[Sentence]) -> Option<String> {

@@ -27,13 +27,13 @@ pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> 
     };
     row("documents", sources.len().to_string(), String::new());
     row("pages", thousands(pages), String::new());
-    row("chunks", thousands(number(chunks)), String::new());
-    row("requirements", thousands(number(requirements.len())), String::new());
-    row("verified citations", thousands(number(requirements.iter().map(verified).sum())), String::new());
+    row("chunks", thousands(chunks), String::new());
+    row("requirements", thousands(requirements.len()), String::new());
+    row("verified citations", thousands(requirements.iter().map(verified).sum::<usize>()), String::new());
     for status in ["integrated", "pending", "rejected", "failed", "validating"] {
         let rows: Vec<&RequirementRow> = requirements.iter().filter(|row| row.status == status).collect();
         if !rows.is_empty() || status == "integrated" || status == "rejected" {
-            row(status, thousands(number(rows.len())), remark(status, &rows));
+            row(status, thousands(rows.len()), remark(status, &rows));
         }
     }
     let statements = match validator {
@@ -50,10 +50,6 @@ pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> 
     output::print(&table.to_string())
 }
 
-fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 /// How many of a requirement's citations were found in the source.
 pub(crate) fn verified(requirement: &RequirementRow) -> usize {
     let citations = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -66,7 +62,7 @@ fn remark(status: &str, rows: &[&RequirementRow]) -> String {
         let accepted = rows.iter().filter(|row| integration(row) == Some("switched off")).count();
         return match accepted {
             0 => String::new(),
-            _ => format!("{} of them passed validation and wait for a graph", thousands(number(accepted))),
+            _ => format!("{} of them passed validation and wait for a graph", thousands(accepted)),
         };
     }
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -97,18 +93,17 @@ fn graph(requirements: &[RequirementRow], statements: Option<usize>) -> String {
                 *relations.entry(name).or_default() += 1;
             }
         }
-        let count = |n: usize| thousands(number(n));
-        let all = relations.values().sum();
-        let mut text = format!("{} Requirement nodes, {} relations", count(integrated.len()), count(all));
+        let all: usize = relations.values().sum();
+        let mut text = format!("{} Requirement nodes, {} relations", thousands(integrated.len()), thousands(all));
         for (name, n) in relations {
-            text.push_str(&format!("\n{} × {name}", count(n)));
+            text.push_str(&format!("\n{} × {name}", thousands(n)));
         }
         return text;
     }
     match statements {
         Some(statements) => format!(
             "integration is switched off (no `connections.neo4j`);\n{SCRIPT} of the validator has {} statements",
-            thousands(number(statements))
+            thousands(statements)
         ),
         None => "nothing was integrated".into(),
     }

@@ -5,7 +5,7 @@ use crate::{
     arguments::PruneArguments,
     environment,
     error::Failure,
-    output::{self, thousands},
+    output::{self, counted, thousands},
     terminal::printable,
 };
 use plumbline_mirror::Mirror;
@@ -36,7 +36,7 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
             "kept": kept,
         }))?;
     } else {
-        output::print(&format!("deleted {} and {}", count(pruned.jobs, "job"), count(pruned.folders, "folder")))?;
+        output::print(&format!("deleted {} and {}", counted(pruned.jobs, "job"), counted(pruned.folders, "folder")))?;
         say_kept(&kept)?;
     }
     pruned.warn();
@@ -51,7 +51,7 @@ fn say_kept(kept: &[KeptJobs]) -> Result<u8, Failure> {
             "validating" => "a validator holds requirements",
             _ => "requirements are pending validation; run a validator, or delete them too with --also-pending",
         };
-        output::print(&format!("kept {}: {why}", count(*jobs, "job")))?;
+        output::print(&format!("kept {}: {why}", counted(*jobs, "job")))?;
     }
     Ok(0)
 }
@@ -74,13 +74,13 @@ impl Pruned {
             eprintln!(
                 "plumbline: warning: {} had no folder under PLUMBLINE_WORKSPACE_DIR on this machine; workers on other \
                  machines remove theirs within minutes",
-                count(self.elsewhere, "deleted job")
+                counted(self.elsewhere, "deleted job")
             );
         }
         if let Some(trouble) = &self.trouble {
             eprintln!(
                 "plumbline: warning: {} could not be removed from here ({}); a worker with this volume tries again",
-                count(self.stuck, "folder"),
+                counted(self.stuck, "folder"),
                 printable(trouble, false)
             );
         }
@@ -117,13 +117,9 @@ fn describe(found: &[Prunable]) -> String {
     let oldest = found.iter().map(|group| group.oldest).min().map(|at| at.format("%Y-%m-%d").to_string());
     format!(
         "{} ({}) with {}; the oldest ended on {}",
-        count(jobs, "job"),
+        counted(jobs, "job"),
         by_status.join(", "),
-        count(steps, "step"),
+        counted(steps, "step"),
         oldest.unwrap_or_default()
     )
-}
-
-fn count(number: i64, thing: &str) -> String {
-    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }

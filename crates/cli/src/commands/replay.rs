@@ -5,7 +5,7 @@ use crate::{
     environment,
     error::Failure,
     job_ref::JobRef,
-    output::{self, thousands},
+    output::{self, counted},
 };
 use plumbline_replay::{OtherConfig, Recording, Replayed};
 use plumbline_store::Store;
@@ -81,11 +81,8 @@ pub(super) fn of_file(path: &Path) -> Result<Recording, Failure> {
 fn sentence(replayed: &Replayed) -> String {
     match &replayed.difference {
         Some(difference) => difference.to_string(),
-        None => format!("{}, {}, no difference", count(replayed.steps, "step"), count(replayed.requests, "request")),
+        None => {
+            format!("{}, {}, no difference", counted(replayed.steps, "step"), counted(replayed.requests, "request"))
+        }
     }
-}
-
-fn count(number: usize, thing: &str) -> String {
-    let digits = thousands(i64::try_from(number).unwrap_or(i64::MAX));
-    format!("{digits} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -223,10 +223,7 @@ fn counted(result: &Value) -> Option<String> {
         let noun = |count| if count == 1 { one.to_owned() } else { many.to_owned() };
         number(path).filter(|count| *count > 0).map(|count| format!("{} {}", thousands(count), noun(count)))
     };
-    let counts = number("/counts/requirements").map(|count| match count {
-        1 => "1 requirement".to_owned(),
-        _ => format!("{} requirements", thousands(count)),
-    });
+    let counts = number("/counts/requirements").map(|count| output::counted(count, "requirement"));
     let undelivered = result.get("undelivered").and_then(Value::as_array).filter(|entries| !entries.is_empty());
     let parts = [
         counts,
@@ -253,12 +250,11 @@ fn passages(result: &Value) -> String {
 fn checked(result: &Value) -> Option<String> {
     let count = |name: &str| result.get("counts")?.get(name)?.as_i64();
     let (quotes, documents, texts) = (count("quotes_checked")?, count("documents")?, count("documents_extracted")?);
-    let noun = if quotes == 1 { "quote" } else { "quotes" };
     let without = match documents - texts {
         0 => String::new(),
         missing => format!(" ({missing} of {documents} documents without a text)"),
     };
-    (quotes > 0).then(|| format!("checked   {} {noun} found in the documents{without}", thousands(quotes)))
+    (quotes > 0).then(|| format!("checked   {} found in the documents{without}", output::counted(quotes, "quote")))
 }
 
 fn reason(job: &JobSeen) -> String {
