@@ -1,9 +1,10 @@
 //! The progress columns of the job row.
 
 use crate::{Ledger, PhaseKind, Run, Stage, run::Workspace};
+use serde::Serialize;
 
 /// Progress columns of the job row, kept current with every step.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Progress {
     /// The phase counter.
     pub phase_number: i32,

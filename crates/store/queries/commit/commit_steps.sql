@@ -19,8 +19,8 @@ WITH fence AS (
         todos_done = s.todos_done,
         todos_total = s.todos_total,
         current_todo = s.current_todo,
-        phases_done = s.phases_done,
-        phases_total = s.phases_total,
+        phases_done = (s.plan ->> 0)::int,
+        phases_total = (s.plan ->> 1)::int,
         total_requests = s.total_requests,
         total_tokens_used = s.total_tokens_used,
         cached_tokens = s.cached_tokens,
@@ -33,8 +33,7 @@ WITH fence AS (
         FROM unnest($1::text[]) WITH ORDINALITY AS d (document, place)
         CROSS JOIN LATERAL json_to_record(d.document::json) AS s (
             job_id uuid, lease_epoch bigint, expected_step bigint, phase_number int, phase text, phase_name text,
-            todos_done int, todos_total int, current_todo text, phases_done int, phases_total int, total_requests bigint,
-            total_tokens_used bigint, cached_tokens bigint, cost_microusd bigint, feedback_read int, messages json,
+            todos_done int, todos_total int, current_todo text, plan json, total_requests bigint, total_tokens_used bigint, cached_tokens bigint, cost_microusd bigint, feedback_read int, messages json,
             requests json, todo_moves json, state json)
         JOIN jobs j ON j.id = s.job_id
         -- Not "=": if nearly all jobs have ended, the planner would scan the index of the running ones.

@@ -8,11 +8,8 @@ use super::{
     file_versions::FileChange,
     rare_rows::{RareRows, TodoPlace},
 };
-use plumbline_engine::{
-    Change, Message, MessageKind, PhaseKind, Product, RequestRecord, Role, State, TodoStatus, ToolCall,
-};
+use plumbline_engine::{Change, Message, Product, Progress, RequestRecord, State, TodoStatus};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -23,14 +20,8 @@ pub(super) struct StepRows<'a> {
     job_id: Uuid,
     lease_epoch: i64,
     expected_step: i64,
-    phase_number: i32,
-    phase: Option<PhaseKind>,
-    phase_name: Option<&'a str>,
-    todos_done: i32,
-    todos_total: i32,
-    current_todo: Option<&'a str>,
-    phases_done: Option<i32>,
-    phases_total: Option<i32>,
+    #[serde(flatten)]
+    progress: &'a Progress,
     total_requests: i64,
     total_tokens_used: i64,
     cached_tokens: i64,
@@ -52,18 +43,9 @@ pub(super) struct StepRows<'a> {
 /// A row of `messages`.
 #[derive(Serialize)]
 struct MessageRow<'a> {
-    seq: i64,
     phase_number: i32,
-    role: Role,
-    kind: MessageKind,
-    content: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    tool_calls: &'a [ToolCall],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    extra: &'a Map<String, Value>,
-    tokens: u32,
+    #[serde(flatten)]
+    message: &'a Message,
     #[serde(skip_serializing_if = "Option::is_none")]
     cleared_step: Option<i64>,
 }
@@ -93,7 +75,10 @@ impl<'a> StepRows<'a> {
         let step = commit.expected_step + 1;
         for change in commit.changes {
             match change {
-                Change::Message(message) => rows.messages.push(MessageRow::of(message, phase_number, step)),
+                Change::Message(message) => {
+                    let cleared_step = message.cleared.then_some(step);
+                    rows.messages.push(MessageRow { phase_number, message, cleared_step });
+                }
                 Change::ResultsCleared(seqs) => rows.clear(seqs, step),
                 Change::PhaseOpened { number, kind, name } => {
                     phase_number = *number;
@@ -125,19 +110,12 @@ impl<'a> StepRows<'a> {
 
     /// The columns of the job's row and the checkpoint.
     fn without_changes(commit: &Commit<'a>) -> Self {
-        let (progress, totals) = (commit.progress, &commit.state.totals);
+        let totals = &commit.state.totals;
         Self {
             job_id: commit.lease.job_id,
             lease_epoch: commit.lease.epoch,
             expected_step: commit.expected_step,
-            phase_number: progress.phase_number,
-            phase: progress.phase,
-            phase_name: progress.phase_name.as_deref(),
-            todos_done: progress.todos_done,
-            todos_total: progress.todos_total,
-            current_todo: progress.current_todo.as_deref(),
-            phases_done: progress.plan.map(|(done, _)| done),
-            phases_total: progress.plan.map(|(_, total)| total),
+            progress: commit.progress,
             total_requests: totals.requests,
             total_tokens_used: totals.tokens,
             cached_tokens: totals.cached_tokens,
@@ -155,7 +133,7 @@ impl<'a> StepRows<'a> {
     fn clear(&mut self, seqs: &[i64], step: i64) {
         let mut seqs: BTreeSet<i64> = seqs.iter().copied().collect();
         for row in &mut self.messages {
-            if seqs.remove(&row.seq) {
+            if seqs.remove(&row.message.seq) {
                 row.cleared_step = Some(step);
             }
         }
@@ -193,23 +171,6 @@ impl<'a> StepRows<'a> {
             Product::JudgeRequirement(judgement) => self.rare.judge(judgement),
             // The ledger has decided it; the consequences are rows of passages.
             Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
-        }
-    }
-}
-
-impl<'a> MessageRow<'a> {
-    fn of(message: &'a Message, phase_number: i32, step: i64) -> Self {
-        Self {
-            seq: message.seq,
-            phase_number,
-            role: message.role,
-            kind: message.kind,
-            content: &message.content,
-            tool_calls: &message.tool_calls,
-            tool_call_id: message.tool_call_id.as_deref(),
-            extra: &message.extra,
-            tokens: message.tokens,
-            cleared_step: message.cleared.then_some(step),
         }
     }
 }
