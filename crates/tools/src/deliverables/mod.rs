@@ -132,25 +132,14 @@ fn list(standing: &[&Requirement]) -> String {
     text
 }
 
+/// The columns of the findings, with the id that people know.
 fn object(requirement: &Requirement) -> Value {
-    json!({
-        "id": requirement.candidate_id,
-        "name": requirement.name,
-        "text": requirement.text,
-        "type": requirement.r#type,
-        "priority": requirement.priority,
-        "source_document": requirement.source_document,
-        "source_location": requirement.source_location,
-        "citations": requirement.citations,
-        "gobd_relevant": requirement.gobd_relevant,
-        "gdpr_relevant": requirement.gdpr_relevant,
-        "mentioned_objects": requirement.mentioned_objects,
-        "mentioned_messages": requirement.mentioned_messages,
-        "reasoning": requirement.reasoning,
-        "research_notes": requirement.research_notes,
-        "confidence": requirement.confidence,
-        "tags": requirement.tags,
-    })
+    let mut object = json!(requirement);
+    let columns = object.as_object_mut().expect("a struct is an object");
+    columns.retain(|column, _| !["number", "content_key"].contains(&column.as_str()));
+    let id = columns.remove("candidate_id").unwrap_or_default();
+    columns.insert("id".to_owned(), id);
+    object
 }
 
 #[cfg(test)]
