@@ -6,7 +6,7 @@
 use super::{
     Applied, FileEvent, MirrorTrouble,
     folder::{DirCache, Folder, Temporary},
-    marker::{self, Fence, Marker, Seen, WriterId},
+    marker::{self, Marker, Seen, WriterId},
 };
 use std::{mem, vec};
 
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 32;
 /// Changes of steps that are being applied to a folder.
 pub(crate) struct FolderWriter {
     folder: Folder,
-    fence: Fence,
+    writer: WriterId,
     events: vec::IntoIter<FileEvent>,
     dirs: DirCache,
     /// Written, not yet renamed.
@@ -32,14 +32,14 @@ pub(crate) struct FolderWriter {
 
 impl FolderWriter {
     /// For `events` in a folder whose marker permits this worker to write.
-    pub(crate) fn new(folder: Folder, fence: Fence, events: Vec<FileEvent>) -> Self {
+    pub(crate) fn new(folder: Folder, writer: WriterId, events: Vec<FileEvent>) -> Self {
         // Deletions come first, because a file may replace a folder.
         let (mut first, written): (Vec<_>, Vec<_>) =
             events.into_iter().partition(|event| matches!(event, FileEvent::Deleted { .. }));
         first.extend(written);
         Self {
             folder,
-            fence,
+            writer,
             events: first.into_iter(),
             dirs: DirCache::default(),
             temporaries: Vec::new(),
@@ -71,7 +71,7 @@ impl FolderWriter {
             let Some(event) = self.events.next() else { return };
             match event {
                 FileEvent::Written { path, content } => self.begin_file(&path, &content),
-                FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
+                FileEvent::Deleted { .. } if !marker::is_open(&self.folder, self.writer) => self.stale = true,
                 FileEvent::Deleted { path } => {
                     self.touched = true;
                     if let Err(error) = self.folder.remove(&path) {
@@ -101,10 +101,10 @@ impl FolderWriter {
         }
     }
 
-    /// Checks the fence immediately before each rename.
+    /// Checks the marker immediately before each rename.
     fn place(&mut self) {
         for temporary in mem::take(&mut self.temporaries) {
-            self.stale = self.stale || !self.fence.is_open(&self.folder);
+            self.stale = self.stale || !marker::is_open(&self.folder, self.writer);
             let placed = match self.stale {
                 true => Ok(false),
                 false => self.folder.place(&mut self.dirs, &temporary).map(|()| true),
@@ -126,7 +126,7 @@ impl FolderWriter {
     /// The folder, if files were renamed, and the errors; `None` instead of the folder if it is another worker's.
     pub(crate) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
         // The last file may have been renamed or deleted after a newer worker had compared the folder and finished.
-        if self.touched && (self.stale || !self.fence.is_open(&self.folder)) {
+        if self.touched && (self.stale || !marker::is_open(&self.folder, self.writer)) {
             self.stale = true;
             self.troubles.extend(marker::reopen(&self.folder).err());
         }
@@ -147,8 +147,7 @@ pub(crate) fn begin(
     if !claim(&folder, writer, Some(seen.marker))? {
         return Ok(Err(Applied::Stale));
     }
-    let fence = Fence::new(writer, Some(&seen));
-    Ok(Ok((FolderWriter::new(folder, fence, events), seen)))
+    Ok(Ok((FolderWriter::new(folder, writer, events), seen)))
 }
 
 /// Records the folder's progress.

@@ -1,7 +1,6 @@
 //! `.plumbline/mirror.json`: the row of the folder, the lease epoch of the last writer, and its last applied step.
 
 use super::{MirrorTrouble, folder::Folder};
-use cap_std::fs::{Metadata, MetadataExt as _};
 use serde::{Deserialize, Serialize};
 use std::{
     io::{Read as _, Write as _},
@@ -30,7 +29,6 @@ pub struct WriterId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// When the job's row was inserted, in microseconds since 1970.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub row: i64,
     /// Lease epoch of the writer.
     pub epoch: i64,
@@ -52,54 +50,17 @@ impl Marker {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(row: &i64) -> bool {
-    *row == 0
-}
-
 /// The marker as read by a writer.
 pub(crate) struct Seen {
     pub(crate) marker: Marker,
     /// Whether it was written within the last seconds. A time in the future comes from another machine's clock and is
     /// ignored.
     pub(crate) young: bool,
-    stamp: Stamp,
 }
 
-/// The identity of a marker file, which changes whenever it is replaced.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp(u64, i64, i64);
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self(metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
-    }
-}
-
-/// Prevents a worker that lost the job from writing.
-pub(crate) struct Fence {
-    writer: WriterId,
-    /// The last marker that was not from a newer worker.
-    passed: Option<Stamp>,
-}
-
-impl Fence {
-    /// A writer's fence, from the marker that it has `seen`.
-    pub(crate) fn new(writer: WriterId, seen: Option<&Seen>) -> Self {
-        let passed = seen.filter(|seen| seen.marker.writer() <= writer).map(|seen| seen.stamp);
-        Self { writer, passed }
-    }
-
-    /// Whether no later writer has written. The marker is read only if the file has changed.
-    pub(crate) fn is_open(&mut self, folder: &Folder) -> bool {
-        let stamp = folder.own.symlink_metadata(NAME).ok().map(|metadata| Stamp::of(&metadata));
-        if stamp.is_some() && stamp == self.passed {
-            return true;
-        }
-        let open = read(folder).is_none_or(|marker| marker.writer() <= self.writer);
-        self.passed = stamp.filter(|_| open);
-        open
-    }
+/// Whether no later writer has written.
+pub(crate) fn is_open(folder: &Folder, writer: WriterId) -> bool {
+    read(folder).is_none_or(|marker| marker.writer() <= writer)
 }
 
 /// Reads the marker. A missing or unreadable one counts as none: the rows decide, and a repair follows.
@@ -107,18 +68,14 @@ pub(crate) fn read(folder: &Folder) -> Option<Marker> {
     see(folder).map(|seen| seen.marker)
 }
 
-/// Reads the marker with the data for a fence.
+/// Reads the marker, and whether it is young.
 pub(crate) fn see(folder: &Folder) -> Option<Seen> {
     let mut file = folder.own.open(NAME).ok()?;
     let metadata = file.metadata().ok()?;
     let mut text = Vec::with_capacity(128);
     file.read_to_end(&mut text).ok()?;
     let age = metadata.modified().ok()?.into_std().elapsed();
-    Some(Seen {
-        marker: serde_json::from_slice(&text).ok()?,
-        young: age.is_ok_and(|age| age < YOUNG),
-        stamp: Stamp::of(&metadata),
-    })
+    Some(Seen { marker: serde_json::from_slice(&text).ok()?, young: age.is_ok_and(|age| age < YOUNG) })
 }
 
 /// Replaces the marker atomically, without fsync: after a power failure an older one, or none, may remain, and both

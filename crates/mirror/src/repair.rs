@@ -4,7 +4,7 @@ use super::{
     FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
     apply::{FolderWriter, claim},
     folder::Folder,
-    marker::{self, Fence, Marker, WriterId},
+    marker::{self, Marker, WriterId},
 };
 use crate::diff::diff;
 use std::{fmt::Display, future::Future, mem, vec};
@@ -109,16 +109,15 @@ pub(crate) fn remove(
     strays: Vec<String>,
     plan: &mut Plan,
 ) -> Result<bool, MirrorTrouble> {
-    let mut fence = Fence::new(writer, None);
     for path in strays {
-        if !fence.is_open(folder) {
+        if !marker::is_open(folder, writer) {
             return Ok(false);
         }
         match folder.remove(&path) {
             Ok(()) => plan.removed.push(path),
             Err(error) => plan.troubles.push(MirrorTrouble::at("remove", &path, &error)),
         }
-        if !fence.is_open(folder) {
+        if !marker::is_open(folder, writer) {
             marker::reopen(folder)?;
             return Ok(false);
         }
@@ -160,7 +159,7 @@ struct Put {
 }
 
 fn write(folder: Folder, id: WriterId, events: Vec<FileEvent>) -> Put {
-    let mut writer = FolderWriter::new(folder, Fence::new(id, None), events);
+    let mut writer = FolderWriter::new(folder, id, events);
     writer.write_all();
     let (folder, written, troubles) = writer.end();
     Put { written, troubles, stale: folder.is_none() }

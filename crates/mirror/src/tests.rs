@@ -118,10 +118,10 @@ async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
     );
     assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"three".to_vec())]));
     assert_eq!(bench.temporaries(), 0);
-    assert_eq!(bench.marker(), serde_json::json!({"epoch": 1, "step": 1}), "it was written a moment ago");
+    assert_eq!(bench.marker(), serde_json::json!({"row": 0, "epoch": 1, "step": 1}), "it was written a moment ago");
     settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(1, 3, vec![written("a.md", "four")]).await.unwrap();
-    assert_eq!(bench.marker(), serde_json::json!({"epoch": 1, "step": 3}));
+    assert_eq!(bench.marker(), serde_json::json!({"row": 0, "epoch": 1, "step": 3}));
 }
 
 #[tokio::test]
