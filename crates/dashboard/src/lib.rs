@@ -14,7 +14,6 @@
 //! | is the worker alive and ready | `health` |
 //! | what does the API give | `api/` |
 //! | what does a page show | `pages/`, its `templates/` and `assets/` |
-//! | where in a document does a quote stand | `pages/highlight` |
 //! | which lines of a text are a table | `pages/markdown` |
 //!
 //! Nothing here writes, and nothing here can slow jobs down: it has its own small pool, every list is paginated, and

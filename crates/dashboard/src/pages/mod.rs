@@ -3,7 +3,6 @@
 pub(crate) mod assets;
 pub(crate) mod chart;
 pub(crate) mod error;
-pub(crate) mod highlight;
 pub(crate) mod markdown;
 pub(crate) mod redact;
 pub(crate) mod render;

@@ -2,13 +2,14 @@
 
 use super::Head;
 use crate::{
-    pages::{error::PageError, highlight},
+    pages::error::PageError,
     server::{AppState, Shared},
 };
 use axum::{
     extract::{Path, Query, State},
     response::Html,
 };
+use plumbline_documents::{composed, quotes::SourceText};
 use plumbline_store::RequirementRow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -129,8 +130,8 @@ fn around(content: &str, page: Option<i64>, quote: &str) -> Option<[String; 3]> 
         None => file.pages.iter().map(|page| page.text.as_str()).collect::<Vec<_>>().join("\n\n"),
         Some(at) => {
             let here = &file.pages[at].text;
-            if highlight::locate(here, quote).is_some() {
-                return parts(here, quote, usize::MAX);
+            if let Some(parts) = parts(here, quote, usize::MAX) {
+                return Some(parts);
             }
             let following = file.pages.get(at + 1).map_or("", |page| page.text.as_str());
             format!("{here}\n{following}")
@@ -139,17 +140,20 @@ fn around(content: &str, page: Option<i64>, quote: &str) -> Option<[String; 3]> 
     parts(&text, quote, AROUND)
 }
 
+/// The text around a quote, which is where the check of citations found it.
 fn parts(text: &str, quote: &str, most: usize) -> Option<[String; 3]> {
-    let found = highlight::locate(text, quote)?;
-    let skipped = found.before.chars().count().saturating_sub(most);
-    let before: String = found.before.chars().skip(skipped).collect();
+    let text = composed(text);
+    let place = SourceText::new(&text).place(quote, None)?;
+    let (before, after) = (&text[..place.start], &text[place.end..]);
+    let skipped = before.chars().count().saturating_sub(most);
+    let before: String = before.chars().skip(skipped).collect();
     let before = if skipped > 0 { format!("… {before}") } else { before };
-    let mut rest = found.after.chars();
+    let mut rest = after.chars();
     let mut after: String = rest.by_ref().take(most).collect();
     if rest.next().is_some() {
         after.push_str(" …");
     }
-    Some([before, found.quote.to_owned(), after])
+    Some([before, text[place].to_owned(), after])
 }
 
 #[cfg(test)]
@@ -168,6 +172,10 @@ mod tests {
         let [before, ..] = around(text, Some(2), "Second.").expect("on its page");
         assert_eq!(before, "be kept. ");
         assert_eq!(around(text, Some(2), "Not there at all."), None);
+        let text = "1.\nRecords shall be kept for the peri-\nods in Annex A, “if any”. The oﬃce decides.";
+        let kept = "Records shall be kept for the periods in Annex A, \"if any\".";
+        let [before, quote, _] = around(text, None, kept).expect("as typesetting left it");
+        assert_eq!((before.as_str(), quote.as_str()), ("1.\n", &text[3..text.find(" The").expect("a sentence")]));
         let long = format!("{} The quote. {}", "x".repeat(5000), "y".repeat(5000));
         let [before, _, after] = around(&long, None, "The quote.").expect("a text without pages");
         assert!(before.starts_with('…') && after.ends_with('…') && before.len() < 1300);
