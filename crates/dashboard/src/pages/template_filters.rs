@@ -2,6 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use minijinja::{Environment, Error, ErrorKind, HtmlEscape, Value};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What a link's query has encoded.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// Adds the filters to an environment.
 pub(crate) fn register(environment: &mut Environment<'_>) {
@@ -102,19 +106,7 @@ fn coarse(seconds: i64) -> String {
 
 /// A text for the query part of a link.
 pub(crate) fn percent_encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => out.push(char::from(byte)),
-            _ => {
-                let hex = b"0123456789ABCDEF";
-                out.push('%');
-                out.push(char::from(hex[usize::from(byte >> 4)]));
-                out.push(char::from(hex[usize::from(byte & 15)]));
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, QUERY).to_string()
 }
 
 /// The first characters, on one line.

@@ -11,6 +11,7 @@ use crate::candidates::one_line;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 use crate::{Page, formats::html};
+use percent_encoding::percent_decode_str;
 use quick_xml::events::Event;
 use std::collections::HashMap;
 
@@ -187,29 +188,10 @@ fn resolve(folder: &str, href: &str) -> String {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()),
-            part => parts.push(percent_decoded(part)),
+            part => parts.push(percent_decode_str(part).decode_utf8_lossy().into_owned()),
         }
     }
     parts.join("/")
-}
-
-fn percent_decoded(part: &str) -> String {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let digits = tail.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
