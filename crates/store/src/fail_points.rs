@@ -20,9 +20,11 @@ mod armed;
 
 use crate::Error;
 use plumbline_engine::{Opening, Stage, State};
+use strum::{IntoStaticStr, VariantArray};
 
 /// A boundary of a step, in the order in which a job reaches them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Point {
     /// The job is claimed; none of its rows are loaded.
     Claimed,
@@ -60,45 +62,11 @@ pub enum Point {
 
 impl Point {
     /// All points, in order.
-    pub const ALL: [Self; 16] = [
-        Self::Claimed,
-        Self::Loaded,
-        Self::IntakeDone,
-        Self::BeforeModel,
-        Self::AfterModel,
-        Self::BeforeTools,
-        Self::BeforeExtraction,
-        Self::AfterTools,
-        Self::Applied,
-        Self::BeforeCommit,
-        Self::Fenced,
-        Self::Written,
-        Self::Committed,
-        Self::BeforeMirror,
-        Self::AfterMirror,
-        Self::Releasing,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Its name in `PLUMBLINE_FAIL_POINTS`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Loaded => "loaded",
-            Self::IntakeDone => "intake_done",
-            Self::BeforeModel => "before_model",
-            Self::AfterModel => "after_model",
-            Self::BeforeTools => "before_tools",
-            Self::BeforeExtraction => "before_extraction",
-            Self::AfterTools => "after_tools",
-            Self::Applied => "applied",
-            Self::BeforeCommit => "before_commit",
-            Self::Fenced => "fenced",
-            Self::Written => "written",
-            Self::Committed => "committed",
-            Self::BeforeMirror => "before_mirror",
-            Self::AfterMirror => "after_mirror",
-            Self::Releasing => "releasing",
-        }
+        self.into()
     }
 }
 
@@ -150,17 +118,4 @@ pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
 #[cfg(debug_assertions)]
 pub async fn reach(point: Point, part: &str) -> Result<(), Error> {
     armed::pass(&format!("{}/{part}", point.name())).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Point;
-
-    #[test]
-    fn every_point_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = Point::ALL.iter().map(|point| point.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), Point::ALL.len());
-    }
 }

@@ -73,8 +73,9 @@ pub enum Opening {
 }
 
 /// How a phase ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum PhaseOutcome {
     /// Its todos were done, or the job was completed in it.
     Completed,
@@ -87,10 +88,6 @@ pub enum PhaseOutcome {
 impl PhaseOutcome {
     /// The word used in SQL.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Rewound => "rewound",
-            Self::Forced => "forced",
-        }
+        self.into()
     }
 }

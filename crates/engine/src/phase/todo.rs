@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The status of a todo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TodoStatus {
     /// Not begun.
     Pending,
@@ -21,12 +22,7 @@ pub enum TodoStatus {
 impl TodoStatus {
     /// The word used in SQL.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Abandoned => "abandoned",
-        }
+        self.into()
     }
 
     /// Whether work on it is still expected.

@@ -160,8 +160,9 @@ pub enum Handler {
 }
 
 /// Whether a tool may run again after its worker died during a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Replay {
     /// Running twice is the same as running once.
     Safe,
@@ -175,10 +176,6 @@ pub enum Replay {
 impl Replay {
     /// The word used in configurations.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::Keyed => "keyed",
-            Self::Unsafe => "unsafe",
-        }
+        self.into()
     }
 }

@@ -384,8 +384,9 @@ impl RequestRecord {
 }
 
 /// The purpose of a model request; may select another model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Purpose {
     /// A turn of a strategic phase.
     #[default]
@@ -399,11 +400,7 @@ pub enum Purpose {
 impl Purpose {
     /// The word used in SQL.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strategic => "strategic",
-            Self::Tactical => "tactical",
-            Self::Summary => "summary",
-        }
+        self.into()
     }
 }
 

@@ -173,8 +173,9 @@ pub enum Suspicion {
 }
 
 /// Classes of failure; adapters classify and never retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FailureClass {
     /// Network, time-out, 5xx: worth a retry.
     Transient,
@@ -202,18 +203,7 @@ pub enum FailureClass {
 impl FailureClass {
     /// The word used in SQL and in telemetry.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Transient => "transient",
-            Self::RateLimited => "rate_limited",
-            Self::Overloaded => "overloaded",
-            Self::Quota => "quota",
-            Self::Unauthorized => "unauthorized",
-            Self::ContextTooLong => "context_too_long",
-            Self::Refused => "refused",
-            Self::Malformed => "malformed",
-            Self::Permanent => "permanent",
-            Self::Abandoned => "abandoned",
-        }
+        self.into()
     }
 }
 
