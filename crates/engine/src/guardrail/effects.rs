@@ -14,7 +14,7 @@ use crate::{
     },
     is_placeholder,
     ledger::{Counts, Ledger},
-    run::Workspace,
+    run::{Workspace, is_default},
     tools::parsed_call::ParsedCall,
 };
 use serde::{Deserialize, Serialize};
@@ -41,20 +41,20 @@ const PLANNING: [&str; 3] = ["workspace.md", "main_plan.md", "todos.yaml"];
 #[serde(default)]
 pub struct PhaseEffects {
     /// Effects, except those on passages, which the ledger counts.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub effects: u32,
     /// Other evidence for todos: texts shown for the first time, and in strategic phases new versions of the planning
     /// files.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub evidence: u32,
     /// Passages already read when the phase began, including answered ones.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub read_before: u32,
     /// Passages already answered when the phase began.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub answered_before: u32,
     /// Todos that the model closed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub closed: u32,
     /// The answer (`seq` of its message) in which a closing was refused for lack of evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,17 +74,6 @@ pub struct Seen {
     /// Paths whose file had content and was deleted.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub deleted: VecDeque<u32>,
-}
-
-impl Seen {
-    /// Whether nothing was seen yet.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Remembers a fingerprint among the last `most`; returns whether it is new.

@@ -4,6 +4,7 @@ use crate::{
     PhaseOutcome, PhaseState, Product,
     guardrail::{fingerprint, loop_detection},
     phase::Todos,
+    run::is_default,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -16,28 +17,28 @@ const FILES_TOLD_APART: usize = 30;
 #[serde(default)]
 pub struct Work {
     /// Requirements recorded.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub requirements: u32,
     /// Recorded requirements that were corrected or withdrawn.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub normalize_arguments: u32,
     /// Quotes found in their source.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub citations: u32,
     /// Requirements of another job that were judged.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub judged: u32,
     /// Documents whose text was extracted.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub sources: u32,
     /// Calls that were refused or failed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub refused: u32,
     /// Files written or deleted, by fingerprint.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub files: BTreeSet<u32>,
     /// Writes of further files.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub more_files: u32,
     /// The answer (`seq` of its message) that tried to close it although passages that its text names were not
     /// answered.
@@ -71,16 +72,7 @@ impl Worked {
     }
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 impl Work {
-    /// Whether it has no results.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Counts a product; the system's records of phases do not count.
     pub(crate) fn take(&mut self, product: &Product) {
         match product {

@@ -2,7 +2,7 @@
 //! a run is loaded ([`AnswerCalls`]).
 
 use crate::{
-    Approval, Check, JobExit, NextPhase, Room, ToolCall, ToolReturn, ledger::ShownPassage,
+    Approval, Check, JobExit, NextPhase, Room, ToolCall, ToolReturn, ledger::ShownPassage, run::is_default,
     tools::parsed_call::ParsedCall, vocabulary::Approvals,
 };
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct CallProgress {
     pub refused_closing: Option<i32>,
     /// How many todos the system has closed beside those of the answer, because the state answered them: as many
     /// closings of the answer were meant for them.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub closed_beside: u32,
     /// Why the phase is to be planned again: a call that repeats itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,10 +50,6 @@ pub struct CallProgress {
     /// answer's calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<ToolCall>,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// The end of a phase that is followed by calls of the same answer.

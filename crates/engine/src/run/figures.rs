@@ -3,6 +3,7 @@
 use crate::{
     JobExit, Product, Run, Source, Verdict,
     ledger::{Counts, Covered},
+    run::is_default,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,16 +46,12 @@ pub struct Judged {
     /// Accepted, including integrated ones.
     pub accepted: usize,
     /// Of these, those that no model looked at: nothing argued against them.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub by_rule: usize,
     /// Rejected.
     pub rejected: usize,
     /// Neither: they could not be judged or integrated.
     pub failed: usize,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Run {
@@ -91,11 +88,6 @@ fn quotes_checked(result: &Value) -> u64 {
 }
 
 impl Judged {
-    /// Whether nothing was judged.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     pub(crate) fn take(&mut self, product: &Product) {
         let Product::JudgeRequirement(judgement) = product else { return };
         let by_rule = judgement.validation_result.get("by").and_then(Value::as_str) == Some("rule");

@@ -42,11 +42,6 @@ impl Given {
     /// None.
     pub const NONE: &Self = &Self { results: Vec::new(), shown: BTreeMap::new() };
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.results.is_empty() && self.shown.is_empty()
-    }
-
     /// Whether a result of the conversation contains the row.
     pub fn in_conversation(&self, row: Uuid) -> bool {
         self.results.iter().any(|result| result.has(row))

@@ -22,6 +22,7 @@ pub use given_rows::{Given, GivenRow};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use progress::Progress;
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Snapshot, WorkspaceMemory};
+pub(crate) use state::is_default;
 pub use state::{
     Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StageKind, StagedPhase, State,
     Totals,

@@ -15,6 +15,11 @@ use std::collections::VecDeque;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 use uuid::Uuid;
 
+/// Whether a value is its default, so that the checkpoint needs no field for it.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Version of the stored form. A worker reads its own and older ones.
 pub const STATE_VERSION: u32 = 1;
 
@@ -46,16 +51,16 @@ pub struct State {
     #[serde(default)]
     pub effects: PhaseEffects,
     /// Files and texts already seen, so that repetitions do not count as new.
-    #[serde(default, skip_serializing_if = "Seen::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub seen: Seen,
     /// Requirements of other jobs that this one has judged.
-    #[serde(default, skip_serializing_if = "Judged::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub judged: Judged,
     /// Requirements in results that are not judged.
-    #[serde(default, skip_serializing_if = "Given::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub given: Given,
     /// The results of the current todo so far.
-    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub work: Work,
     /// The last tactical phase that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,12 +323,6 @@ pub struct SmallCounts {
     pub answers: u32,
 }
 
-impl SmallCounts {
-    fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Counters of the guardrails; each is reset by the event it waits for.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guards {
@@ -332,7 +331,7 @@ pub struct Guards {
     /// Consecutive answers cut by the cap.
     pub truncated_turns: u32,
     /// Prompt counts that suggest a truncated input: the server's window is smaller than the configured one.
-    #[serde(default, skip_serializing_if = "SmallCounts::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub small_counts: SmallCounts,
     /// Turns since a todo was closed, a file changed or a requirement was recorded.
     pub idle_turns: u32,
@@ -347,17 +346,17 @@ pub struct Guards {
     /// Consecutive compactions without a turn.
     pub compactions_in_row: u32,
     /// Consecutive compactions with the same current todo and no result between them.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub compactions_of_todo: u32,
     /// Whether the tactical phase has written content that is new among all versions of its path, recorded something,
     /// or was shown a part of a document for the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase_has_results: bool,
     /// Consecutive completed tactical phases without any of that.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub phases_without_results: u32,
     /// Completed tactical phases of the job without an effect ([`crate::guardrail::effects`]).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub phases_without_effect: u32,
     /// Fingerprints of the todo lists of these phases.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
@@ -376,10 +375,6 @@ pub struct Guards {
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Consecutive failures of one effect: a model call, or tool calls whose service is unavailable.

@@ -3,7 +3,7 @@
 
 use crate::kit::{Dialogue, call, reply};
 use plumbline_engine::{
-    Effect, GivenRow, Handler, Judgement, Outcome, Phases, Product, Replay, ToolReturn, ToolSpec, Verdict,
+    Effect, Given, GivenRow, Handler, Judgement, Outcome, Phases, Product, Replay, ToolReturn, ToolSpec, Verdict,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ fn judged_rows_leave_the_conversation_at_once_and_others_stay() {
     assert!(after[same].text.starts_with("[result cleared"), "nothing before it changes: {}", after[same].text);
     answer(&mut dialogue, &[("judge_requirements", &[3])]);
     assert_eq!(cleared(&dialogue), [true, true]);
-    assert!(dialogue.run.state().given.is_empty());
+    assert_eq!(dialogue.run.state().given, Given::default());
 }
 
 #[test]
