@@ -204,13 +204,5 @@ impl Approvals {
 }
 
 fn as_hex<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{}", Hex(digest)))
-}
-
-struct Hex<'a>(&'a Digest);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
+    serializer.serialize_str(&hex::encode(digest))
 }

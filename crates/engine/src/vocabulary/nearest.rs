@@ -1,5 +1,7 @@
 //! The nearest known name to a wrong one, for helpful errors.
 
+use strsim::levenshtein;
+
 /// The candidates closest to `wrong`, best first, at most three, each differing in at most half its letters.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     nearest_by(wrong, known, |name| name)
@@ -9,27 +11,11 @@ pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a
 pub fn nearest_by<T>(wrong: &str, known: impl Iterator<Item = T>, name: impl Fn(&T) -> &str) -> Vec<T> {
     let wrong = wrong.to_lowercase();
     let mut scored: Vec<(usize, T)> = known
-        .map(|known| (distance(&wrong, &name(&known).to_lowercase()), known))
+        .map(|known| (levenshtein(&wrong, &name(&known).to_lowercase()), known))
         .filter(|(distance, known)| *distance * 2 <= name(known).len().max(wrong.len()))
         .collect();
     scored.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| name(&one.1).cmp(name(&other.1))));
     scored.into_iter().take(3).map(|(_, known)| known).collect()
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub fn known_keys(recorded: &[RecordedRequirement], keys: &[Vec<u8>]) -> Vec<(Ve
 
 /// The id of a requirement recorded with this text: `req_` and 12 hexadecimal digits of its content key.
 pub fn candidate_id_of(content_key: &[u8]) -> String {
-    content_key.iter().take(6).fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))
+    format!("req_{}", hex::encode(&content_key[..content_key.len().min(6)]))
 }
 
 /// The status of a requirement that its job withdrew.
