@@ -18,6 +18,7 @@ mod with_postgres;
 use arguments::{Cli, Command};
 use clap::{Parser, error::ErrorKind};
 use error::Failure;
+use plumbline_engine::one_line;
 use std::process::ExitCode;
 
 /// A step allocates memory some hundreds of times, forty of them larger than the C library's per-thread cache.
@@ -58,7 +59,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let said = text.split("\n\nUsage:").next().unwrap_or_default();
     let said = said.split("\n\nFor more information").next().unwrap_or_default();
-    let line = said.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(said.trim_start_matches("error: "));
     Failure::usage(format!("{line}; see `plumbline --help`")).report()
 }
 

@@ -5,6 +5,7 @@ use crate::{
     terminal::{Look, printable},
 };
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
+use plumbline_engine::one_line;
 use serde::Serialize;
 use std::io::{self, Write};
 use uuid::Uuid;
@@ -73,7 +74,7 @@ pub(crate) fn align_right(table: &mut Table, column: usize) {
 
 /// At most `most` characters, on one line.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     if line.chars().count() <= most {
         return line;
     }

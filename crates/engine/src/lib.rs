@@ -109,6 +109,6 @@ pub use vocabulary::{
     Product, Prompts, Purpose, Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord,
     Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, Tally,
     TodoListPosition, TokenCounter, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN,
-    apply_requirement_changes, candidate_id_of, canonical, inexact_number, known_keys, nearest, nearest_by, path,
-    place_of, visible,
+    apply_requirement_changes, beginning, candidate_id_of, canonical, inexact_number, known_keys, nearest, nearest_by,
+    one_line, path, place_of, visible,
 };

@@ -4,6 +4,7 @@ use crate::error::ToolError;
 use crate::schemas::{BoundedSchema, SchemaBudget};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
+use plumbline_engine::beginning;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -188,11 +189,7 @@ fn member(place: &str, name: &str) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    beginning(&value.to_string(), MAX_SHOWN)
 }
 
 fn listed(options: &Value) -> String {

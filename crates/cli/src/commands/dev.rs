@@ -12,6 +12,7 @@ use crate::{
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use plumbline_dev_postgres::{self as dev_postgres, PrivatePostgres};
+use plumbline_engine::one_line;
 use plumbline_rehearsal::Rehearsal;
 use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
 use plumbline_telemetry::LogFormat;
@@ -269,8 +270,7 @@ fn requirement_table(requirements: &[RequirementRow]) -> String {
 
 /// A requirement's name with its quote, or only the quote if it begins with the name: most names are prefixes of it.
 fn said(name: &str, quote: &str) -> String {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (name, quote) = (words(name), words(quote));
+    let (name, quote) = (one_line(name), one_line(quote));
     match quote.starts_with(name.trim_end_matches(['.', '…', ' '])) {
         true => quote,
         false if quote.is_empty() => name,

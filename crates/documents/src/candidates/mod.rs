@@ -37,6 +37,7 @@ use flat::Flat;
 use known::{By, Known};
 use language::Words;
 use leads::Leads;
+use plumbline_engine::one_line;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tables::{PartKind, Row, Table};
@@ -332,18 +333,6 @@ fn sentences_of(text: &str) -> Vec<Range<usize>> {
         sentences.into_iter().map(move |range| value.start + range.start..value.start + range.end)
     };
     markup::values(text).into_iter().flat_map(of_value).collect()
-}
-
-/// A text in one line, its words apart by one space.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
 }
 
 #[cfg(test)]

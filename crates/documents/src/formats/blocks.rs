@@ -3,8 +3,8 @@
 //! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
 //! For the same reason nothing is escaped.
 
-use crate::candidates::one_line;
 pub(crate) use crate::page_marks::LINE;
+use plumbline_engine::one_line;
 
 /// A self-contained part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@
 use super::archive::Archive;
 use super::warnings::first_words;
 use super::xml;
-use crate::candidates::one_line;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 use crate::{Page, formats::html};
 use percent_encoding::percent_decode_str;
+use plumbline_engine::one_line;
 use quick_xml::events::Event;
 use std::collections::HashMap;
 

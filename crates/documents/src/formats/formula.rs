@@ -1,6 +1,8 @@
 //! Formulas as text on one line: `t=200`, `(a+b)/c`, `x^2`. MathML, used by web pages and OpenDocument, and Word's own
 //! markup have different names and the same structure.
 
+use plumbline_engine::one_line;
+
 /// Elements outside the formula: alternative forms, and its layout.
 const BESIDE: [&str; 3] = ["annotation", "annotation-xml", "maction-type"];
 
@@ -30,7 +32,7 @@ impl Formula {
 
     /// Words of the present element.
     pub(crate) fn text(&mut self, text: &str) {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text);
         // Invisible operators: apply, times, separate, add.
         let text = text.replace(['\u{2061}', '\u{2062}', '\u{2063}', '\u{2064}'], "");
         if let Some(part) = self.open.last_mut().filter(|_| !text.is_empty()) {

@@ -3,6 +3,7 @@
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::Failure;
+use plumbline_engine::{beginning, one_line};
 
 /// Maximum characters of a passage in a warning.
 const SHOWN: usize = 80;
@@ -13,18 +14,7 @@ const MOST_REASONS: usize = 5;
 
 /// The first words of a text, in quotation marks.
 pub(crate) fn first_words(text: &str) -> String {
-    let mut shown = String::new();
-    for word in text.split_whitespace() {
-        if !shown.is_empty() {
-            shown.push(' ');
-        }
-        shown.push_str(word);
-        if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
-            shown.truncate(end);
-            return format!("\u{ab}{}\u{2026}\u{bb}", shown.trim_end());
-        }
-    }
-    format!("\u{ab}{shown}\u{bb}")
+    format!("\u{ab}{}\u{bb}", beginning(&one_line(text), SHOWN))
 }
 
 /// `page 3`, `pages 3, 7-9`.

@@ -1,6 +1,7 @@
 //! Text about the ledger, for openings, refusals and the coverage tool.
 
 use super::{Ledger, Passage, PassageState};
+use crate::beginning;
 use std::fmt::Write;
 
 /// Passages listed individually; the others are counted.
@@ -134,8 +135,5 @@ fn line(passage: &Passage) -> String {
 /// A candidate by its number and first words.
 pub(super) fn quoted(candidate: &super::Candidate) -> String {
     const SHOWN: usize = 90;
-    match candidate.text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("[{}] \"{}…\"", candidate.sentence, &candidate.text[..end]),
-        None => format!("[{}] \"{}\"", candidate.sentence, candidate.text),
-    }
+    format!("[{}] \"{}\"", candidate.sentence, beginning(&candidate.text, SHOWN))
 }

@@ -1,6 +1,7 @@
 //! Diagnoses arguments that are not a JSON object: a model that reads the exact error can fix it, one that reads
 //! another repeats it.
 
+use crate::beginning;
 use serde_json::Value;
 
 /// Maximum characters quoted.
@@ -31,7 +32,10 @@ fn fault(text: &str) -> String {
         Some(Ok(Value::Object(_))) => {
             let rest = text[values.byte_offset()..].trim_start();
             let at = text.len() - rest.len();
-            format!("text follows the object, from byte {at} on: `{}`. Send the object alone.", shown(rest))
+            format!(
+                "text follows the object, from byte {at} on: `{}`. Send the object alone.",
+                beginning(rest.trim_end(), MAX_SHOWN)
+            )
         }
         Some(Ok(Value::String(inner))) if inner.trim_start().starts_with(['{', '"']) => {
             "they are a string that holds the object, encoded once more. Send the object itself, not its text.".into()
@@ -54,13 +58,6 @@ fn of_syntax(error: &serde_json::Error) -> String {
         return format!("a number {at} is larger than any that can be read. Send a smaller one, or its text");
     }
     format!("{said}. Send them again as one object, with every quote and line break inside a string escaped")
-}
-
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.trim_end().to_string(),
-    }
 }
 
 #[cfg(test)]

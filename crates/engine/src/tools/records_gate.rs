@@ -6,7 +6,7 @@
 
 use super::Told;
 use crate::{
-    JobError, Passage, PassageState, Run, StandingRequirement,
+    JobError, Passage, PassageState, Run, StandingRequirement, beginning,
     comparison::{Compared, NEEDS_LOOK, Reason, TRANSLATED},
     ledger::{Covered, worst_of},
 };
@@ -144,16 +144,10 @@ impl<'a> Suspect<'a> {
         let StandingRequirement { number, text, quotes, .. } = self.standing;
         let reasons: Vec<String> = self.reasons.iter().map(ToString::to_string).collect();
         let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
-        let quote = quotes.first().map_or_else(String::new, |quote| format!(". It quotes \"{}\"", begun(&quote.words)));
-        format!("- r{number} \"{}\"{why}{quote}", begun(text))
-    }
-}
-
-/// The beginning of a text.
-fn begun(text: &str) -> String {
-    match text.char_indices().nth(MOST_WORDS) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
+        let quote = quotes
+            .first()
+            .map_or_else(String::new, |quote| format!(". It quotes \"{}\"", beginning(&quote.words, MOST_WORDS)));
+        format!("- r{number} \"{}\"{why}{quote}", beginning(text, MOST_WORDS))
     }
 }
 

@@ -11,6 +11,7 @@ pub mod path;
 mod recorded;
 mod settings;
 mod shared_files;
+mod shown;
 mod untrusted;
 mod validation;
 
@@ -39,5 +40,6 @@ pub use settings::{
     TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
+pub use shown::{beginning, one_line};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};

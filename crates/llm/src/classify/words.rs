@@ -1,5 +1,6 @@
 //! Error messages of providers, and the phrases that classify them.
 
+use plumbline_engine::{beginning, one_line};
 use serde_json::Value;
 
 /// Maximum characters of a provider's message that are repeated.
@@ -61,7 +62,7 @@ impl Words {
             .into_iter()
             .find(|text| !text.trim().is_empty())
             .map_or_else(|| if error.is_object() { error.to_string() } else { String::new() }, str::to_string);
-        Self { said: one_line(&said), typed, all: value.to_string().to_lowercase() }
+        Self { said: beginning(&one_line(&said), MAX_WORDS), typed, all: value.to_string().to_lowercase() }
     }
 
     /// For a body that is not JSON: its text, and no type.
@@ -210,13 +211,5 @@ fn plain_words(body: &[u8]) -> String {
             _ => {}
         }
     }
-    one_line(&out)
-}
-
-fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_WORDS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    beginning(&one_line(&out), MAX_WORDS)
 }

@@ -1,7 +1,7 @@
 //! The candidate sentences for people: number, place and text of each, and its outcome.
 
-use super::{Rows, line};
-use plumbline_engine::{Account, Candidate, Passage, PassageState};
+use super::Rows;
+use plumbline_engine::{Account, Candidate, Passage, PassageState, one_line};
 
 /// The list, by document and place; none if the documents have no candidates.
 pub(super) fn list(rows: &Rows<'_>) -> Option<String> {
@@ -56,5 +56,5 @@ fn record(rows: &Rows<'_>, passage: &Passage, candidate: &Candidate) -> String {
 
 /// A text in a table cell.
 fn cell(text: &str) -> String {
-    line(text).replace('|', "\\|")
+    one_line(text).replace('|', "\\|")
 }

@@ -1,7 +1,7 @@
 //! The requirements for people: one list by document and section, and one page per requirement.
 
-use super::{citations, line, place};
-use plumbline_engine::Requirement;
+use super::{citations, place};
+use plumbline_engine::{Requirement, one_line};
 use serde_json::Value;
 
 /// The heading for requirements without a section.
@@ -15,7 +15,7 @@ pub(super) fn list(standing: &[&Requirement]) -> String {
         for (section, members) in by_section(of_document) {
             out.push_str(&format!("\n### {section}\n"));
             for requirement in members {
-                out.push_str(&format!("\n#### {} {}\n\n", requirement.candidate_id, line(&requirement.name)));
+                out.push_str(&format!("\n#### {} {}\n\n", requirement.candidate_id, one_line(&requirement.name)));
                 out.push_str(&body(requirement));
             }
         }
@@ -28,7 +28,7 @@ fn by_section<'a>(of_document: &[&'a Requirement]) -> Vec<(String, Vec<&'a Requi
     let mut sections: Vec<(String, Vec<&Requirement>)> = Vec::new();
     for requirement in of_document {
         let named = ["section", "article", "paragraph"].iter().find_map(|part| place(requirement, part));
-        let section = line(&named.unwrap_or_else(|| NO_SECTION.to_owned()));
+        let section = one_line(&named.unwrap_or_else(|| NO_SECTION.to_owned()));
         match sections.iter_mut().find(|(known, _)| *known == section) {
             Some((_, members)) => members.push(requirement),
             None => sections.push((section, vec![requirement])),
@@ -38,7 +38,7 @@ fn by_section<'a>(of_document: &[&'a Requirement]) -> Vec<(String, Vec<&'a Requi
 }
 
 pub(super) fn page(requirement: &Requirement) -> String {
-    let mut out = format!("# {}\n\n`{}`\n\n", line(&requirement.name), requirement.candidate_id);
+    let mut out = format!("# {}\n\n`{}`\n\n", one_line(&requirement.name), requirement.candidate_id);
     out.push_str(&body(requirement));
     let more = [("Reasoning", &requirement.reasoning), ("Research", &requirement.research_notes)];
     for (heading, text) in more.iter().filter_map(|(heading, text)| Some((heading, text.as_ref()?))) {
@@ -64,7 +64,7 @@ fn body(requirement: &Requirement) -> String {
     facts.push(format!("confidence {}", requirement.confidence));
     let mut out = format!("{}\n\n{}\n", facts.join(" · "), requirement.text);
     for citation in citations(requirement) {
-        let quote = line(citation["quote"].as_str().unwrap_or_default());
+        let quote = one_line(citation["quote"].as_str().unwrap_or_default());
         out.push_str(&format!("\n> {quote}\n>\n> {}\n", source(citation)));
     }
     out

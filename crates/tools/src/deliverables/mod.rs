@@ -115,11 +115,6 @@ fn place(requirement: &Requirement, part: &str) -> Option<String> {
     }
 }
 
-/// A text on one line.
-fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// `[{source, page, page_to, quote}]` of a requirement.
 fn citations(requirement: &Requirement) -> &[Value] {
     requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default()

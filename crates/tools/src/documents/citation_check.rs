@@ -13,7 +13,7 @@ use crate::workspace::PassagePlace;
 use plumbline_documents::passages;
 use plumbline_documents::quotes::{Found, Match, Passage, SHORTEST};
 use plumbline_documents::surroundings::Quote;
-use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
+use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched, beginning};
 
 /// Maximum characters of a passage that a refusal repeats.
 const MAX_PASSAGE_CHARS: usize = 600;
@@ -156,7 +156,10 @@ fn not_there(source: &Source, nearest: Option<Passage>) -> ToolError {
     let nearest = match nearest {
         Some(passage) => {
             let page = passage.page.map_or_else(String::new, |page| format!(" on page {page}"));
-            format!("the nearest passage{page} is: \"{}\"; quote the source word for word", cut(&passage.text))
+            format!(
+                "the nearest passage{page} is: \"{}\"; quote the source word for word",
+                beginning(&passage.text, MAX_PASSAGE_CHARS)
+            )
         }
         None => "nothing in it is like the quote; check the source".to_string(),
     };
@@ -225,11 +228,4 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
         ToolError::refused(format!("passage {passage} has sentences 1 to {count}; `from` is {from} and `to` is {to}"))
     })?;
     Ok((known.document.clone(), quote))
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_PASSAGE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
 }

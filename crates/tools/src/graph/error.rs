@@ -1,5 +1,7 @@
 //! Errors of the graph client.
 
+use plumbline_engine::{beginning, one_line};
+
 /// Why a graph operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
@@ -158,9 +160,5 @@ pub enum GraphConfigError {
 /// A server's message on one line, shortened; some repeat the whole statement.
 fn shortened(message: &str) -> String {
     const MOST: usize = 400;
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    beginning(&one_line(message), MOST)
 }

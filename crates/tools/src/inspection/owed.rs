@@ -2,6 +2,7 @@
 
 use crate::schemas::{BoundedSchema, SchemaBudget};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
+use plumbline_engine::beginning;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -102,8 +103,5 @@ pub(super) fn and_more(count: usize) -> Option<String> {
 
 /// The beginning of a long text.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_REPEATED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text, MAX_REPEATED)
 }

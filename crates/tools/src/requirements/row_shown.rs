@@ -7,7 +7,7 @@ use crate::requirements::checks::duplicates::Likeness;
 use crate::requirements::checks::evidence::{Quote, Quotes};
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::relevance;
-use plumbline_engine::HeldRequirement;
+use plumbline_engine::{HeldRequirement, one_line};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -129,9 +129,8 @@ impl RowShown {
 
 /// Whether a text equals its quotes joined together.
 fn is_said_by(text: &str, quotes: &Quotes) -> bool {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let said: Vec<&str> = quotes.shown.iter().map(|quote| quote.words.as_str()).collect();
-    !said.is_empty() && words(text) == words(&said.join(" "))
+    !said.is_empty() && one_line(text) == one_line(&said.join(" "))
 }
 
 /// `r3 'Retention' (pending), 0.93`: one of the same job by its number, as the row itself is shown.

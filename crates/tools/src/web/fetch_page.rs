@@ -5,7 +5,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::web::{FetchError, Fetched, ReadPage, host_of};
 use chrono::{SecondsFormat, Utc};
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Source};
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Source, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,10 +110,6 @@ pub(crate) fn slug(words: &str, key: &str) -> String {
 
 fn without_scheme(url: &str) -> &str {
     url.split_once("://").map_or(url, |(_, rest)| rest)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// An unreachable host may be a transient failure; any other error is permanent.

@@ -5,7 +5,7 @@ use super::fetch_page::{now, slug};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::web::{Found, SearchAccess, SearchError};
-use plumbline_engine::{FileWrite, Handler, Phases, Product};
+use plumbline_engine::{FileWrite, Handler, Phases, Product, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -49,7 +49,7 @@ impl Declared for WebSearch {
                 return Err(ToolError::refused(reason));
             }
         };
-        let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
+        let query = one_line(&query);
         if query.is_empty() {
             return Err(ToolError::refused("`query` is blank; give the words to search for"));
         }

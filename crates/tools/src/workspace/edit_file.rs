@@ -8,7 +8,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::untrusted::is_untrusted;
 use plumbline_bounds::Cancellation;
-use plumbline_engine::{FileWrite, Phases, Product};
+use plumbline_engine::{FileWrite, Phases, Product, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl Edit {
     fn not_once(&self, first: &[usize], total: usize) -> ToolError {
         let Self { path, text, old, .. } = self;
         if first.is_empty() {
-            let hint = match squeezed(text).contains(&squeezed(old)) {
+            let hint = match one_line(text).contains(&one_line(old)) {
                 true => "it occurs with other white space or line ends; copy it exactly as read_file shows it",
                 false => "read the file and copy the passage exactly",
             };
@@ -106,8 +106,4 @@ impl Edit {
 
 fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

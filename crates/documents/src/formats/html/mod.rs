@@ -15,6 +15,7 @@ use crate::formats::blocks::LINE;
 use crate::formats::text;
 use htmd::element_handler::Handlers;
 use htmd::{Element, HtmlToMarkdown, options};
+use plumbline_engine::one_line;
 
 /// Larger pages are refused: the tree of a page takes many times its size in memory.
 const MAX_BYTES: usize = 32 << 20;
@@ -144,7 +145,7 @@ fn title(html: &str) -> Option<String> {
     let open = lower.find("<title")?;
     let start = open + lower.get(open..)?.find('>')? + 1;
     let end = start + lower.get(start..)?.find("</title")?;
-    let text = entities(html.get(start..end)?).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&entities(html.get(start..end)?));
     (!text.is_empty()).then_some(text)
 }
 

@@ -4,10 +4,11 @@
 
 use super::beside::{is_prose, without_tags};
 use super::nodes::{attribute, words};
-use crate::candidates::{is_foreign, one_line};
+use crate::candidates::is_foreign;
 use crate::formats::repeated::label_obliges;
 use crate::formats::warnings::first_words;
 use htmd::Node;
+use plumbline_engine::one_line;
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -7,6 +7,7 @@ use crate::Page;
 use crate::formats::page_numbers::own_numbers;
 use crate::formats::repeated;
 use crate::formats::warnings::{first_words, pages_first};
+use plumbline_engine::one_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An edge of a page.
@@ -89,7 +90,7 @@ fn alone(lines: &[&str], edge: Edge) -> Option<usize> {
 /// A line's words, and the same with `#` for each possible page number, with the number's offset to the page's
 /// position: numbers on two pages count as equal if they are the page numbers.
 fn keys(line: &str, page: u32) -> Vec<String> {
-    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(line);
     let counted: Vec<String> = own_numbers(&words)
         .into_iter()
         .map(|(place, number)| {

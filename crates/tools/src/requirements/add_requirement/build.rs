@@ -4,7 +4,7 @@ use super::{AddRequirement, Location, MAX_NAME_CHARS, MIN_TEXT_CHARS, key};
 use crate::documents::document_names::resolve;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
-use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
+use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of, one_line};
 use serde_json::{Value, json};
 
 /// Fills the row; omitted fields are derived from the text and the first citation.
@@ -88,7 +88,7 @@ pub(crate) fn evidence(citation: &Citation) -> Value {
 
 /// The beginning of the text, cut at a word boundary.
 pub(crate) fn name_from(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     if line.chars().count() <= MAX_NAME_CHARS {
         return line;
     }

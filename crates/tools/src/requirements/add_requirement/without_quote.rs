@@ -4,6 +4,7 @@ use crate::error::ToolError;
 use crate::tool::ToolEnv;
 use plumbline_bounds::Cancellation;
 use plumbline_documents::{candidates::cut, passages};
+use plumbline_engine::{beginning, one_line};
 use std::collections::HashSet;
 
 /// Maximum sentences in the refusal.
@@ -68,10 +69,7 @@ fn most_alike(files: &[(i32, Vec<u8>)], wanted: &HashSet<String>, cancellation: 
 }
 
 fn named(passage: i32, sentence: usize, text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = line.chars().take(MAX_SHOWN).collect();
-    let more = if shown.len() < line.len() { "…" } else { "" };
-    format!("{{\"passage\": {passage}, \"from\": {sentence}}} \"{shown}{more}\"")
+    format!("{{\"passage\": {passage}, \"from\": {sentence}}} \"{}\"", beginning(&one_line(text), MAX_SHOWN))
 }
 
 /// Words of at least four letters, in lower case.

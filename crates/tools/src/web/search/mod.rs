@@ -5,6 +5,7 @@ mod searxng;
 mod tavily;
 
 use super::error::SearchError;
+use plumbline_engine::{beginning, one_line};
 use plumbline_llm::ApiKey;
 use reqwest::{RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
@@ -161,8 +162,7 @@ impl SearchService {
             }
             401 | 403 => Err(SearchError::Key { provider: self.settings.provider.name(), status }),
             _ => {
-                let said: String = String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
-                let said: String = said.chars().take(200).collect();
+                let said = beginning(&one_line(&String::from_utf8_lossy(&body)), 200);
                 Err(self.failed(&format!("HTTP status {status}: {}", self.redacted(&said))))
             }
         }
@@ -218,7 +218,7 @@ const MARKS: [(&str, &str); 10] = [
 fn tidy(found: &mut Found) {
     let line = |text: &str, limit: usize| {
         let plain = MARKS.iter().fold(text.to_owned(), |text, (mark, plain)| text.replace(mark, plain));
-        plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(limit).collect::<String>()
+        one_line(&plain).chars().take(limit).collect::<String>()
     };
     found.title = line(&found.title, 200);
     found.excerpt = line(&found.excerpt, MAX_EXCERPT_CHARS);

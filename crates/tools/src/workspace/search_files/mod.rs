@@ -13,7 +13,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::untrusted::holds_untrusted;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_bounds::{Cancellation, run_blocking, run_costly};
-use plumbline_engine::Phases;
+use plumbline_engine::{Phases, beginning, one_line};
 use scan::{Finder, Hits, Incomplete, Search};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -142,10 +142,8 @@ fn segments(found: &[RankedSegment], mut out: Vec<String>, searched: usize) -> S
         out.push(format!("(nothing found in {searched} text files)"));
     }
     out.extend(found.iter().map(|segment| {
-        let text = segment.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let shown: String = text.chars().take(MAX_PASSAGE_CHARS).collect();
-        let more = if shown.len() < text.len() { "…" } else { "" };
-        format!("{}:{}: {shown}{more}", segment.path, segment.first_line)
+        let shown = beginning(&one_line(&segment.text), MAX_PASSAGE_CHARS);
+        format!("{}:{}: {shown}", segment.path, segment.first_line)
     }));
     out.join("\n")
 }
