@@ -108,6 +108,20 @@ impl<'a> Archive<'a> {
     }
 }
 
+/// A path that a part in a folder names, as the name of an entry.
+pub(crate) fn resolve(folder: &str, target: &str) -> String {
+    let (folder, target) = target.strip_prefix('/').map_or((folder, target), |target| ("", target));
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 fn entry_limit(compressed: u64) -> u64 {
     compressed.saturating_mul(MAX_RATIO).clamp(SMALL_BYTES, MAX_ENTRY_BYTES)
 }

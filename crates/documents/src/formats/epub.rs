@@ -4,7 +4,7 @@
 //! META-INF/container.xml ─▶ the package file ─▶ manifest: id ─▶ page     spine: ids in reading order
 //! ```
 
-use super::archive::Archive;
+use super::archive::{self, Archive};
 use super::warnings::first_words;
 use super::xml;
 use crate::child::Parsed;
@@ -40,16 +40,18 @@ struct Item {
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let mut archive = Archive::open(bytes)?;
     let container = part(&mut archive, "META-INF/container.xml")?;
-    let package_path = package_path(&container)?.ok_or_else(|| Failure::damaged("it names no package file"))?;
-    let package = package(&package_path, &part(&mut archive, &package_path)?)?;
+    let files = package_files(&container)?;
+    let (package_path, others) = files.split_first().ok_or_else(|| Failure::damaged("it names no package file"))?;
+    let package = package(package_path, &part(&mut archive, package_path)?)?;
     let locked = match archive.text("META-INF/encryption.xml")? {
         Some(list) => encrypted_parts(&list)?,
         None => Vec::new(),
     };
     let folder = package_path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut texts = Vec::new();
-    let mut warnings = other_renditions(&container)?;
-    warnings.extend(package.told);
+    let other_forms =
+        others.iter().map(|path| format!("Not in the text: another form of the book, {}.", first_words(path)));
+    let mut warnings: Vec<String> = other_forms.chain(package.told).collect();
     for href in &package.pages {
         let path = resolve(folder, href);
         if locked.contains(&path) {
@@ -85,34 +87,9 @@ fn part(archive: &mut Archive<'_>, name: &str) -> Result<String, Failure> {
     archive.text(name)?.ok_or_else(|| Failure::damaged(format!("its part {name} is missing")))
 }
 
-fn package_path(container: &str) -> Result<Option<String>, Failure> {
-    let mut reader = xml::reader(container);
-    loop {
-        match reader.read_event().map_err(|error| xml::broken("META-INF/container.xml", &error))? {
-            Event::Start(start) if start.local_name().as_ref() == "rootfile" => {
-                return Ok(xml::attribute(&start, "full-path"));
-            }
-            Event::Eof => return Ok(None),
-            _ => {}
-        }
-    }
-}
-
-/// A book may have several renditions; the first is read.
-fn other_renditions(container: &str) -> Result<Vec<String>, Failure> {
-    let mut reader = xml::reader(container);
-    let mut paths = Vec::new();
-    loop {
-        match reader.read_event().map_err(|error| xml::broken("META-INF/container.xml", &error))? {
-            Event::Start(start) if start.local_name().as_ref() == "rootfile" => {
-                paths.extend(xml::attribute(&start, "full-path"));
-            }
-            Event::Eof => break,
-            _ => {}
-        }
-    }
-    let told = |path: &String| format!("Not in the text: another form of the book, {}.", first_words(path));
-    Ok(paths.iter().skip(1).map(told).collect())
+/// The package files of a container, one for each form of the book; the first is read.
+fn package_files(container: &str) -> Result<Vec<String>, Failure> {
+    xml::elements("META-INF/container.xml", container, "rootfile", |start| xml::attribute(start, "full-path"))
 }
 
 fn package(path: &str, text: &str) -> Result<Package, Failure> {
@@ -167,31 +144,15 @@ fn item(item: &quick_xml::events::BytesStart<'_>) -> Option<Item> {
 
 /// The encrypted parts. Fonts often are; pages never are in a readable book.
 fn encrypted_parts(list: &str) -> Result<Vec<String>, Failure> {
-    let mut reader = xml::reader(list);
-    let mut parts = Vec::new();
-    loop {
-        match reader.read_event().map_err(|error| xml::broken("META-INF/encryption.xml", &error))? {
-            Event::Start(start) if start.local_name().as_ref() == "CipherReference" => {
-                parts.extend(xml::attribute(&start, "URI").map(|uri| resolve("", &uri)));
-            }
-            Event::Eof => return Ok(parts),
-            _ => {}
-        }
-    }
+    xml::elements("META-INF/encryption.xml", list, "CipherReference", |start| {
+        xml::attribute(start, "URI").map(|uri| resolve("", &uri))
+    })
 }
 
 /// An address within the book as the name of an archive entry.
 fn resolve(folder: &str, href: &str) -> String {
-    let href = href.split(['#', '?']).next().unwrap_or_default();
-    let mut parts: Vec<String> = folder.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    for part in href.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(percent_decode_str(part).decode_utf8_lossy().into_owned()),
-        }
-    }
-    parts.join("/")
+    let path = href.split(['#', '?']).next().unwrap_or_default();
+    archive::resolve(folder, &percent_decode_str(path).decode_utf8_lossy())
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! files, descriptions of pictures and tables, texts of other files.
 
 use super::markup::words;
-use super::relations::{relations_in, relations_of, resolve};
+use super::relations::{relations_in, relations_of};
 use crate::child::protocol::Failure;
-use crate::formats::archive::Archive;
+use crate::formats::archive::{Archive, resolve};
 use crate::formats::warnings::{first_words, pictures};
 use crate::formats::xml;
 use memchr::memmem;

@@ -10,6 +10,7 @@ use quick_xml::Reader;
 use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// Markers of parts that need preprocessing: most parts have none.
 const MARKS: [&str; 11] = [
@@ -73,21 +74,17 @@ pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles) -> Result<Se
 
 /// The styles of hidden or struck text, by their own properties or those of their base style.
 pub(super) fn unshown_styles(xml: &str) -> UnshownStyles {
-    let mut reader = xml::reader(xml);
     let (mut own, mut built_on): (UnshownStyles, HashMap<String, String>) = Default::default();
     let mut style = String::new();
     // The parser rejects a part that is not well-formed XML.
-    while let Ok(event) = reader.read_event() {
-        match event {
-            Event::Start(start) => match start.local_name().as_ref() {
-                "style" => style = xml::attribute(&start, "styleId").unwrap_or_default(),
-                "basedOn" => built_on.extend(xml::attribute(&start, "val").map(|base| (style.clone(), base))),
-                name => own.extend(unshown(name).filter(|_| is_on(&start)).map(|why| (style.clone(), why))),
-            },
-            Event::Eof => break,
-            _ => {}
+    let _ = xml::each_start("styles.xml", xml, |start| {
+        match start.local_name().as_ref() {
+            "style" => style = xml::attribute(start, "styleId").unwrap_or_default(),
+            "basedOn" => built_on.extend(xml::attribute(start, "val").map(|base| (style.clone(), base))),
+            name => own.extend(unshown(name).filter(|_| is_on(start)).map(|why| (style.clone(), why))),
         }
-    }
+        ControlFlow::Continue(())
+    });
     let found = |style: &String| {
         let bases = std::iter::successors(Some(style), |style| built_on.get(*style)).take(16);
         bases.filter_map(|style| own.get(style)).next().copied()
@@ -375,21 +372,18 @@ impl<'a> Walk<'a> {
 
 /// The value of a form field that is not in its text: a ticked box, the chosen entry.
 fn chosen(field: &str) -> Option<String> {
-    let mut reader = xml::reader(field);
     let (mut is_box, mut ticked, mut entries, mut at) = (false, false, Vec::new(), 0);
-    while let Ok(event) = reader.read_event() {
-        match event {
-            Event::Start(start) => match start.local_name().as_ref() {
-                "checkBox" => is_box = true,
-                "default" | "checked" if is_box => ticked = is_on(&start),
-                "listEntry" => entries.extend(xml::attribute(&start, "val")),
-                "result" => at = xml::attribute(&start, "val").and_then(|at| at.parse().ok()).unwrap_or(0),
-                _ => {}
-            },
-            Event::Eof => break,
+    // What is read before an error counts.
+    let _ = xml::each_start("a form field", field, |start| {
+        match start.local_name().as_ref() {
+            "checkBox" => is_box = true,
+            "default" | "checked" if is_box => ticked = is_on(start),
+            "listEntry" => entries.extend(xml::attribute(start, "val")),
+            "result" => at = xml::attribute(start, "val").and_then(|at| at.parse().ok()).unwrap_or(0),
             _ => {}
         }
-    }
+        ControlFlow::Continue(())
+    });
     match is_box {
         true => Some(if ticked { "[x] " } else { "[ ] " }.to_owned()),
         false => entries.into_iter().nth(at),

@@ -3,9 +3,9 @@
 
 use super::beside;
 use super::markup::{self, Settled, UnshownStyles};
-use super::relations::{relations_in, relations_of, resolve};
+use super::relations::{relations_in, relations_of};
 use crate::child::protocol::Failure;
-use crate::formats::archive::Archive;
+use crate::formats::archive::{Archive, resolve};
 use crate::formats::html;
 use crate::formats::text;
 use crate::formats::warnings::first_words;

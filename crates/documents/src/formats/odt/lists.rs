@@ -2,8 +2,8 @@
 
 use crate::child::protocol::Failure;
 use crate::formats::xml;
-use quick_xml::events::Event;
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 /// Deeper entries are shown at this depth: OpenDocument itself has ten levels, and indents of a hostile file would grow
 /// without bound.
@@ -16,25 +16,21 @@ pub(crate) struct Styles(HashSet<(String, usize)>);
 impl Styles {
     /// Reads the list styles of one part of the document.
     pub(crate) fn learn(&mut self, part: &str) -> Result<(), Failure> {
-        let mut reader = xml::reader(part);
         let mut style = String::new();
-        loop {
-            match reader.read_event().map_err(|error| xml::broken("styles.xml", &error))? {
-                Event::Start(start) => match start.name().as_ref() {
-                    "text:list-style" => style = xml::attribute(&start, "name").unwrap_or_default(),
-                    "text:list-level-style-number" => {
-                        let numbered = xml::attribute(&start, "num-format").is_some_and(|format| !format.is_empty());
-                        let level = xml::attribute(&start, "level").and_then(|level| level.parse().ok());
-                        self.0.extend(level.filter(|_| numbered).map(|level| (style.clone(), level)));
-                    }
-                    // The styles come before the text.
-                    "office:body" => return Ok(()),
-                    _ => {}
-                },
-                Event::Eof => return Ok(()),
+        xml::each_start("styles.xml", part, |start| {
+            match start.name().as_ref() {
+                "text:list-style" => style = xml::attribute(start, "name").unwrap_or_default(),
+                "text:list-level-style-number" => {
+                    let numbered = xml::attribute(start, "num-format").is_some_and(|format| !format.is_empty());
+                    let level = xml::attribute(start, "level").and_then(|level| level.parse().ok());
+                    self.0.extend(level.filter(|_| numbered).map(|level| (style.clone(), level)));
+                }
+                // The styles come before the text.
+                "office:body" => return ControlFlow::Break(()),
                 _ => {}
             }
-        }
+            ControlFlow::Continue(())
+        })
     }
 
     fn numbered(&self, style: &str, level: usize) -> bool {

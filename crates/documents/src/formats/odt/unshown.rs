@@ -7,6 +7,7 @@ use crate::formats::xml;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// The reason for omitting a picture's description.
 pub(crate) const DESCRIPTION: &str = "a description";
@@ -18,25 +19,20 @@ pub(crate) struct Unshown(HashMap<String, &'static str>);
 impl Unshown {
     /// Reads the styles of one part of the document.
     pub(crate) fn learn(&mut self, part: &str) -> Result<(), Failure> {
-        let mut reader = xml::reader(part);
         let mut style = String::new();
-        loop {
-            match reader.read_event().map_err(|error| xml::broken("styles.xml", &error))? {
-                Event::Start(start) => match start.name().as_ref() {
-                    "style:style" => {
-                        style = xml::attribute(&start, "name").unwrap_or_default();
-                        let base =
-                            xml::attribute(&start, "parent-style-name").and_then(|base| self.0.get(&base).copied());
-                        self.0.extend(base.map(|why| (style.clone(), why)));
-                    }
-                    "style:text-properties" => self.0.extend(of_properties(&start).map(|why| (style.clone(), why))),
-                    "office:body" => return Ok(()),
-                    _ => {}
-                },
-                Event::Eof => return Ok(()),
+        xml::each_start("styles.xml", part, |start| {
+            match start.name().as_ref() {
+                "style:style" => {
+                    style = xml::attribute(start, "name").unwrap_or_default();
+                    let base = xml::attribute(start, "parent-style-name").and_then(|base| self.0.get(&base).copied());
+                    self.0.extend(base.map(|why| (style.clone(), why)));
+                }
+                "style:text-properties" => self.0.extend(of_properties(start).map(|why| (style.clone(), why))),
+                "office:body" => return ControlFlow::Break(()),
                 _ => {}
             }
-        }
+            ControlFlow::Continue(())
+        })
     }
 
     /// Why an element and its content are invisible.
