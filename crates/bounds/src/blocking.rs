@@ -10,10 +10,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{
-    Arc, LazyLock, Mutex, PoisonError,
+    Arc, LazyLock,
     atomic::{AtomicBool, Ordering},
     mpsc,
 };
@@ -45,7 +46,7 @@ impl Threads {
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..count {
             let waiting = Arc::clone(&waiting);
-            let next = move || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = move || waiting.lock().recv();
             let serve = move || {
                 while let Ok(work) = next() {
                     work();

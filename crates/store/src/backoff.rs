@@ -1,10 +1,8 @@
 //! Exponential backoff with jitter for transient errors: 50 ms to 5 s.
 
 use crate::Error;
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use parking_lot::Mutex;
+use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -91,7 +89,7 @@ struct Lost {
 impl LostTime {
     /// All of it so far; calls that fail at the same time count once.
     pub fn total(&self) -> Duration {
-        let lost = self.lost();
+        let lost = self.0.lock();
         lost.ended + lost.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
@@ -112,10 +110,6 @@ impl LostTime {
             }
         }
     }
-
-    fn lost(&self) -> MutexGuard<'_, Lost> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A call that is retried, until it is dropped.
@@ -123,7 +117,7 @@ struct Failing<'a>(&'a LostTime);
 
 impl<'a> Failing<'a> {
     fn since(lost_time: &'a LostTime, started: Instant) -> Self {
-        let mut lost = lost_time.lost();
+        let mut lost = lost_time.0.lock();
         lost.failing += 1;
         lost.since.get_or_insert(started);
         Self(lost_time)
@@ -132,7 +126,7 @@ impl<'a> Failing<'a> {
 
 impl Drop for Failing<'_> {
     fn drop(&mut self) {
-        let mut lost = self.0.lost();
+        let mut lost = self.0.0.lock();
         lost.failing -= 1;
         if lost.failing == 0 {
             let since = lost.since.take();

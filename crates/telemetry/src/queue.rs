@@ -2,11 +2,9 @@
 
 use super::instruments::instruments;
 use opentelemetry::KeyValue;
+use parking_lot::Mutex;
 use plumbline_store::{Error, Store};
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// Lifetime of a count, for any number of scrapes.
 const GOOD: Duration = Duration::from_secs(5);
@@ -23,7 +21,7 @@ static COUNTED: Mutex<Option<Instant>> = Mutex::new(None);
 /// The database did not answer; the numbers are unchanged.
 pub async fn refresh(store: &Store) -> Result<(), Error> {
     {
-        let mut counted = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = COUNTED.lock();
         if counted.is_some_and(|at| at.elapsed() < GOOD) {
             return Ok(());
         }

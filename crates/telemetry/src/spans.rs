@@ -18,11 +18,11 @@ use opentelemetry::{
     Array, StringValue, Value,
     trace::{Status, TraceContextExt},
 };
+use parking_lot::Mutex;
 use plumbline_engine::{Change, Failure, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
     future::Future,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use tracing::{Instrument, Span, info_span};
@@ -72,7 +72,7 @@ impl ClaimTokens {
     }
 
     fn add(&self, record: &RequestRecord) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used.lock();
         used.input += i64::from(record.prompt_tokens);
         used.cached += i64::from(record.cached_tokens);
         used.output += i64::from(record.completion_tokens);
@@ -82,7 +82,7 @@ impl ClaimTokens {
 
 impl Drop for ClaimTokens {
     fn drop(&mut self) {
-        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let used = self.used.get_mut();
         self.span.set_attribute("model.input_tokens", used.input);
         self.span.set_attribute("model.cached_tokens", used.cached);
         self.span.set_attribute("model.output_tokens", used.output);

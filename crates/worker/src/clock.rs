@@ -4,18 +4,16 @@
 //! Between two answers of the database it advances with the machine's monotonic clock.
 
 use chrono::{DateTime, Utc};
+use parking_lot::RwLock;
 use plumbline_store::{Error, Store};
-use std::{
-    sync::{PoisonError, RwLock},
-    time::Instant,
-};
+use std::time::Instant;
 
 /// The database's time, and when it was received.
 static DATABASE_TIME: RwLock<Option<(DateTime<Utc>, Instant)>> = RwLock::new(None);
 
 /// The current time. The machine's own if no database was queried, as in a replay of a recording.
 pub(crate) fn now() -> DateTime<Utc> {
-    let told = *DATABASE_TIME.read().unwrap_or_else(PoisonError::into_inner);
+    let told = *DATABASE_TIME.read();
     told.map_or_else(Utc::now, |(time, at)| time + at.elapsed())
 }
 
@@ -28,6 +26,6 @@ pub(crate) async fn sync(store: &Store) -> Result<(), Error> {
     let time = store.health().await?.server_time;
     // The server read its clock at some time between the query and the answer: the middle is the best estimate.
     let looked = asked + asked.elapsed() / 2;
-    *DATABASE_TIME.write().unwrap_or_else(PoisonError::into_inner) = Some((time, looked));
+    *DATABASE_TIME.write() = Some((time, looked));
     Ok(())
 }

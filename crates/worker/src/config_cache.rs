@@ -4,6 +4,7 @@
 //! conversations. So the first job with a configuration creates its [`ResolvedConfig`], and the others share it.
 
 use crate::run::intake;
+use parking_lot::Mutex;
 use plumbline_config::{CallRules, ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
@@ -11,10 +12,7 @@ use plumbline_store::StoredSettings;
 use plumbline_tools::{Inspection, RecordDefaults, Registry};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// Maximum unused configurations that are kept for later jobs.
 const KEPT: usize = 16;
@@ -194,7 +192,7 @@ impl ConfigCache {
         key: Key,
         make: impl FnOnce() -> Result<ResolvedConfig, Unusable>,
     ) -> Result<Arc<ResolvedConfig>, Unusable> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if let Some(config) = known.get(&key) {
             return Ok(config.clone());
         }
@@ -262,7 +260,7 @@ mod tests {
         for n in 1..=(KEPT as u32 * 2) {
             fresh(&configs, &json!({"limits": {"max_iterations": n}}));
         }
-        assert!(configs.known.lock().unwrap().len() <= KEPT);
+        assert!(configs.known.lock().len() <= KEPT);
         assert!(Arc::ptr_eq(&used, &fresh(&configs, &json!({}))));
     }
 

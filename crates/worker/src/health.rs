@@ -4,11 +4,12 @@
 //! keeps retrying, so a probe must not restart a worker for it.
 
 use crate::{options::Timing, pulse::Pulse};
+use parking_lot::Mutex;
 use plumbline_dashboard::WorkerHealth;
 use plumbline_mirror::MirrorLag;
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -111,7 +112,7 @@ impl Health {
 
     /// Changed configuration files are refused for this reason, or none are; returns whether that is new.
     pub(crate) fn refuses_files(&self, reason: Option<String>) -> bool {
-        let mut files = self.files();
+        let mut files = self.files.lock();
         let is_news = files.refused != reason;
         files.refused = reason;
         is_news
@@ -119,22 +120,18 @@ impl Health {
 
     /// The job types that the worker serves: those of its files except the broken ones; or none at all.
     pub(crate) fn serves(&self, none: bool, broken: Option<String>) {
-        let mut files = self.files();
+        let mut files = self.files.lock();
         files.broken = broken;
         files.serves_none = none;
     }
 
     fn serves_none(&self) -> Option<String> {
-        let files = self.files();
+        let files = self.files.lock();
         let why = || match &files.broken {
             Some(broken) => format!("no job type resolves, so this worker claims nothing: {broken}"),
             None => "this worker knows none of the job types in --job-types".to_owned(),
         };
         files.serves_none.then(why)
-    }
-
-    fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// No more jobs are claimed; from now on the claim loop does not run.
@@ -209,7 +206,7 @@ impl WorkerHealth for Health {
     }
 
     fn wrong_with_files(&self) -> Option<String> {
-        let files = self.files();
+        let files = self.files.lock();
         let refused =
             |reason| format!("changed configuration files were rejected and the previous ones are in use: {reason}");
         let sentences: Vec<String> =

@@ -17,11 +17,12 @@
 //! it sends no heartbeat until the loop moves again.
 
 use crate::{options::Timing, pulse::Pulse};
+use parking_lot::Mutex;
 use plumbline_store::{ConnectOptions, Store};
 use plumbline_telemetry::instruments;
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -79,7 +80,7 @@ impl Heartbeat {
 
     /// Whether the leases can still be trusted.
     pub(crate) fn lease_is_valid(&self) -> bool {
-        let sent = *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = *self.shared.sent.lock();
         instruments::heartbeat_age(sent.elapsed());
         sent.elapsed() < self.shared.timing.lease - margin(self.shared.timing.lease) && !self.is_unregistered()
     }
@@ -91,7 +92,7 @@ impl Heartbeat {
 
     /// The worker was registered again.
     pub(crate) fn mark_registered(&self) {
-        *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.shared.sent.lock() = Instant::now();
         self.shared.unregistered.store(false, Ordering::Release);
     }
 
@@ -192,7 +193,7 @@ async fn send(
     };
     let sent = Instant::now();
     if store.heartbeat(worker_id).await? {
-        *shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = sent;
+        *shared.sent.lock() = sent;
     } else {
         shared.unregistered.store(true, Ordering::Release);
     }

@@ -4,11 +4,12 @@
 //! Simultaneous ones cause one wake-up. Most are irrelevant: another worker's claim or end of a job changes nothing
 //! here.
 
+use parking_lot::Mutex;
 use plumbline_store::backoff::Backoff;
 use plumbline_store::{JobNotice, Store};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -57,14 +58,14 @@ impl Debounce {
     /// Waits until another wake-up may be delivered.
     async fn ready(&self) {
         let early = self.interval * (BURST - 1);
-        let given = *self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = *self.given.lock();
         if let Some(wait) = given.and_then(|given| given.checked_duration_since(Instant::now() + early)) {
             tokio::time::sleep(wait).await;
         }
     }
 
     fn record(&self) {
-        let (now, mut given) = (Instant::now(), self.given.lock().unwrap_or_else(PoisonError::into_inner));
+        let (now, mut given) = (Instant::now(), self.given.lock());
         *given = Some(given.map_or(now, |given| given.max(now)) + self.interval);
     }
 }
@@ -212,7 +213,7 @@ mod tests {
         notifier.job_ended();
         assert_eq!(at_once(&notifier), Some(Wakeup::Claim), "an end does not gather with notices");
         // The time has passed; the wake-up that arrived meanwhile was not lost with the cancelled wait.
-        *notifier.notices.given.lock().unwrap() = None;
+        *notifier.notices.given.lock() = None;
         assert_eq!(at_once(&notifier), Some(Wakeup::Claim));
     }
 

@@ -1,9 +1,10 @@
 //! The configurations in use, and the job types that this worker serves with them.
 
+use parking_lot::RwLock;
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 
 /// The current configurations.
@@ -56,11 +57,11 @@ impl Live {
 
     /// The current configurations.
     pub(crate) fn now(&self) -> Arc<Served> {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.now.read().clone()
     }
 
     pub(crate) fn take(&self, configs: ConfigRegistry) {
         let next = Served::new(self.now().version + 1, configs, &self.env, self.asked.as_deref());
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        *self.now.write() = Arc::new(next);
     }
 }

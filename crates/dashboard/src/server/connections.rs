@@ -13,13 +13,14 @@
 use axum::{Router, body::HttpBody, extract::Request, response::Response};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use std::{
     collections::BTreeMap,
     convert::Infallible,
     net::IpAddr,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
@@ -119,7 +120,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) {
 }
 
 fn admit(stream: TcpStream, client: IpAddr, bounds: Bounds, table: &Arc<Mutex<Table>>, router: &Router) {
-    let mut open = lock(table);
+    let mut open = table.lock();
     if !open.make_room(client, bounds) {
         tracing::debug!(%client, "too many open connections; closed a new one");
         return;
@@ -135,12 +136,8 @@ fn admit(stream: TcpStream, client: IpAddr, bounds: Bounds, table: &Arc<Mutex<Ta
             () = converse(stream, client, router, busy) => {}
             () = close.notified() => {}
         }
-        lock(&table).open.remove(&number);
+        table.lock().open.remove(&number);
     });
-}
-
-fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One connection, until either side ends it.

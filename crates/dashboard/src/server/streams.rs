@@ -2,11 +2,8 @@
 
 use crate::pages::error::PageError;
 use axum::http::StatusCode;
-use std::{
-    collections::HashMap,
-    net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 /// Open at once.
 const TOTAL: usize = 200;
@@ -23,7 +20,7 @@ impl Streams {
     /// # Errors
     /// If there is none, with a sentence for the client.
     pub(crate) fn admit(self: &Arc<Self>, client: IpAddr) -> Result<Slot, PageError> {
-        let mut open = self.lock();
+        let mut open = self.0.lock();
         let of_client = open.get(&client).copied().unwrap_or_default();
         let sentence = if of_client >= OF_CLIENT {
             format!("{OF_CLIENT} event streams are open from your address; close some")
@@ -35,10 +32,6 @@ impl Streams {
         };
         Err(PageError { status: StatusCode::SERVICE_UNAVAILABLE, sentence })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// One open stream.
@@ -49,7 +42,7 @@ pub(crate) struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut open = self.streams.lock();
+        let mut open = self.streams.0.lock();
         if let Some(count) = open.get_mut(&self.client) {
             *count -= 1;
             if *count == 0 {
@@ -76,6 +69,6 @@ mod tests {
         slots.pop();
         assert!(streams.admit(address(9)).is_ok());
         drop(slots);
-        assert!(streams.lock().is_empty());
+        assert!(streams.0.lock().is_empty());
     }
 }

@@ -1,9 +1,10 @@
 //! The rules of sentences that were examined before: a passage is read again with each record, and with the passage
 //! behind it.
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Maximum sentences of a generation. With more, the older generation is forgotten. Each takes about 40 bytes.
 const MOST: usize = 1 << 16;
@@ -59,16 +60,12 @@ impl Known {
         let mut key = Key::default();
         key.copy_from_slice(&Sha256::digest(sentence)[..16]);
         key[0] ^= by as u8;
-        let known = self.generations().get(key);
+        let known = self.0.lock().get(key);
         known.unwrap_or_else(|| {
             let rule = examined();
-            self.generations().insert(key, rule);
+            self.0.lock().insert(key, rule);
             rule
         })
-    }
-
-    fn generations(&self) -> MutexGuard<'_, Generations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Page sink with back-pressure: time blocked on the consumer is not charged to the child's time limit.
 
 use crate::Page;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -17,13 +17,13 @@ pub(crate) struct BlockedTime(Mutex<(Duration, Option<Instant>)>);
 
 impl BlockedTime {
     fn set(&self, since: Option<Instant>) {
-        let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waited = self.0.lock();
         let (before, began) = *waited;
         *waited = (before + began.map_or(Duration::ZERO, |since| since.elapsed()), since);
     }
 
     fn so_far(&self) -> Duration {
-        let (before, began) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, began) = *self.0.lock();
         before + began.map_or(Duration::ZERO, |since| since.elapsed())
     }
 }

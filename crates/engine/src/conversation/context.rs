@@ -4,11 +4,12 @@ use crate::{
     Anchor, Change, ContextWindow, History, Message, MessageKind, MessageRef, PhaseKind, Role, Settings, ToolCall,
     run::Step,
 };
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use std::{
     collections::{BTreeSet, HashMap},
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 /// Tokens around a message's text: role and separators.
@@ -222,7 +223,7 @@ impl Conversation {
 
     /// Tokens of the rendered todo list.
     pub(crate) fn list_tokens(&self, list: &str) -> u32 {
-        let mut last = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.list.lock();
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(list);
         if last.0 != hash {
             *last = (hash, self.settings.count(list));

@@ -16,9 +16,9 @@ use crate::http::stated_limits::StatedLimits;
 use crate::profile::Api;
 pub(crate) use lesson::Lesson;
 pub use lesson::has_taught;
+use parking_lot::Mutex;
 pub(crate) use refusal::Refusal;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// The lessons of one job. Starts empty.
 #[derive(Debug, Default)]
@@ -43,16 +43,16 @@ const MOST_AS_TEXT: usize = 8;
 impl Learnt {
     /// The rate limits in the headers of the latest response.
     pub fn stated_limits(&self) -> StatedLimits {
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.1.lock()
     }
 
     pub(super) fn state_limits(&self, limits: StatedLimits) {
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.1.lock() = limits;
     }
 
     /// The number of lessons: a caller outside the engine retries if it has increased.
     pub fn lessons(&self) -> usize {
-        let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lessons = self.0.lock();
         lessons.values().map(|lessons| lessons.learnt.len()).sum()
     }
 
@@ -60,7 +60,7 @@ impl Learnt {
     /// stream without one was truncated.
     pub(crate) fn is_over(&self, config: &ModelConfig, has_own_end: Option<bool>) -> bool {
         let Some(has_own_end) = has_own_end else { return true };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let lessons = all.entry(key(config)).or_default();
         if has_own_end {
             (lessons.marks_its_ends, lessons.missing_ends) = (true, 0);
@@ -73,7 +73,7 @@ impl Learnt {
 
     /// The options of the next request. `place` is the address without user, password and query, because it is stored.
     pub(crate) fn options(&self, config: &ModelConfig, place: &str) -> RequestOptions {
-        let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lessons = self.0.lock();
         let lessons = lessons.get(&key(config)).map(|lessons| &*lessons.learnt).unwrap_or_default();
         let by_responses = lessons.contains(&Lesson::UseResponses).then_some(Api::Responses);
         let api = config.api.or(by_responses).or(config.profile.api).unwrap_or(Api::Chat);
@@ -104,7 +104,7 @@ impl Learnt {
         refusal: &Refusal<'_>,
     ) -> Option<Lesson> {
         let may_teach = refusal::lessons_of(config, options, refusal);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let lessons = &mut all.entry(key(config)).or_default().learnt;
         let lesson = may_teach.into_iter().find(|lesson| is_news(lesson, lessons))?;
         lessons.push(lesson.clone());

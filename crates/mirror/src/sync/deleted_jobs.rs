@@ -3,12 +3,10 @@
 
 use crate::Mirror;
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 use plumbline_store::Store;
 use plumbline_store::backoff::with_call_timeout;
-use std::{
-    io,
-    sync::{Mutex, PoisonError},
-};
+use std::io;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
@@ -37,7 +35,7 @@ impl Leftovers {
     /// the number of affected folders.
     pub(crate) async fn remove(&self, mirror: &Mirror, store: &Store) {
         let (until, stuck) = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = self.seen.lock();
             (seen.until, std::mem::take(&mut seen.stuck))
         };
         let mut round = Round { removed: 0, stuck: Vec::new(), trouble: None };
@@ -64,7 +62,7 @@ impl Leftovers {
             }
         }
         round.tell();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         (seen.until, seen.stuck) = (latest, round.stuck);
     }
 }

@@ -2,12 +2,10 @@
 //! itself has left.
 
 use crate::MirrorTrouble;
+use parking_lot::Mutex;
 use plumbline_store::Lease;
 use plumbline_telemetry::instruments;
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
 use tracing::{info, warn};
 use uuid::Uuid;
 
@@ -28,12 +26,12 @@ struct Folder {
 impl MirrorLag {
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.folders().len()
+        self.folders.lock().len()
     }
 
     /// Records a failed write. Logged only for the folder's first failure, not at every step.
     pub fn trouble(&self, lease: &Lease, error: &MirrorTrouble) {
-        let before = self.folders().insert(lease.job_id, Folder { epoch: lease.epoch, left: false });
+        let before = self.folders.lock().insert(lease.job_id, Folder { epoch: lease.epoch, left: false });
         if before.is_none() {
             warn!(job.id = %lease.job_id, %error, "mirror is incomplete");
         }
@@ -42,7 +40,7 @@ impl MirrorLag {
 
     /// The folder is complete again, or another worker's.
     pub fn none(&self, lease: &Lease) {
-        let mut folders = self.folders();
+        let mut folders = self.folders.lock();
         if folders.get(&lease.job_id).is_none_or(|folder| folder.epoch > lease.epoch) {
             return;
         }
@@ -54,24 +52,20 @@ impl MirrorLag {
 
     /// The job has left, and its folder is still incomplete.
     pub fn left(&self, lease: &Lease) {
-        if let Some(folder) = self.folders().get_mut(&lease.job_id).filter(|folder| folder.epoch == lease.epoch) {
+        if let Some(folder) = self.folders.lock().get_mut(&lease.job_id).filter(|folder| folder.epoch == lease.epoch) {
             folder.left = true;
         }
     }
 
     /// Folders of jobs that have left.
     pub fn left_behind(&self) -> Vec<Lease> {
-        let folders = self.folders();
+        let folders = self.folders.lock();
         let left = folders.iter().filter(|(_, folder)| folder.left);
         left.map(|(&job_id, folder)| Lease { job_id, epoch: folder.epoch }).collect()
     }
 
     fn tell(&self) {
         instruments::mirror_behind(self.count());
-    }
-
-    fn folders(&self) -> MutexGuard<'_, HashMap<Uuid, Folder>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

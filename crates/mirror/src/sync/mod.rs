@@ -10,6 +10,7 @@ mod writer;
 pub use lag::MirrorLag;
 
 use changed::Changed;
+use parking_lot::Mutex;
 
 use crate::{Finds, IndexEntry, Mirror, MirrorTrouble, StaleFolder, sync::deleted_jobs::Leftovers};
 use chrono::{DateTime, Utc};
@@ -17,11 +18,7 @@ use pending::{Sender, Wanted};
 use plumbline_engine::{Change, Product};
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{ClaimedJob, Lease, Store};
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{
     sync::oneshot::{self, error::TryRecvError},
     task::JoinHandle,
@@ -75,7 +72,7 @@ impl MirrorSync {
     /// Waits for all writers. A process should end only after that, if it has the time: otherwise another worker must
     /// find the incomplete folders.
     pub async fn idle(&self) {
-        let late = std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
+        let late = std::mem::take(&mut *self.late.lock());
         for writer in late {
             // A panic in the mirror is logged by the panic hook and affects no row.
             let _ = writer.await;
@@ -177,7 +174,7 @@ impl MirrorFeed {
         if timeout(FINISH, &mut self.task).await.is_err() {
             let message = format!("the volume accepted no writes for {} s", FINISH.as_secs());
             self.behind.trouble(&self.lease, &MirrorTrouble { message });
-            let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut late = self.late.lock();
             late.retain(|writer| !writer.is_finished());
             late.push(self.task);
         }

@@ -1,10 +1,8 @@
 //! Pending work of one job's mirror: its last committed step, and a requested scan of `input/`.
 
 use crate::{Finds, IndexEntry, Mirror};
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use parking_lot::Mutex;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::{Notify, oneshot};
 
 /// A requested scan of `input/`: files that are not among these.
@@ -65,7 +63,7 @@ pub(crate) fn channel() -> (Sender, Receiver) {
 impl Sender {
     /// A committed step has changed files.
     pub(crate) fn step(&self, number: i64, part: &'static str) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if state.left {
             return;
         }
@@ -79,7 +77,7 @@ impl Sender {
 
     /// Requests a scan; returns whether there is a receiver.
     pub(crate) fn look(&self, wanted: Wanted) -> bool {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if state.left {
             return false;
         }
@@ -91,13 +89,13 @@ impl Sender {
 
     /// The job leaves, and its row has just been written.
     pub(crate) fn close_there(&self) {
-        self.0.state().there = true;
+        self.0.state.lock().there = true;
         self.close();
     }
 
     /// No more comes.
     pub(crate) fn close(&self) {
-        self.0.state().closed = true;
+        self.0.state.lock().closed = true;
         self.0.wake();
     }
 }
@@ -113,7 +111,7 @@ impl Receiver {
     pub(crate) async fn next(&self, mirror: &Mirror) -> Option<Batch> {
         loop {
             let (some, hurries) = {
-                let state = self.0.state();
+                let state = self.0.state.lock();
                 (state.batch.steps.is_some() || state.batch.look.is_some(), state.closed || state.batch.look.is_some())
             };
             if some {
@@ -123,7 +121,7 @@ impl Receiver {
                         () = self.0.hurry.notified() => {}
                     }
                 }
-                return Some(std::mem::take(&mut self.0.state().batch));
+                return Some(std::mem::take(&mut self.0.state.lock().batch));
             }
             if hurries {
                 return None;
@@ -134,23 +132,19 @@ impl Receiver {
 
     /// Whether the job's row existed when it left: if not, it may have been deleted.
     pub(crate) fn left_a_row(&self) -> bool {
-        self.0.state().there
+        self.0.state.lock().there
     }
 }
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         state.left = true;
         state.batch = Batch::default();
     }
 }
 
 impl Pending {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn wake(&self) {
         self.some.notify_one();
         self.hurry.notify_one();

@@ -14,11 +14,8 @@ use super::{
     batch::{self, Failure, Locks, PreparedStep},
 };
 use crate::{Store, error::During};
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::{runtime::Handle, sync::oneshot, time::timeout};
 
 /// Maximum steps in one batch. More gain nothing, and all of them wait until the last is written.
@@ -79,14 +76,8 @@ struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let next = self.store.batcher.queue().leave(self.number);
+        let next = self.store.batcher.queue.lock().leave(self.number);
         self.store.start(next);
-    }
-}
-
-impl CommitBatcher {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,7 +85,7 @@ impl Store {
     /// Adds a step to a batch, which a separate task writes: it must not be cancelled with the call of one of its
     /// steps.
     pub(super) fn admit(&self, step: Arc<PreparedStep>) -> oneshot::Receiver<Reply> {
-        let mut queue = self.batcher.queue();
+        let mut queue = self.batcher.queue.lock();
         let (reply, opened) = queue.add(step);
         let ready = queue.ready();
         drop(queue);
@@ -112,7 +103,7 @@ impl Store {
         let store = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(MAX_DELAY).await;
-            let overdue = store.batcher.queue().overtake(number);
+            let overdue = store.batcher.queue.lock().overtake(number);
             store.start(overdue);
         });
     }

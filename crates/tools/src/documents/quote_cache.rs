@@ -1,8 +1,9 @@
 //! Caches prepared source texts between calls: a thousand citations of one document prepare it once.
 
+use parking_lot::Mutex;
 use plumbline_documents::quotes::SourceText;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Capacity in bytes of source text, over all jobs; prepared texts use two and a half times as much memory. The texts of
@@ -56,7 +57,7 @@ impl Kept {
 impl QuoteCache {
     /// The prepared text, if it is cached.
     pub(crate) fn get(&self, key: &TextKey) -> Option<Arc<SourceText>> {
-        let mut kept = self.kept();
+        let mut kept = self.0.lock();
         let last = kept.next_use();
         let entry = kept.texts.get_mut(key)?;
         entry.last = last;
@@ -65,7 +66,7 @@ impl QuoteCache {
 
     /// Drops the texts of a job that has left this worker.
     pub(crate) fn forget(&self, job_id: Uuid) {
-        self.kept().texts.retain(|known, _| known.job_id != job_id);
+        self.0.lock().texts.retain(|known, _| known.job_id != job_id);
     }
 
     /// Caches a prepared text and evicts others for it. A text larger than the capacity is not cached.
@@ -73,15 +74,11 @@ impl QuoteCache {
         if key.size > CAPACITY_BYTES {
             return;
         }
-        let mut kept = self.kept();
+        let mut kept = self.0.lock();
         let last = kept.next_use();
         kept.texts.retain(|known, _| known.job_id != key.job_id || known.path != key.path);
         kept.texts.insert(key, Entry { text, last });
         kept.evict();
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The workspace for the calls of one batch: the committed rows, overlaid with the products of earlier calls.
 
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
+use parking_lot::Mutex;
 use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{
     Citation, Product, RecordedRequirement, RequirementChange, Source, Verdict, apply_requirement_changes,
     candidate_id_of, nearest_by,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -163,31 +164,27 @@ impl<'a> WorkspaceOverlay<'a> {
 
     /// A passage with its sentences, if a call of the batch has read it; the inner option is none if it has no text.
     pub(crate) fn layout(&self, passage: i32) -> Option<Option<Arc<Layout>>> {
-        self.layouts.lock().unwrap_or_else(PoisonError::into_inner).get(&passage).cloned()
+        self.layouts.lock().get(&passage).cloned()
     }
 
     /// Caches a passage that was read, for later calls.
     pub(crate) fn keep_layout(&self, passage: i32, layout: Option<Arc<Layout>>) {
-        self.layouts.lock().unwrap_or_else(PoisonError::into_inner).insert(passage, layout);
+        self.layouts.lock().insert(passage, layout);
     }
 
     /// Reads the citations with these ids and the requirements with these content keys, each kind at once: a later
     /// look at one of them asks the rows no more.
     pub(crate) async fn look_up(&self, mut ids: Vec<String>, mut keys: Vec<Vec<u8>>) -> Result<(), WorkspaceError> {
-        ids.retain(|id| !self.citations.contains_key(id) && !self.looked_up().citations.contains_key(id));
-        keys.retain(|key| !self.looked_up().requirements.contains_key(key));
+        ids.retain(|id| !self.citations.contains_key(id) && !self.looked_up.lock().citations.contains_key(id));
+        keys.retain(|key| !self.looked_up.lock().requirements.contains_key(key));
         let citations = if ids.is_empty() { Vec::new() } else { self.rows.citations_with(&ids).await? };
         let requirements = if keys.is_empty() { Vec::new() } else { self.rows.requirements_known(&keys).await? };
-        let mut known = self.looked_up();
+        let mut known = self.looked_up.lock();
         known.citations.extend(ids.into_iter().map(|id| (id, None)));
         known.citations.extend(citations.into_iter().map(|citation| (citation.id.clone(), Some(citation))));
         known.requirements.extend(keys.into_iter().map(|key| (key, None)));
         known.requirements.extend(requirements.into_iter().map(|(key, id)| (key, Some(id))));
         Ok(())
-    }
-
-    fn looked_up(&self) -> MutexGuard<'_, LookedUp> {
-        self.looked_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A citation by id.
@@ -196,7 +193,7 @@ impl<'a> WorkspaceOverlay<'a> {
             return Ok(Some(citation.clone()));
         }
         self.look_up(vec![id.to_owned()], Vec::new()).await?;
-        Ok(self.looked_up().citations.get(id).cloned().flatten())
+        Ok(self.looked_up.lock().citations.get(id).cloned().flatten())
     }
 
     /// The `candidate_id` of a recorded requirement.
@@ -209,7 +206,7 @@ impl<'a> WorkspaceOverlay<'a> {
             return Ok(Some(id));
         }
         self.look_up(Vec::new(), vec![content_key.to_owned()]).await?;
-        let known = self.looked_up().requirements.get(content_key).cloned().flatten();
+        let known = self.looked_up.lock().requirements.get(content_key).cloned().flatten();
         Ok(known.filter(|id| self.changed.get(id) != Some(&false)))
     }
 
@@ -284,7 +281,7 @@ impl<'a> WorkspaceOverlay<'a> {
                     None => self.sources.push(source.clone()),
                 },
                 Product::CutDocument(cut) => {
-                    self.layouts.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+                    self.layouts.get_mut().clear();
                     self.passages.retain(|passage| passage.document != cut.document);
                     self.passages.extend(cut.passages.iter().map(PassagePlace::from));
                 }

@@ -1,10 +1,7 @@
 //! A cache of clients by their configuration.
 
-use std::{
-    collections::HashMap,
-    fmt::Debug,
-    sync::{Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, fmt::Debug};
 
 /// Maximum clients that are kept: rows may choose a temperature, and so a client. The jobs that use one keep it.
 const KEPT: usize = 64;
@@ -45,7 +42,7 @@ impl<T: Clone> ClientCache<T> {
     /// Those of `make`.
     pub(super) fn try_get<E>(&self, config: &impl Debug, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let key = format!("{config:?}");
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.clients.lock();
         clients.asked += 1;
         let last = clients.asked;
         if let Some(used) = clients.by_config.get_mut(&key) {
@@ -82,7 +79,7 @@ mod tests {
             assert_eq!(clients.get(&config, || config), config);
             assert_eq!(clients.get(&0, || unreachable!("it is in use")), 0);
         }
-        assert_eq!(clients.clients.lock().unwrap().by_config.len(), KEPT);
+        assert_eq!(clients.clients.lock().by_config.len(), KEPT);
         assert_eq!(clients.try_get(&1, || Err(())), Err(()), "it was dropped");
         assert_eq!(clients.try_get(&(KEPT * 3 - 1), || Err(())), Ok(KEPT * 3 - 1));
     }

@@ -22,6 +22,7 @@ pub(crate) use permit::{Answered, Permit, is_waited_for};
 pub(crate) use refused_keys::RefusedKeys;
 
 use message::Message;
+use parking_lot::Mutex;
 use plumbline_config::Llm;
 use plumbline_llm::{ModelClient, StatedLimits};
 use plumbline_store::backoff::with_call_timeout;
@@ -29,7 +30,7 @@ use plumbline_store::{EndpointKey, EndpointLimits, Lease, Store};
 use queue::Waiter;
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 use task::Task;
@@ -102,7 +103,7 @@ impl Limits {
         }
         match with_call_timeout(noted).await {
             Ok(()) => {
-                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+                self.known.lock().insert(key.clone());
             }
             Err(error) => warn!(model.endpoint = key.endpoint, %error, "could not store a learned rate limit"),
         }
@@ -110,15 +111,15 @@ impl Limits {
 
     /// Whether no endpoint has a limit.
     pub(crate) fn knows_none(&self) -> bool {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.known.lock().is_empty()
     }
 
     fn is_known(&self, key: &EndpointKey) -> bool {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
+        self.known.lock().contains(key)
     }
 
     fn task(&self, key: &EndpointKey) -> mpsc::UnboundedSender<Message> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         let start = || Task::start(self.store.clone(), key.clone(), self.worker_id, self.lease);
         tasks.entry(key.clone()).or_insert_with(start).clone()
     }
@@ -127,10 +128,10 @@ impl Limits {
         let found = with_call_timeout(self.store.known_endpoints()).await?;
         let found: HashSet<EndpointKey> = found.into_iter().collect();
         // The task of an endpoint without a row ends if no request waits for it.
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         tasks.retain(|key, task| found.contains(key) || task.strong_count() > 1);
         drop(tasks);
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        *self.known.lock() = found;
         Ok(())
     }
 }

@@ -1,12 +1,11 @@
 //! The permit for one request, and its result.
 
+use parking_lot::Mutex;
 use plumbline_engine::{Failure, FailureClass, Reply};
 use plumbline_llm::StatedLimits;
 use plumbline_store::Refusal;
 use std::{
     fmt,
-    sync::Mutex,
-    sync::PoisonError,
     time::{Duration, Instant},
 };
 
@@ -94,7 +93,7 @@ impl Permit {
     }
 
     fn take(&self) -> Option<Report> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.report.lock().take()
     }
 }
 

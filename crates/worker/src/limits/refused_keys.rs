@@ -2,10 +2,10 @@
 //!
 //! Each job is notified once. A job that a person has resumed early makes its own request.
 
+use parking_lot::Mutex;
 use plumbline_llm::{ApiKey, ModelClient};
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use uuid::Uuid;
@@ -35,7 +35,7 @@ impl RefusedKeys {
     pub(crate) fn refused(&self, client: &ModelClient, job: Uuid, reason: String) {
         let key = client.config().api_key.clone();
         let refused = Refused { key, at: Instant::now(), reason, known_to: HashSet::from([job]) };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         // Rows may choose a model, and so a place.
         all.retain(|_, known| known.at.elapsed() < HOLDS);
         all.insert(place(client), refused);
@@ -43,7 +43,7 @@ impl RefusedKeys {
 
     /// The provider has accepted it.
     pub(crate) fn taken(&self, client: &ModelClient) {
-        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.0.lock();
         if !refused.is_empty() {
             refused.remove(&place(client));
         }
@@ -51,12 +51,12 @@ impl RefusedKeys {
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.0.lock().is_empty()
     }
 
     /// Why a request with the client's key would be rejected, for a job that does not know it yet.
     pub(crate) fn reason(&self, client: &ModelClient, job: Uuid) -> Option<String> {
-        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.0.lock();
         if refused.is_empty() {
             return None;
         }

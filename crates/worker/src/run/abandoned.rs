@@ -2,14 +2,12 @@
 //! The provider's possible usage is recorded.
 
 use crate::{app::App, clock};
+use parking_lot::Mutex;
 use plumbline_config::Llm;
 use plumbline_engine::{FailureClass, ModelRequest, RequestRecord, Usage};
 use plumbline_llm::ModelClient;
 use plumbline_store::backoff::with_call_timeout;
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 use tracing::warn;
 use uuid::Uuid;
 
@@ -44,26 +42,22 @@ impl Sent {
             cost_microusd: prices.cost_microusd(&usage),
             ..RequestRecord::sent(model, request.purpose, request.attempt, clock::now())
         };
-        self.lock().push((record, Instant::now()));
+        self.0.lock().push((record, Instant::now()));
     }
 
     /// The sent requests are recorded with their step.
     pub(crate) fn committed(&self) {
-        self.lock().clear();
+        self.0.lock().clear();
     }
 
     /// Records the remaining requests; if the database is unavailable they are lost.
     pub(crate) async fn put_on_record(&self, app: &App, job: Uuid) {
-        let left = std::mem::take(&mut *self.lock());
+        let left = std::mem::take(&mut *self.0.lock());
         for (mut record, since) in left {
             record.duration_ms = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
             if let Err(error) = with_call_timeout(app.store.note_abandoned(job, &record)).await {
                 warn!(job.id = %job, %error, "could not record an abandoned request");
             }
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(RequestRecord, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,9 +7,9 @@
 
 use super::fonts::{Font, Fonts};
 use super::ruling_lines::Rules;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use unpdf::Result;
 use unpdf::parser::TextSpan;
 use unpdf::parser::backend::{
@@ -88,11 +88,7 @@ impl<'a> View<'a> {
 
     /// Whether the lines drawn so far may be the rulings of a table, on a page of that height and text.
     pub(crate) fn may_have_ruled_table(&self, height: f32, spans: &[TextSpan]) -> bool {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).may_contain_table(height, spans)
-    }
-
-    fn memory(&self) -> MutexGuard<'_, StringCache> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rules.lock().may_contain_table(height, spans)
     }
 
     /// A property of a string in a font, from the cache or else from the parser.
@@ -102,7 +98,7 @@ impl<'a> View<'a> {
         place: impl Fn(&mut Answers) -> &mut Option<T>,
         ask: impl FnOnce() -> T,
     ) -> T {
-        let mut memory = self.memory();
+        let mut memory = self.memory.lock();
         let font = memory.font(self.fonts, scope, name);
         let strings = &mut memory.fonts[font].strings;
         if let Some(answer) = strings.get_mut(bytes).and_then(|answers| place(answers).clone()) {
@@ -171,7 +167,7 @@ impl PdfBackend for View<'_> {
 
     fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
         let operations = self.document.decode_content(data)?;
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).take(&operations);
+        self.rules.lock().take(&operations);
         Ok(operations)
     }
 
@@ -195,7 +191,7 @@ impl PdfBackend for View<'_> {
     }
 
     fn is_vertical_font(&self, scope: ResourceScope, name: &[u8]) -> bool {
-        let mut memory = self.memory();
+        let mut memory = self.memory.lock();
         let font = memory.font(self.fonts, scope, name);
         *memory.fonts[font].vertical.get_or_insert_with(|| self.document.is_vertical_font(scope, name))
     }

@@ -12,7 +12,7 @@ use super::lines::Lines;
 use super::page_layout::{Place, Seen, Sheet};
 use super::ruling_lines::has_columns;
 use crate::formats::blocks::Block;
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
 use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine, TextSpan};
 

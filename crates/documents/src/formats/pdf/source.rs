@@ -8,10 +8,10 @@ use super::lines::Lines;
 use super::page_layout::{Seen, Sheet};
 use super::shown_elsewhere;
 use crate::child::protocol::Failure;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
 use unpdf::{PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser};
 
@@ -138,7 +138,7 @@ type Others = Mutex<BTreeMap<u32, (Lines, Seen)>>;
 fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Others) -> Result<Read, Failure> {
     let pages = PageSelection::Pages(pages);
     let options = PageStreamOptions { pages, parallel: false, ..PageStreamOptions::default() };
-    let lines = |page| lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&page).unwrap_or_default();
+    let lines = |page| lines.lock().remove(&page).unwrap_or_default();
     let mut read = Read::default();
     let run = parser.for_each_page(options, |event| {
         match event {

@@ -4,9 +4,10 @@ use super::Findings;
 use crate::error::ToolError;
 use crate::requirements::ids::{HeldNames, number};
 use crate::requirements::validation_queue::ValidationQueue;
+use parking_lot::Mutex;
 use plumbline_engine::{Asked, HeldRequirement};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// A row, and its checks before relations are added.
@@ -46,12 +47,12 @@ pub(crate) struct ClaimedRows {
 impl ClaimedRows {
     /// Records that a call of this batch has presented rows for judging.
     pub(crate) fn give(&self, rows: impl IntoIterator<Item = Uuid>) {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+        self.given.lock().extend(rows);
     }
 
     /// Whether a call of this batch has presented the row.
     pub(crate) fn was_given(&self, row: Uuid) -> bool {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner).contains(&row)
+        self.given.lock().contains(&row)
     }
 
     /// The names of the rows that the job holds, as far as they have been read.
@@ -61,7 +62,7 @@ impl ClaimedRows {
 
     /// The rows that the job holds, as far as they have been read.
     pub(crate) fn all(&self) -> Vec<Arc<Checked>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.rows.lock().values().cloned().collect()
     }
 
     /// Reads the rows that the job holds, unless already read.
@@ -75,7 +76,7 @@ impl ClaimedRows {
     async fn reload(&self, validation_queue: &dyn ValidationQueue) -> Result<(), ToolError> {
         let held = check(validation_queue, validation_queue.held().await?).await?;
         let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = held;
+        *self.rows.lock() = held;
         Ok(())
     }
 
@@ -94,7 +95,7 @@ impl ClaimedRows {
     }
 
     pub(crate) fn known(&self, id: &str) -> Vec<Arc<Checked>> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.lock();
         let is_it = |row: &HeldRequirement| match (id.parse::<Uuid>(), number(id)) {
             (Ok(id), _) => row.id == id,
             (Err(_), Some(number)) => row.number == Some(number),

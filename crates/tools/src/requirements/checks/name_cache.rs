@@ -4,10 +4,11 @@ use super::graph_error;
 use super::relevance::Known;
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Names};
+use parking_lot::Mutex;
 use plumbline_engine::HeldRequirement;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The names of the graph's nodes as seen by the calls of one turn: read on first use, and again in the next turn,
 /// because a graph grows while a job runs.
@@ -17,18 +18,18 @@ pub(crate) struct NameCache(Mutex<BTreeMap<End, Arc<Names>>>);
 impl NameCache {
     /// The nodes of a label.
     pub(crate) async fn of(&self, client: &GraphClient, end: End) -> Result<Arc<Names>, ToolError> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&end).map(Arc::clone);
+        let known = self.0.lock().get(&end).map(Arc::clone);
         if let Some(names) = known {
             return Ok(names);
         }
         let names = Arc::new(client.names(end).await.map_err(|error| graph_error(&error))?);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(end, Arc::clone(&names));
+        self.0.lock().insert(end, Arc::clone(&names));
         Ok(names)
     }
 
     /// Invalidates these labels after nodes were written: their names are read again.
     pub(crate) fn forget(&self, ends: &[End]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|end, _| !ends.contains(end));
+        self.0.lock().retain(|end, _| !ends.contains(end));
     }
 }
 
