@@ -6,6 +6,7 @@ use plumbline_documents::{
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
 
@@ -254,12 +255,12 @@ async fn text_beyond_the_limit_is_refused_before_a_word_of_it_is_given() {
     let document = terse.extract(Kind::Text, fits.as_bytes(), None).await.expect("1,080 bytes, however they are sent");
     assert_eq!(document.pages[0].text, fits);
 
-    let mut given = 0;
-    let error = terse.extract_each(Kind::Text, exceeds.as_bytes(), None, &mut |_| given += 1).await;
+    let (sender, mut given) = mpsc::channel(8);
+    let error = terse.permit().await.extract_to(Kind::Text, exceeds.as_bytes().into(), None, sender).await;
     let error = error.expect_err("1,111 bytes").with_name("input/long.txt").to_string();
     let said = "input/long.txt has 1111 bytes of text, more than the 1100 bytes that can be taken in; split it into several \
                 documents";
-    assert_eq!((error.as_str(), given), (said, 0));
+    assert_eq!((error.as_str(), given.recv().await), (said, None));
     // The size of plain text is known in advance, in any encoding.
     let utf16: Vec<u8> = fits.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(

@@ -1,9 +1,10 @@
 //! The parent's side: starts the parser child, feeds it, and stops it.
 
 use crate::child::page_sink::{BlockedTime, PageSink, within};
-use crate::child::protocol::{Line, Trailer};
+use crate::child::protocol::{Line, Request, Trailer};
 use crate::error::UNNAMED;
 use crate::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, has_pages, kind_of};
+use serde_json::json;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt as _;
@@ -135,31 +136,11 @@ impl Parser {
         bytes: &[u8],
         pages: Option<RangeInclusive<u32>>,
     ) -> Result<Extracted, DocumentError> {
-        let mut read: Vec<Page> = Vec::new();
-        let about = self.extract_each(kind, bytes, pages, &mut |page| join(&mut read, page)).await?;
-        let paged = has_pages(kind, bytes);
-        Ok(Extracted { kind, title: about.title, pages: read, paged, unread: about.unread, warnings: about.warnings })
-    }
-
-    /// The same, but each page is passed on as soon as the child has sent it, so that only one page is in memory at a
-    /// time. A very long page comes in pieces of whole lines, consecutively under its number.
-    ///
-    /// # Errors
-    /// As [`Parser::extract`]. Discard pages that were passed on before an error.
-    pub async fn extract_each(
-        &self,
-        kind: Kind,
-        bytes: &[u8],
-        pages: Option<RangeInclusive<u32>>,
-        sink: &mut (dyn FnMut(Page) + Send),
-    ) -> Result<About, DocumentError> {
-        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
-        let take = async {
-            while let Some(page) = read.recv().await {
-                sink(page);
-            }
-        };
-        tokio::join!(self.permit().await.read(kind, bytes.into(), pages, sender), take).0
+        let (sender, read) = mpsc::channel(PAGES_AHEAD);
+        let extracted = self.permit().await.extract_to(kind, bytes.into(), pages, sender);
+        let (about, pages) = tokio::join!(extracted, joined(read));
+        let About { title, unread, warnings } = about?;
+        Ok(Extracted { kind, title, pages, paged: has_pages(kind, bytes), unread, warnings })
     }
 
     /// Waits until a child may run.
@@ -173,15 +154,9 @@ impl Parser {
     /// # Errors
     /// As [`Parser::extract`].
     pub async fn article(&self, html: &[u8]) -> Result<Extracted, DocumentError> {
-        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
-        let mut pages: Vec<Page> = Vec::new();
-        let take = async {
-            while let Some(page) = read.recv().await {
-                join(&mut pages, page);
-            }
-        };
-        let article = ["--article".to_owned()];
-        let (trailer, ()) = tokio::join!(self.permit().await.run(Kind::Html, html.into(), &article, sender), take);
+        let (sender, read) = mpsc::channel(PAGES_AHEAD);
+        let request = Request { article: true, ..self.request(Kind::Html, html.len()) };
+        let (trailer, pages) = tokio::join!(self.permit().await.run(request, html.into(), sender), joined(read));
         let Trailer { title, unread, warnings, .. } = trailer?;
         Ok(Extracted { kind: Kind::Html, title, pages, paged: false, unread, warnings })
     }
@@ -201,17 +176,28 @@ impl Parser {
         if !has_to_be_opened {
             return Ok(Probe { kind, pages: None });
         }
-        let run = self.permit().await.run(kind, bytes.into(), &["--probe".to_owned()], mpsc::channel(1).0).await;
+        let request = Request { probe: true, ..self.request(kind, bytes.len()) };
+        let run = self.permit().await.run(request, bytes.into(), mpsc::channel(1).0).await;
         run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
     }
 
-    fn spawn(&self, kind: Kind, bytes: usize, extra: &[String]) -> Result<Child, DocumentError> {
+    /// A request for all of a document of this many bytes.
+    fn request(&self, kind: Kind, bytes: usize) -> Request {
+        Request {
+            kind,
+            pages: None,
+            probe: false,
+            article: false,
+            lines: false,
+            memory_bytes: self.limits.memory,
+            cpu_secs: self.limits.cpu_secs(bytes),
+            output_bytes: self.limits.output,
+        }
+    }
+
+    fn spawn(&self, request: &Request) -> Result<Child, DocumentError> {
         Command::new(&self.program)
-            .args(["__extract", "--kind", kind.word()])
-            .args(["--memory".to_owned(), self.limits.memory.to_string()])
-            .args(["--cpu".to_owned(), self.limits.cpu_secs(bytes).to_string()])
-            .args(["--output".to_owned(), self.limits.output.to_string()])
-            .args(extra)
+            .args(["__extract", &json!(request).to_string()])
             // The child inherits nothing: no secrets in the environment, no files by a relative path.
             .env_clear()
             .current_dir("/")
@@ -241,15 +227,9 @@ impl ParserPermit<'_> {
     /// # Errors
     /// As [`Parser::extract`].
     pub async fn lines(self, pdf: Vec<u8>, pages: Option<RangeInclusive<u32>>) -> Result<Vec<Page>, DocumentError> {
-        let (sender, mut taken) = mpsc::channel(PAGES_AHEAD);
-        let mut read: Vec<Page> = Vec::new();
-        let take = async {
-            while let Some(page) = taken.recv().await {
-                join(&mut read, page);
-            }
-        };
-        let turn = self.keeping_lines(true);
-        let (about, ()) = tokio::join!(turn.extract_to(Kind::Pdf, pdf, pages, sender), take);
+        let (sender, read) = mpsc::channel(PAGES_AHEAD);
+        let extracted = self.keeping_lines(true).extract_to(Kind::Pdf, pdf.into(), pages, sender);
+        let (about, read) = tokio::join!(extracted, joined(read));
         about.map(|_| read)
     }
 
@@ -257,44 +237,29 @@ impl ParserPermit<'_> {
     /// consumer is gone, the child is stopped. The document's bytes are dropped when the child has read them.
     ///
     /// # Errors
-    /// As [`Parser::extract_each`].
+    /// As [`Parser::extract`]. Discard pages that were passed on before an error.
     pub async fn extract_to(
-        self,
-        kind: Kind,
-        bytes: Vec<u8>,
-        pages: Option<RangeInclusive<u32>>,
-        to: mpsc::Sender<Page>,
-    ) -> Result<About, DocumentError> {
-        self.read(kind, bytes.into(), pages, to).await
-    }
-
-    async fn read(
         self,
         kind: Kind,
         bytes: Cow<'_, [u8]>,
         pages: Option<RangeInclusive<u32>>,
         to: mpsc::Sender<Page>,
     ) -> Result<About, DocumentError> {
-        let mut extra = Vec::new();
-        extra.extend(self.lines.then(|| "--lines".to_owned()));
-        if let Some(range) = pages {
-            extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
-        }
-        let trailer = self.run(kind, bytes, &extra, to).await?;
-        Ok(About { title: trailer.title, unread: trailer.unread, warnings: trailer.warnings })
+        let request = Request { pages, lines: self.lines, ..self.parser.request(kind, bytes.len()) };
+        let Trailer { title, unread, warnings, .. } = self.run(request, bytes, to).await?;
+        Ok(About { title, unread, warnings })
     }
 
     async fn run(
         self,
-        kind: Kind,
+        request: Request,
         bytes: Cow<'_, [u8]>,
-        extra: &[String],
         pages: mpsc::Sender<Page>,
     ) -> Result<Trailer, DocumentError> {
         let Self { parser, _permit, .. } = self;
         let limits = parser.limits;
         let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
-        let mut child = parser.spawn(kind, bytes.len(), extra)?;
+        let mut child = parser.spawn(&request)?;
         let waited = BlockedTime::default();
         let talk = converse(&mut child, bytes, output, PageSink { pages, waited: &waited });
         let Some(talk) = within(limits.wall, &waited, talk).await else {
@@ -331,12 +296,16 @@ struct ChildOutput {
     last_word: Option<Line>,
 }
 
-/// Adds a page or the next piece of the last one.
-fn join(pages: &mut Vec<Page>, page: Page) {
-    match pages.last_mut() {
-        Some(last) if last.number == page.number => last.text.push_str(&page.text),
-        _ => pages.push(page),
+/// The pages that a child sends, each whole.
+async fn joined(mut sent: mpsc::Receiver<Page>) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    while let Some(page) = sent.recv().await {
+        match pages.last_mut() {
+            Some(last) if last.number == page.number => last.text.push_str(&page.text),
+            _ => pages.push(page),
+        }
     }
+    pages
 }
 
 /// Writes to the child and reads from it concurrently: either alone would deadlock once a pipe is full.

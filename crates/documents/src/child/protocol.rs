@@ -1,17 +1,37 @@
-//! The protocol from the parser child to its parent: JSON lines on stdout, one page per line and then one final
-//! message. A long page, or the whole text of a document without pages, comes in pieces: several lines with one number.
+//! The protocol between the parser child and its parent: a request as the child's argument, and JSON lines on its stdout,
+//! one page per line and then one final message. A long page, or the whole text of a document without pages, comes in
+//! pieces: several lines with one number.
 //!
 //! Without the final message the child did not finish, whatever its output.
 
 use crate::error::UNNAMED;
-use crate::{DocumentError, Page};
+use crate::{DocumentError, Kind, Page};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// The result of a parser: pages in order, and properties of the whole document.
 pub(crate) type Parsed = Result<(Vec<Page>, Trailer), Failure>;
 
 /// Longer pages are sent in pieces of at most this size, so that a long document is never in memory as a whole.
 const PIECE_BYTES: usize = 64 << 10;
+
+/// What the parent asks for, as JSON in the child's argument.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) kind: Kind,
+    /// The pages to read; none: all.
+    pub(crate) pages: Option<RangeInclusive<u32>>,
+    /// Only open the document, and count its pages.
+    pub(crate) probe: bool,
+    /// Only the main article of a web page.
+    pub(crate) article: bool,
+    /// The lines of a PDF as printed.
+    pub(crate) lines: bool,
+    /// The limits that the child sets on itself.
+    pub(crate) memory_bytes: u64,
+    pub(crate) cpu_secs: u64,
+    pub(crate) output_bytes: u64,
+}
 
 /// One line from the child.
 #[derive(Debug, Serialize, Deserialize)]

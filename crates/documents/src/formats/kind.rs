@@ -30,7 +30,7 @@ pub enum Kind {
     Text,
 }
 
-/// The names of a kind: the value of `--kind`, and the file name extensions.
+/// The names of a kind: its word, and the file name extensions.
 const TABLE: [(Kind, &str, &[&str]); 8] = [
     (Kind::Pdf, "pdf", &["pdf"]),
     (Kind::Docx, "docx", &["docx", "docm", "dotx"]),
@@ -51,14 +51,9 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 impl Kind {
-    /// The word for it on a command line and in a record: `pdf`, `docx`, `odt`, `epub`, `html`, `markdown`, `table`, `text`.
+    /// The word for it in a record: `pdf`, `docx`, `odt`, `epub`, `html`, `markdown`, `table`, `text`.
     pub fn word(self) -> &'static str {
         TABLE.iter().find(|row| row.0 == self).map_or("text", |row| row.1)
-    }
-
-    /// The kind of that word, if it is one.
-    pub fn from_word(word: &str) -> Option<Self> {
-        TABLE.iter().find(|row| row.1 == word).map(|row| row.0)
     }
 
     /// The kind of a file name's extension, case-insensitively.

@@ -1,7 +1,7 @@
 //! A document of thousands of pages goes through page by page.
 
 use crate::make::{lines, parser, pdf};
-use plumbline_documents::{Kind, Page};
+use plumbline_documents::Kind;
 
 #[tokio::test]
 async fn two_thousand_pages_pass_one_at_a_time() {
@@ -18,14 +18,14 @@ async fn two_thousand_pages_pass_one_at_a_time() {
     };
     let bytes = pdf(&(1..=2000).map(page).collect::<Vec<_>>());
     let (mut next, mut words, mut largest) = (1, 0, 0);
-    let mut take = |page: Page| {
+    let whole = parser().extract(Kind::Pdf, &bytes, None).await.expect("a plain PDF");
+    for page in whole.pages {
         assert_eq!(page.number, next);
         assert!(page.text.contains(&format!(" {next}.7 ")), "page {next}: {}", page.text);
         next += 1;
         words += page.text.split_whitespace().count();
         largest = largest.max(page.text.len());
-    };
-    parser().extract_each(Kind::Pdf, &bytes, None, &mut take).await.expect("a plain PDF");
+    }
     assert_eq!(next, 2001);
     assert!(words > 2000 * 400 && largest < 5000, "{words} words, the largest page has {largest} bytes");
     // A few pages from the middle do not need the rest.

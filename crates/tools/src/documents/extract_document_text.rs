@@ -95,7 +95,8 @@ impl Declared for ExtractDocumentText {
             }
             Ok::<_, ToolError>((reading, writer))
         };
-        let (about, written) = tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
+        let (about, written) =
+            tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes.into(), all, sender), write);
         let (reading, writer) = written?;
         let about = about.map_err(|error| match pages.is_none() && !lines {
             true => unreadable(error.with_name(&path), document),
