@@ -4,7 +4,7 @@
 //! consecutively, in any context, with any line breaks, from any file. Marks added by tools (`[page 4]`, `[12]` before
 //! a sentence, the line that names a chunk's source) are ignored.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Words per block. Eight consecutive words are specific to a passage, except in boilerplate, which was then shown as
 /// well.
@@ -51,11 +51,15 @@ pub fn blocks(text: &str) -> Vec<Block> {
     all
 }
 
-/// All runs of these lengths in a text.
-pub(super) fn windows(text: &str, lengths: &[u8]) -> HashSet<Block> {
+/// All runs in a text that are as long as one of these blocks.
+pub(super) fn windows<'a>(text: &str, blocks: impl Iterator<Item = &'a Block>) -> HashSet<Block> {
+    let lengths: BTreeSet<u8> = blocks.map(|block| block.words).collect();
+    if lengths.is_empty() {
+        return HashSet::new();
+    }
     let words = words(text);
-    let of_length = |length: &u8| words.windows(usize::from(*length).max(1)).map(block);
-    lengths.iter().flat_map(of_length).collect()
+    let of_length = |length: u8| words.windows(usize::from(length).max(1)).map(block);
+    lengths.into_iter().flat_map(of_length).collect()
 }
 
 fn block(words: &[u64]) -> Block {

@@ -159,7 +159,8 @@ impl Ledger {
     }
 }
 
-fn unread(passage: &Passage) -> Option<String> {
+/// Why a passage that was not read cannot be decided.
+pub(super) fn unread(passage: &Passage) -> Option<String> {
     let number = passage.number;
     (passage.state == PassageState::Unread).then(|| match &passage.chunk_path {
         Some(path) => format!("passage {number} was not read to its end; read {path} first"),

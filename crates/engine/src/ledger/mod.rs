@@ -26,13 +26,14 @@ pub use blocks::{Block, blocks};
 pub(crate) use counts::{Counts, Covered};
 pub use decide::PassageDecision;
 pub(crate) use decide::named;
+use decide::unread;
 pub use passage::{
     Account, AnsweredPassage, Candidate, CutDocument, Decision, LONGEST_QUOTE, Passage, PassageState, SHORTEST_REASON,
     Touched,
 };
 pub(crate) use standing::beginning_at;
 pub use standing::{PlacedQuote, StandingRequirement, quotes_of};
-pub(crate) use summary::{MAX_NAMED, Scope, document_lines, reasons_of, worst, worst_of};
+pub(crate) use summary::{MAX_NAMED, Scope, document_lines, first_lines, reasons_of, worst, worst_of};
 pub(crate) use todos::ShownPassage;
 pub use versions::{Carried, CarriedPassage, Previous, Versions};
 
@@ -204,14 +205,8 @@ impl Ledger {
 
     /// The model has seen a result or an opening: the passages' texts in it are marked as seen.
     pub(crate) fn shown(&mut self, content: &str, step: i64) {
-        let unread = || self.passages.values().filter(|passage| !passage.unseen.is_empty());
-        let mut lengths: Vec<u8> = unread().flat_map(|passage| &passage.unseen).map(|block| block.words).collect();
-        lengths.sort_unstable();
-        lengths.dedup();
-        if lengths.is_empty() {
-            return;
-        }
-        let (seen, records) = (blocks::windows(content, &lengths), self.records);
+        let seen = blocks::windows(content, self.all().flat_map(|passage| &passage.unseen));
+        let records = self.records;
         for passage in self.passages.values_mut().filter(|passage| !passage.unseen.is_empty()) {
             let before = passage.unseen.len();
             passage.unseen.retain(|block| !seen.contains(block));
@@ -229,13 +224,7 @@ impl Ledger {
     /// Whether a text shows a part of a passage that is not answered.
     pub(crate) fn shows_open(&self, content: &str) -> bool {
         let open = || self.all().filter(|passage| passage.state != PassageState::Answered);
-        let mut lengths: Vec<u8> = open().flat_map(|passage| &passage.blocks).map(|block| block.words).collect();
-        lengths.sort_unstable();
-        lengths.dedup();
-        if lengths.is_empty() {
-            return false;
-        }
-        let shown = blocks::windows(content, &lengths);
+        let shown = blocks::windows(content, open().flat_map(|passage| &passage.blocks));
         open().any(|passage| passage.blocks.iter().any(|block| shown.contains(block)))
     }
 
@@ -261,19 +250,15 @@ impl Ledger {
     /// One sentence for the model: there is no such passage, or it was not read.
     pub(crate) fn close(&mut self, number: i32, reason: &str, step: i64) -> Result<(), String> {
         let passage = self.passages.get_mut(&number).ok_or_else(|| format!("there is no passage {number}"))?;
-        match passage.state {
-            PassageState::Answered => Ok(()),
-            PassageState::Unread => Err(match &passage.chunk_path {
-                Some(path) => format!("passage {number} was not read to its end; read {path} first"),
-                None => format!("passage {number} has no text that could be read; name it in 'undelivered'"),
-            }),
-            PassageState::Read => {
-                passage.reason = Some(reason.to_string());
-                passage.answer(AnsweredPassage::Closed, step);
-                self.changed.insert(number);
-                Ok(())
-            }
+        if let Some(why_not) = unread(passage) {
+            return Err(why_not);
         }
+        if passage.state == PassageState::Read {
+            passage.reason = Some(reason.to_string());
+            passage.answer(AnsweredPassage::Closed, step);
+            self.changed.insert(number);
+        }
+        Ok(())
     }
 }
 

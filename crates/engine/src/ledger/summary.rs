@@ -2,7 +2,7 @@
 
 use super::{Ledger, Passage, PassageState};
 use crate::beginning;
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 /// Passages listed individually; the others are counted.
 pub(crate) const MAX_NAMED: usize = 20;
@@ -21,10 +21,7 @@ pub(crate) enum Scope<'a> {
 
 /// One line per document: its passages by state.
 pub(crate) fn document_lines(ledger: &Ledger) -> Vec<String> {
-    let mut documents: Vec<&str> = ledger.all().map(|passage| passage.document.as_str()).collect();
-    documents.dedup();
-    documents.sort_unstable();
-    documents.dedup();
+    let documents: BTreeSet<&str> = ledger.all().map(|passage| passage.document.as_str()).collect();
     documents.into_iter().map(|document| document_line(ledger, document)).collect()
 }
 
@@ -96,12 +93,14 @@ pub(crate) fn worst(ledger: &Ledger, scope: &Scope<'_>) -> String {
 /// These passages, worst first.
 pub(crate) fn worst_of(mut open: Vec<&Passage>) -> String {
     open.sort_by_key(|passage| (passage.state, std::cmp::Reverse(passage.open_candidates().count()), passage.number));
-    let more = open.len().saturating_sub(MAX_NAMED);
-    let mut lines: Vec<String> = open.iter().take(MAX_NAMED).map(|passage| line(passage)).collect();
-    if more > 0 {
-        lines.push(format!("- … and {more} more"));
-    }
-    lines.join("\n")
+    first_lines(open.into_iter().map(line), MAX_NAMED, "")
+}
+
+/// The first lines of a list, and one that counts the others.
+pub(crate) fn first_lines(lines: impl ExactSizeIterator<Item = String>, most: usize, others: &str) -> String {
+    let more = lines.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("- … and {more} more{others}"));
+    lines.take(most).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 fn line(passage: &Passage) -> String {

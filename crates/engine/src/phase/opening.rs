@@ -3,7 +3,7 @@
 
 use crate::{
     CoverageSettings, FileWrite, Opening, Passage, PassageState, PhaseKind, Run, Source,
-    ledger::{Scope, document_lines, worst},
+    ledger::{Scope, document_lines, first_lines, worst},
     phase::{next_phase::NextPhase, workspace_summary::ELAPSED},
 };
 use serde_json::Value;
@@ -143,15 +143,12 @@ fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
     if !ends || open.is_empty() {
         return None;
     }
-    let more = open.len().saturating_sub(MAX_STEPS);
-    let more = if more > 0 { format!("\n- … and {more} more") } else { String::new() };
-    let named: Vec<String> = open.iter().take(MAX_STEPS).map(|step| format!("- {step}")).collect();
     Some(format!(
         "As many phases have come to their end as the plan has, and {} of its steps are not ticked. Check whether they are \
          done: tick them, write the todos of another phase (todo_write), or complete the job and name them in \
-         'undelivered'.\n\n{}{more}",
+         'undelivered'.\n\n{}",
         open.len(),
-        named.join("\n")
+        first_lines(open.iter().map(|step| format!("- {step}")), MAX_STEPS, "")
     ))
 }
 
@@ -189,12 +186,8 @@ pub(crate) fn shows_documents(run: &Run) -> bool {
 /// The passages of the documents by state, in strategic phases with the worst first.
 fn coverage(run: &Run) -> Option<String> {
     let bounds = run.settings().coverage.filter(|_| !run.ledger().is_empty())?;
-    let lines = document_lines(run.ledger());
-    let (more, lines) = (lines.len().saturating_sub(MAX_DOCUMENTS), lines.into_iter().take(MAX_DOCUMENTS));
-    let mut text = format!("### Coverage\n\n{}", lines.collect::<Vec<_>>().join("\n"));
-    if more > 0 {
-        text.push_str(&format!("\n- … and {more} more documents"));
-    }
+    let lines = first_lines(document_lines(run.ledger()).into_iter(), MAX_DOCUMENTS, " documents");
+    let mut text = format!("### Coverage\n\n{lines}");
     if run.state().phase.kind == PhaseKind::Strategic {
         text.push_str(&bounds_of(bounds));
     }
@@ -260,11 +253,7 @@ fn documents(sources: &[Source]) -> String {
         return "(none)".into();
     }
     let mut room = MAX_WARNINGS_OF_ALL;
-    let mut lines: Vec<String> = sources.iter().take(MAX_DOCUMENTS).map(|source| document(source, &mut room)).collect();
-    if sources.len() > MAX_DOCUMENTS {
-        lines.push(format!("- … and {} more under input/", sources.len() - MAX_DOCUMENTS));
-    }
-    lines.join("\n")
+    first_lines(sources.iter().map(|source| document(source, &mut room)), MAX_DOCUMENTS, " under input/")
 }
 
 /// A document, and the parts of it that are missing in its text; `room`: how many more warnings are listed.
