@@ -8,10 +8,9 @@ use crate::documents::citation_check::{Claim, Verified, verify};
 use crate::documents::word_search::stands;
 use crate::error::{BatchError, ToolError};
 use crate::requirements::add_requirement::evidence;
-use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::comparison;
 use crate::runner::ToolRunner;
-use crate::tool::{ToolContext, ToolEnv};
+use crate::tool::{Caches, ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, WorkspaceError};
 use plumbline_documents::versions::{Comparison, compare};
@@ -66,18 +65,7 @@ impl ToolRunner {
         ctx: &ToolContext<'_>,
     ) -> Result<Carried, BatchError> {
         let overlay = WorkspaceOverlay::new(workspace);
-        let (names, rows) = (NameCache::default(), ClaimedRows::default());
-        let env = ToolEnv {
-            overlay: &overlay,
-            ctx,
-            parser: &self.parser,
-            quotes: &self.quotes,
-            names: &names,
-            rows: &rows,
-            call_id: "",
-            again: false,
-        };
-        Ok(carry(&env, previous, now).await?)
+        Ok(carry(&self.env(&overlay, ctx, &Caches::default()), previous, now).await?)
     }
 }
 

@@ -4,9 +4,8 @@ use crate::documents::quote_cache::QuoteCache;
 use crate::error::{BatchError, Output, Remedy, ToolError, ToolResult};
 use crate::inspection;
 use crate::registry::BUILT_IN;
-use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::comparison;
-use crate::tool::{Tool, ToolContext, ToolEnv};
+use crate::tool::{Caches, Tool, ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
@@ -63,20 +62,11 @@ impl ToolRunner {
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
         let mut overlay = WorkspaceOverlay::over(workspace, ctx.uncommitted);
-        let (names, rows) = (NameCache::default(), ClaimedRows::default());
+        let caches = Caches::default();
         let mut returns = Vec::with_capacity(calls.len());
         for call in calls {
             let span = call_span(call);
-            let env = ToolEnv {
-                overlay: &overlay,
-                ctx,
-                parser: &self.parser,
-                quotes: &self.quotes,
-                names: &names,
-                rows: &rows,
-                call_id: &call.id,
-                again: call.again,
-            };
+            let env = ToolEnv { call_id: &call.id, again: call.again, ..self.env(&overlay, ctx, &caches) };
             let untrusted = shows_untrusted(call, &env);
             let returned = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(mut output) => {
@@ -109,6 +99,17 @@ impl ToolRunner {
             returns.push(ToolReturn { untrusted, ..returned });
         }
         Ok(returns)
+    }
+
+    /// The environment of a call that the system makes.
+    pub(crate) fn env<'a>(
+        &'a self,
+        overlay: &'a WorkspaceOverlay<'a>,
+        ctx: &'a ToolContext<'a>,
+        (names, rows): &'a Caches,
+    ) -> ToolEnv<'a> {
+        let Self { parser, quotes, .. } = self;
+        ToolEnv { overlay, ctx, parser, quotes, names, rows, call_id: "", again: false }
     }
 
     async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {

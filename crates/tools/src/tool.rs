@@ -319,6 +319,9 @@ pub fn is_source(path: &str, no_sources: &[String]) -> bool {
     !no_sources.iter().any(|pattern| matches_pattern(path, pattern) || matches_pattern(name, pattern))
 }
 
+/// What the calls of a batch have looked up.
+pub(crate) type Caches = (NameCache, ClaimedRows);
+
 /// The environment of a running tool.
 pub(crate) struct ToolEnv<'a> {
     pub(crate) overlay: &'a WorkspaceOverlay<'a>,

@@ -2,10 +2,9 @@
 
 use crate::documents::unread_pages;
 use crate::error::{BatchError, ToolError};
-use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::comparison;
 use crate::runner::ToolRunner;
-use crate::tool::{ToolContext, ToolEnv};
+use crate::tool::{Caches, ToolContext};
 use crate::workspace::Workspace;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Prepared, Product, ToolCall};
@@ -26,19 +25,10 @@ impl ToolRunner {
         ctx: &ToolContext<'_>,
     ) -> Result<Prepared, BatchError> {
         let mut overlay = WorkspaceOverlay::new(workspace);
-        let (names, rows) = (NameCache::default(), ClaimedRows::default());
+        let caches = Caches::default();
         let (mut notes, mut products): (Vec<String>, Vec<Product>) = (Vec::new(), Vec::new());
         for name in TOOLS {
-            let env = ToolEnv {
-                overlay: &overlay,
-                ctx,
-                parser: &self.parser,
-                quotes: &self.quotes,
-                names: &names,
-                rows: &rows,
-                call_id: "",
-                again: false,
-            };
+            let env = self.env(&overlay, ctx, &caches);
             let arguments = json!({"file_path": document}).to_string();
             let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
             match self.carry_out(&call, false, &env).await {
