@@ -9,7 +9,8 @@
 //! judged by itself, one of a document in its document. `PROGRAM` is a `plumbline` of another build: its figures come
 //! before this one's, but not for documents.
 
-use plumbline_documents::candidates::{Scan, Style};
+use plumbline_documents::candidates::Scan;
+use plumbline_engine::DocumentStyle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| set | n | obligations | found before | found | plain | marked before | marked |");
     println!("|---|---|---|---|---|---|---|---|");
     for (name, set) in &sets {
-        let style = if name == "policy" { Style::Policy } else { Style::Normative };
+        let style = if name == "policy" { DocumentStyle::Policy } else { DocumentStyle::Normative };
         let scan = Scan::new(&[], style)?;
         let now: Vec<bool> = set.iter().map(|one| scan.judge(&one.text).is_some()).collect();
         let before = program.as_deref().map(|program| judged_by(program, set)).transpose()?;

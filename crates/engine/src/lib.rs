@@ -98,17 +98,18 @@ pub use run::{
     Retry, STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Totals, Workspace, WorkspaceMemory,
     is_recorder,
 };
-pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
+pub use tools::{Handler, HttpMethod, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{EDITED, HELD_RESULT, KEY_REFUSED, Run, SystemStatements};
 pub use vocabulary::{
-    Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, Asked, AskedCall, Autonomy, CallOutcome,
-    Change, Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, Effect, EffectKind, Failure, FailureClass,
-    Feedback, FileWrite, FinishReason, HeldRequirement, HistoryAtBoundary, Illegal, Inspected, InspectionCounts,
-    Intake, JobError, JobExit, Judgement, KnownRequirement, Limits, ModelRequest, ModelSettings, OnToolFailure,
-    OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile, PhaseSettings, Prepare, Prepared, Prices,
-    Product, Prompts, Purpose, Reach, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord,
-    Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, Tally,
-    TodoListPosition, TokenCounter, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN,
+    Api, Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, Asked, AskedCall, Autonomy,
+    CallOutcome, Change, Check, Citation, ClosedTodos, Corrupt, CoverageSettings, Digest, DocumentStyle, Effect,
+    EffectKind, Failure, FailureClass, Feedback, FileWrite, FinishReason, HeldRequirement, HistoryAtBoundary, Illegal,
+    Inspected, InspectionCounts, Intake, JobError, JobExit, Judgement, KnownRequirement, Limits, ModelRequest,
+    ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutputCapField, OutsideCall, Owed,
+    OwedFile, PhaseSettings, Prepare, Prepared, Prices, Product, Prompts, Purpose, Reach, ReasoningEcho,
+    RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings,
+    SharedFile, SharedFiles, Source, Streaming, Suspicion, SystemPromptPrefixes, Tally, TodoListPosition, TokenCounter,
+    ToolCallIds, ToolChoice, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN,
     apply_requirement_changes, beginning, candidate_id_of, canonical, inexact_number, known_keys, nearest, nearest_by,
     one_line, path, place_of, visible,
 };

@@ -1,5 +1,6 @@
 //! The client itself: one call, one [`Reply`] or one [`Failure`].
 
+use crate::Api;
 use crate::answer;
 use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
@@ -7,7 +8,6 @@ use crate::dialect::{self, Begun, Decoded, Field, NoAnswer, ORIGIN, RequestOptio
 use crate::http::stated_limits::StatedLimits;
 use crate::http::{Answer, Budget, Unanswered, exchange};
 use crate::learnt::{Learnt, Refusal};
-use crate::profile::Api;
 use crate::server_window;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};

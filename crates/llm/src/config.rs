@@ -1,7 +1,7 @@
 //! The configuration of a model client: address, model, parameters and timeouts.
 
-use crate::profile::{Api, Profile};
-use serde::{Deserialize, Serialize};
+use crate::profile::Profile;
+use plumbline_engine::{Api, OutputCapField, Streaming, ToolChoice};
 use std::fmt;
 use std::time::Duration;
 
@@ -57,51 +57,6 @@ impl ModelConfig {
             profile: Profile::default(),
             output_cap: OutputCapField::MaxTokens,
             timeouts: Timeouts::default(),
-        }
-    }
-}
-
-/// Whether the model must call a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolChoice {
-    /// It may answer by text.
-    #[default]
-    Auto,
-    /// It must call a tool.
-    Required,
-}
-
-/// Whether an answer is streamed. It is used only when complete.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Streaming {
-    /// Streamed, unless the endpoint refuses that.
-    #[default]
-    Auto,
-    /// Always streamed.
-    On,
-    /// Never streamed.
-    Off,
-}
-
-/// The request field that carries the cap of the answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputCapField {
-    /// `max_tokens`: accepted everywhere except by OpenAI's reasoning models.
-    #[default]
-    MaxTokens,
-    /// `max_completion_tokens`: OpenAI's newer name, refused by some servers.
-    MaxCompletionTokens,
-}
-
-impl OutputCapField {
-    /// The field's name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MaxTokens => "max_tokens",
-            Self::MaxCompletionTokens => "max_completion_tokens",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Information about a model endpoint, for setup.
 
+use crate::Api;
 use crate::config::ApiKey;
 use crate::dialect;
-use crate::profile::Api;
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;

@@ -3,68 +3,8 @@
 //! The values are data: the creator of a [`super::ModelConfig`] sets them, and the defaults are those of OpenAI's chat
 //! completions.
 
+use plumbline_engine::{Api, ReasoningEcho, ToolCallIds};
 use serde::{Deserialize, Serialize};
-
-/// The wire protocol of a model's server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Api {
-    /// OpenAI's chat completions, `{base_url}/chat/completions`, supported by nearly every server.
-    Chat,
-    /// OpenAI's responses, `{base_url}/responses`.
-    Responses,
-    /// Anthropic's messages, `{base_url}/messages`.
-    Messages,
-}
-
-impl Api {
-    /// The word used in configuration, in SQL and in logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-        }
-    }
-
-    /// The path after `base_url`.
-    pub fn path(self) -> &'static str {
-        match self {
-            Self::Chat => "/chat/completions",
-            Self::Responses => "/responses",
-            Self::Messages => "/messages",
-        }
-    }
-}
-
-/// The form of the ids that join tool calls and their results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolCallIds {
-    /// Ours, e.g. `call_12_1`.
-    #[default]
-    Plain,
-    /// `functions.{name}:{index}`, the index counting all calls of the request: Kimi's models end their turns without
-    /// output if they see other ids.
-    FunctionsIndex,
-    /// Nine letters and digits, the only form that Mistral accepts.
-    Alnum9,
-}
-
-/// Whether the reasoning of an answer is sent back with it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasoningEcho {
-    /// From any origin, as text in the current protocol.
-    Always,
-    /// Only to the model, endpoint and protocol of its origin.
-    #[default]
-    SameEndpoint,
-    /// The same, and an empty text for each answer without reasoning (DeepSeek in its thinking mode).
-    EmptyString,
-    /// Never: some endpoints refuse the field.
-    Never,
-}
 
 /// Properties that affect requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 //!
 //! The window of a model and the window its server was started with may differ, and only the server knows the latter.
 
+use crate::Api;
 use crate::config::ApiKey;
 use crate::dialect;
 use crate::http::budget::values_in;
-use crate::profile::Api;
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::time::Duration;

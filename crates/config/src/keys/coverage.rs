@@ -1,8 +1,8 @@
 //! `coverage`, `coverage_settings` and `documents`: how much of the documents must be processed, and who prepares them.
 
 use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
-use plumbline_documents::candidates::{PatternError, Scan, Style};
-use plumbline_engine::Prepare;
+use plumbline_documents::candidates::{PatternError, Scan};
+use plumbline_engine::{DocumentStyle, Prepare};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct CoverageSettings {
     /// How the documents express obligations. `normative`: by normative words. `policy`: also by the present passive
     /// ("access rights are reviewed every quarter"), which marks more sentences.
     #[schemars(with = "String", extend("enum" = ["normative", "policy"]))]
-    pub style: Style,
+    pub style: DocumentStyle,
 }
 
 /// How documents are prepared for the model.

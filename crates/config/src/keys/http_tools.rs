@@ -1,10 +1,10 @@
 //! `connections.http_tools`: an operator's own tools over HTTP.
 
 use crate::{ConfigRegistry, JobConfig, ModelEnv, Resolved, Tools, rules::violation::RuleViolation};
-use plumbline_engine::{PhaseKind, Phases, Replay, ToolSpec};
+use plumbline_engine::{HttpMethod, PhaseKind, Phases, Replay, ToolSpec};
 use plumbline_tools::{
     Registry,
-    http::{self, HttpMethod, Unfit},
+    http::{self, Unfit},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ fn entries(config: &JobConfig) -> impl Iterator<Item = (&String, &HttpTool)> {
 impl Resolved {
     /// The tools of this configuration that are known only at run time, without those whose schema is too large.
     pub fn foreign_tools(&self) -> Registry {
-        http::registry(entries(&self.config).map(|(name, entry)| entry.decided(name)).collect()).0
+        http::registry(entries(&self.config).map(|(name, entry)| entry.decided(name)))
     }
 }
 

@@ -37,8 +37,7 @@ use flat::Flat;
 use known::{By, Known};
 use language::Words;
 use leads::Leads;
-use plumbline_engine::one_line;
-use serde::{Deserialize, Serialize};
+use plumbline_engine::{DocumentStyle, one_line};
 use std::ops::Range;
 use tables::{PartKind, Row, Table};
 use wording::Wording;
@@ -90,22 +89,11 @@ pub fn is_foreign(text: &str) -> bool {
     Words::of(text).is_foreign()
 }
 
-/// How documents express obligations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Style {
-    /// By normative words: regulation, contracts, specifications.
-    #[default]
-    Normative,
-    /// Also by the present passive, as in policies: `Access rights are reviewed every quarter.`
-    Policy,
-}
-
 /// The scan, with the additions of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
     patterns: Patterns,
-    style: Style,
+    style: DocumentStyle,
     known: Known,
 }
 
@@ -115,7 +103,7 @@ impl Scan {
     ///
     /// # Errors
     /// If one is not a regular expression or too costly, or there are too many.
-    pub fn new(patterns: &[String], style: Style) -> Result<Self, PatternError> {
+    pub fn new(patterns: &[String], style: DocumentStyle) -> Result<Self, PatternError> {
         Ok(Self { patterns: Patterns::new(patterns)?, style, known: Known::default() })
     }
 
@@ -172,7 +160,7 @@ impl Scan {
         let (wording, words) = (Wording::of(sentence)?, Words::of(sentence));
         let in_english = words.may_be_english().then(|| english::reason(&wording)).flatten();
         let in_german = || words.may_be_german().then(|| german::reason(&wording)).flatten();
-        let in_policies = || (self.style == Style::Policy).then(|| policy::reason(&wording, &words)).flatten();
+        let in_policies = || (self.style == DocumentStyle::Policy).then(|| policy::reason(&wording, &words)).flatten();
         in_english.or_else(in_german).or_else(in_policies)
     }
 }

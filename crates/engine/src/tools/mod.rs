@@ -19,7 +19,7 @@ mod todo_write;
 mod undelivered;
 
 pub use declaration::Declaration;
-pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
+pub use spec::{Handler, HttpMethod, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 
 use crate::{Check, FileWrite, Guards, JobExit, NextPhase, Run, TodoPlan, run::next::bound_tool};

@@ -159,6 +159,17 @@ pub enum Handler {
     External,
 }
 
+/// How the arguments of an operator's tool over HTTP are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum HttpMethod {
+    /// In the query.
+    Get,
+    /// As a JSON body.
+    #[default]
+    Post,
+}
+
 /// Whether a tool may run again after its worker died during a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]

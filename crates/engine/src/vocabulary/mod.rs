@@ -5,6 +5,7 @@ mod canonical;
 mod change;
 mod effect;
 mod error;
+mod model_api;
 pub(crate) mod nearest;
 mod outcome;
 pub mod path;
@@ -26,6 +27,7 @@ pub use change::{
 };
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
 pub use error::{Corrupt, Illegal};
+pub use model_api::{Api, OutputCapField, ReasoningEcho, Streaming, ToolCallIds, ToolChoice};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
     Failure, FailureClass, Feedback, FinishReason, Inspected, InspectionCounts, Intake, Outage, Outcome, OutcomeKind,
@@ -35,9 +37,9 @@ pub use recorded::{
     RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of, known_keys,
 };
 pub use settings::{
-    Autonomy, ClosedTodos, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
-    Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemPromptPrefixes,
-    TodoListPosition, TokenCounter,
+    Autonomy, ClosedTodos, CoverageSettings, DocumentStyle, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure,
+    OtherModels, Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings,
+    SystemPromptPrefixes, TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
 pub use shown::{beginning, one_line};

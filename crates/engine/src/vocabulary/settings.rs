@@ -138,6 +138,17 @@ pub struct CoverageSettings {
     pub records: bool,
 }
 
+/// How documents express obligations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentStyle {
+    /// By normative words: regulation, contracts, specifications.
+    #[default]
+    Normative,
+    /// Also by the present passive, as in policies: `Access rights are reviewed every quarter.`
+    Policy,
+}
+
 /// `documents.prepare` of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -3,9 +3,8 @@
 
 use super::turn::{Answer, Call, Turn};
 use super::{RequestOptions, as_text, names};
-use crate::config::{ModelConfig, ToolChoice};
 use crate::dialect::Field;
-use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
+use crate::{ReasoningEcho, ToolCallIds, ToolChoice, config::ModelConfig, profile::Profile};
 use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
 use serde_json::{Value, value::RawValue};
 use std::{borrow::Cow, collections::HashMap};

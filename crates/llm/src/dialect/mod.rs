@@ -32,8 +32,7 @@ pub(crate) use field::Field;
 pub(crate) use halves::mended;
 pub(crate) use sent_back::SentBack;
 
-use super::config::{ApiKey, ModelConfig, OutputCapField};
-use super::profile::Api;
+use crate::{Api, ApiKey, OutputCapField, config::ModelConfig};
 use plumbline_engine::ModelRequest;
 use reqwest::RequestBuilder;
 use serde_json::Value;

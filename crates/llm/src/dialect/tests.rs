@@ -2,8 +2,8 @@
 //! absence.
 
 use super::{Assembly, NoAnswer, decode, mended};
+use crate::Api;
 use crate::dialect::decoded::Decoded;
-use crate::profile::Api;
 use serde_json::{Value, json};
 
 const APIS: [Api; 3] = [Api::Chat, Api::Responses, Api::Messages];

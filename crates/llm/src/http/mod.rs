@@ -5,9 +5,9 @@ mod sse;
 pub(crate) mod stated_limits;
 pub mod tls;
 
+use crate::Api;
 use crate::config::Timeouts;
 use crate::dialect::{Assembly, Begun, NoAnswer, mended};
-use crate::profile::Api;
 pub(crate) use budget::Budget;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};

@@ -1,6 +1,6 @@
 //! What can be learnt from a refusal.
 
-use crate::config::OutputCapField;
+use crate::OutputCapField;
 use crate::dialect::Field;
 
 /// One deviation of an endpoint from the assumptions.

@@ -10,10 +10,9 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{ModelConfig, Streaming};
 use crate::dialect::RequestOptions;
 use crate::http::stated_limits::StatedLimits;
-use crate::profile::Api;
+use crate::{Api, Streaming, config::ModelConfig};
 pub(crate) use lesson::Lesson;
 pub use lesson::has_taught;
 use parking_lot::Mutex;

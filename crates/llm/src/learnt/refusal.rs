@@ -3,9 +3,8 @@
 
 use super::lesson::Lesson;
 use super::said::Said;
-use crate::config::{ModelConfig, OutputCapField, Streaming};
 use crate::dialect::{Field, RequestOptions, SentBack};
-use crate::profile::Api;
+use crate::{Api, OutputCapField, Streaming, config::ModelConfig};
 use plumbline_engine::FailureClass;
 
 /// A request that was refused.

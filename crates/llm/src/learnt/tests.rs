@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::classify;
-use crate::config::{OutputCapField, ToolChoice};
 use crate::dialect::SentBack;
+use crate::{OutputCapField, ToolChoice};
 
 /// The request's data for this configuration.
 fn sent(config: &ModelConfig) -> SentBack {

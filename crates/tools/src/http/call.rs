@@ -1,11 +1,11 @@
 //! One call of a tool over HTTP: one request without redirects, and its response.
 
-use super::settings::{HttpMethod, HttpTool};
+use super::settings::HttpTool;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Run, ToolEnv};
 use crate::web::{Guard, Guarded, NotPublic, is_public, system};
 use crate::workspace::BoxFuture;
-use plumbline_engine::Replay;
+use plumbline_engine::{HttpMethod, Replay};
 use plumbline_llm::ApiKey;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Request, Response, StatusCode, Url};

@@ -17,17 +17,9 @@ pub enum Unfit {
     Broken(String),
 }
 
-/// The tools of these entries, and the skipped entries with the reasons.
-pub fn registry(entries: Vec<HttpTool>) -> (Registry, Vec<(String, Unfit)>) {
-    let (mut tools, mut unfit) = (Vec::new(), Vec::new());
-    for entry in entries {
-        let name = entry.name.clone();
-        match tool(entry) {
-            Ok(tool) => tools.push(tool),
-            Err(why) => unfit.push((name, why)),
-        }
-    }
-    (Registry::from_iter(tools), unfit)
+/// The tools of those entries that are valid.
+pub fn registry(entries: impl Iterator<Item = HttpTool>) -> Registry {
+    entries.filter_map(|entry| tool(entry).ok()).collect()
 }
 
 /// Checks that an entry is a valid tool.
@@ -55,7 +47,7 @@ fn tool(entry: HttpTool) -> Result<Tool, Unfit> {
         replay: entry.replay,
         reads_only: entry.replay == Replay::Safe,
     };
-    let address = json!([entry.method.as_str(), entry.url]);
+    let address = json!([entry.method, entry.url]);
     Ok(Tool::foreign(spec, schema, &address, entry.timeout, Box::new(entry)))
 }
 

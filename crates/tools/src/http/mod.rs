@@ -17,4 +17,4 @@ mod settings;
 
 pub use call::{HttpCaller, Outgoing, SecretOf};
 pub use definition::{Unfit, check, registry};
-pub use settings::{HttpMethod, HttpTool, literal_private_address, may_be_sent};
+pub use settings::{HttpTool, literal_private_address, may_be_sent};

@@ -1,35 +1,13 @@
 //! An entry of `connections.http_tools`, with its defaults filled in.
 
 use crate::web::is_public;
-use plumbline_engine::{Phases, Replay};
+use plumbline_engine::{HttpMethod, Phases, Replay};
 use reqwest::Url;
 use reqwest::header::HeaderName;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
-
-/// How the arguments are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum HttpMethod {
-    /// In the query.
-    Get,
-    /// As a JSON body.
-    #[default]
-    Post,
-}
-
-impl HttpMethod {
-    /// The HTTP method's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-        }
-    }
-}
 
 /// A tool configured by the operator.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,9 +9,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use plumbline_documents::Parser;
-use plumbline_engine::{OutsideCall, Phases, Replay, ToolCall, ToolReturn};
+use plumbline_engine::{HttpMethod, OutsideCall, Phases, Replay, ToolCall, ToolReturn};
 use plumbline_llm::ApiKey;
-use plumbline_tools::http::{HttpCaller, HttpMethod, HttpTool, Outgoing, registry};
+use plumbline_tools::http::{HttpCaller, HttpTool, Outgoing, registry};
 use plumbline_tools::{ToolContext, ToolRunner};
 use serde_json::json;
 use std::{
@@ -99,8 +99,7 @@ async fn call(tool: HttpTool, arguments: &str) -> ToolReturn {
     let secret_of = |name: &str, _: &str| (name == "PAY_KEY").then(|| ApiKey::new(SECRET)).flatten();
     let caller = HttpCaller::new(Arc::new(secret_of)).unwrap();
     let once = tool.replay == Replay::Unsafe;
-    let (tools, unfit) = registry(vec![tool]);
-    assert_eq!(unfit, []);
+    let tools = registry([tool].into_iter());
     let traceparent = || "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
     let http = Some(Outgoing { caller: &caller, traceparent: &traceparent });
     let context = ToolContext { tools: &tools, http, retries: 2, ..ToolContext::new(Uuid::from_u128(7), &[]) };

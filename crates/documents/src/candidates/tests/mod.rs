@@ -214,8 +214,9 @@ fn any_text_is_cut_without_a_panic_and_nothing_is_lost() {
 
 #[test]
 fn patterns_of_a_configuration_add_to_the_scan() {
-    let patterns =
-        |list: &[&str]| Scan::new(&list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), Style::Normative);
+    let patterns = |list: &[&str]| {
+        Scan::new(&list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), DocumentStyle::Normative)
+    };
     let scan = patterns(&[r"\bkindly requested\b"]).expect("a pattern");
     assert_eq!(scan.judge("Guests are Kindly Requested to leave."), Some("pattern"));
     assert_eq!(Scan::default().judge("Guests are kindly requested to leave."), None);
@@ -240,9 +241,9 @@ const SETS: &str = include_str!("../../../tests/fixtures/scan_sets.tsv");
 #[test]
 fn the_scan_holds_its_targets_on_sets_that_it_was_not_made_for() {
     for (set, style, least, most) in [
-        ("regulation", Style::Normative, 0.95, 0.25),
-        ("specification", Style::Normative, 0.78, 0.30),
-        ("policy", Style::Policy, 0.9, 0.3),
+        ("regulation", DocumentStyle::Normative, 0.95, 0.25),
+        ("specification", DocumentStyle::Normative, 0.78, 0.30),
+        ("policy", DocumentStyle::Policy, 0.9, 0.3),
     ] {
         let scan = Scan::new(&[], style).expect("no patterns");
         let of = |label: &str| -> Vec<&str> {

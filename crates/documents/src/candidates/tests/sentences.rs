@@ -181,7 +181,7 @@ fn the_future_binds_those_who_can_owe_something() {
 
 #[test]
 fn policies_bind_by_the_present_passive() {
-    let (normative, policy) = (Scan::default(), Scan::new(&[], Style::Policy).expect("no patterns"));
+    let (normative, policy) = (Scan::default(), Scan::new(&[], DocumentStyle::Policy).expect("no patterns"));
     for sentence in [
         "Access rights are reviewed every quarter.",
         "Paper records are shredded.",

@@ -2,12 +2,11 @@
 //!
 //! The order of fields is fixed: `model`, `tools`, `messages`, then caps and sampling.
 
-use crate::config::{ModelConfig, OutputCapField};
 use crate::dialect::Field;
 use crate::dialect::conversation::{CALL_EXTRAS, Offer, offers, tool_choice};
 use crate::dialect::turn::{Answer, Call, Turn};
 use crate::dialect::{RequestOptions, SentBack, written};
-use crate::profile::{Profile, ReasoningEcho};
+use crate::{OutputCapField, ReasoningEcho, config::ModelConfig, profile::Profile};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json, value::RawValue};
