@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
+use plumbline_job_setup as job_setup;
 use plumbline_store::{ConnectOptions, Store};
 use plumbline_worker::Timing;
 use std::{
@@ -79,12 +80,12 @@ pub(crate) fn workspace_dir() -> PathBuf {
 pub(crate) fn configs() -> Result<ConfigRegistry, Failure> {
     let dir = |name| var(name).map(PathBuf::from);
     let (configs, prompts) = (dir("PLUMBLINE_CONFIG_DIR"), dir("PLUMBLINE_PROMPTS_DIR"));
-    Ok(ConfigRegistry::load(configs.as_deref(), prompts.as_deref())?)
+    Ok(job_setup::configs(configs.as_deref(), prompts.as_deref())?)
 }
 
 /// A folder as `PLUMBLINE_CONFIG_DIR`, with the prompts of `PLUMBLINE_PROMPTS_DIR`.
 pub(crate) fn configs_of(dir: &Path) -> Result<ConfigRegistry, Failure> {
-    Ok(ConfigRegistry::load(Some(dir), var("PLUMBLINE_PROMPTS_DIR").map(PathBuf::from).as_deref())?)
+    Ok(job_setup::configs(Some(dir), var("PLUMBLINE_PROMPTS_DIR").map(PathBuf::from).as_deref())?)
 }
 
 /// `PLUMBLINE_MODEL`, `OPENAI_BASE_URL`, `PLUMBLINE_MAX_ITERATIONS`.

@@ -1,5 +1,6 @@
 //! Errors in a configuration, with file and line.
 
+use crate::RuleViolation;
 use std::fmt;
 
 /// One error in a configuration: a sentence, and the place of the text that causes it.
@@ -17,7 +18,8 @@ pub struct Problem {
 pub const OVERRIDES: &str = "the job's config";
 
 impl Problem {
-    pub(crate) fn new(file: impl Into<String>, line: Option<usize>, message: impl Into<String>) -> Self {
+    /// A problem in a file.
+    pub fn new(file: impl Into<String>, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { file: file.into(), line, message: message.into() }
     }
 
@@ -55,8 +57,17 @@ fn joined(problems: &[Problem]) -> String {
 
 impl ConfigError {
     /// `Ok` if there are no problems.
-    pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
+    ///
+    /// # Errors
+    /// The problems.
+    pub fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None, lacks_model: false }) }
+    }
+}
+
+impl From<RuleViolation> for ConfigError {
+    fn from(rule: RuleViolation) -> Self {
+        Problem::new(rule.keys.join(", "), None, rule.message).into()
     }
 }
 

@@ -58,7 +58,10 @@ impl PromptSources {
     }
 
     /// The rendered texts for a job with these tools.
-    pub(crate) fn render(&self, config: &JobConfig, tools: &[ToolSpec]) -> Result<Prompts, Problem> {
+    ///
+    /// # Errors
+    /// If one does not render.
+    pub fn render(&self, config: &JobConfig, tools: &[ToolSpec]) -> Result<Prompts, Problem> {
         let strategic = bound(tools, PhaseKind::Strategic);
         let tactical = bound(tools, PhaseKind::Tactical);
         // Instructions apply to both kinds of phase: they may name the tools of either.

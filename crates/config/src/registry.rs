@@ -1,7 +1,7 @@
 //! All configurations, and the resolution of one job's from them.
 
 use super::{
-    ConfigError, JobConfig, ModelEnv, Profiles, Resolved,
+    ConfigError, JobConfig, ModelEnv, OuterRules, Profiles, Resolved,
     error::{OVERRIDES, Problem},
     layers::{Kind, Layer, Layers, with_switches},
     resolved, secrets,
@@ -43,21 +43,14 @@ pub struct ConfigRegistry {
     folders: (Option<PathBuf>, Option<PathBuf>),
     /// See [`Self::job_types`].
     served: Vec<String>,
+    rules: OuterRules,
 }
 
 impl ConfigRegistry {
     /// The copies built into the binary.
     pub fn embedded() -> Self {
         let (files, prompts) = (files::built_in_configs(), files::built_in_prompts());
-        Self { files, prompts, folders: (None, None), served: Vec::new() }.with_served()
-    }
-
-    /// The job types of `dir` in place of the built-in ones (`PLUMBLINE_CONFIG_DIR`).
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
-    pub fn from_dir(dir: &Path) -> Result<Self, ConfigError> {
-        Self::load(Some(dir), None)
+        Self { files, prompts, folders: (None, None), served: Vec::new(), rules: OuterRules::default() }.with_served()
     }
 
     /// The built-in files, overridden by a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
@@ -77,12 +70,18 @@ impl ConfigRegistry {
         Ok(configs.with_served())
     }
 
+    /// The same files with the rules of the crates that act on a configuration: without them, it is not used for jobs.
+    #[must_use]
+    pub fn with_rules(self, rules: OuterRules) -> Self {
+        Self { rules, ..self }
+    }
+
     /// The same folders, read again.
     ///
     /// # Errors
     /// If a folder cannot be read.
     pub fn reread(&self) -> Result<Self, ConfigError> {
-        Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())
+        Ok(Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())?.with_rules(self.rules))
     }
 
     /// Whether any of it can change during the life of the process.
@@ -209,10 +208,9 @@ impl ConfigRegistry {
             let file = self.config_file(job_type).ok().flatten().map_or(job_type, |(file, _)| &file.shown);
             error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect()
         };
-        let usable = self.show(job_type, &json!({}), env).map(|resolved| resolved.is_usable());
-        match usable {
+        match self.show(job_type, &json!({}), env) {
             Err(error) => error.problems,
-            Ok(usable) => usable.err().map_or_else(Vec::new, placed),
+            Ok(resolved) => (self.rules.unusable)(&resolved).map_or_else(Vec::new, placed),
         }
     }
 
@@ -251,7 +249,7 @@ impl ConfigRegistry {
             let profiles = self.profiles().ok()?;
             let below = layers.clone().with_profile(&profiles).merged();
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
-            let warnings = warnings.chain(http_tools::warnings(&resolved.config));
+            let warnings = warnings.chain((self.rules.warnings)(&resolved.config));
             let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
             Some(warnings.map(|rule| layers.blame(&rule.keys, rule.message)).collect::<Vec<_>>())
         };
@@ -275,6 +273,7 @@ impl ConfigRegistry {
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;
         let mut broken = validate::broken_rules(&config, &llms);
+        broken.extend((self.rules.broken)(&config));
         broken.extend(secrets::refused(&config, &llms, env).into_iter().map(RuleViolation::refused_variable));
         broken.extend(levels::unknown_keys(&config).into_iter().map(RuleViolation::unknown_opened));
         broken.extend(self.unknown_follower(&config));

@@ -28,18 +28,17 @@ pub struct Resolved {
 
 impl Resolved {
     /// The value stored with the job: the configuration and the prompts. Contains no secrets, because a configuration
-    /// only names the variables that hold them.
-    pub fn to_stored(&self) -> Value {
+    /// only names the variables that hold them. `foreign_tools` describe its tools that are known only at run time.
+    pub fn to_stored(&self, foreign_tools: Vec<Value>) -> Value {
         let mut stored = json!({
             "config": self.config,
             "prompts": self.prompts,
             "endpoint_from_env": self.endpoint_from_env,
             "records": self.records,
         });
-        let foreign = self.foreign_tools().described();
-        if !foreign.is_empty() {
+        if !foreign_tools.is_empty() {
             stored["lists_foreign"] = self.lists_foreign.into();
-            stored["foreign_tools"] = foreign.into();
+            stored["foreign_tools"] = foreign_tools.into();
         }
         stored
     }
@@ -47,12 +46,11 @@ impl Resolved {
     /// Stored settings with the tools known only at run time that `present` has, and its names of them in the lists: a
     /// retry takes the present ones. Everything else stays as stored.
     #[must_use]
-    pub fn with_present_tools(mut stored: Value, present: &Self) -> Value {
-        let Value::Object(now) = present.to_stored() else { return stored };
-        stored["config"]["connections"]["http_tools"] = now["config"]["connections"]["http_tools"].clone();
-        http_tools::relist(&mut stored["config"]["tools"], &now["config"]["tools"]);
+    pub fn with_present_tools(mut stored: Value, present: &Value) -> Value {
+        stored["config"]["connections"]["http_tools"] = present["config"]["connections"]["http_tools"].clone();
+        http_tools::relist(&mut stored["config"]["tools"], &present["config"]["tools"]);
         for key in ["lists_foreign", "foreign_tools"] {
-            match now.get(key) {
+            match present.get(key) {
                 Some(value) => stored[key] = value.clone(),
                 None => drop(stored.as_object_mut().and_then(|stored| stored.remove(key))),
             }

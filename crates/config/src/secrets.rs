@@ -3,8 +3,9 @@
 //! A secret is sent only to its own host, regardless of who wrote the address: the host is set in `PLUMBLINE_SECRETS`
 //! (`NAME@host[:port]`), or by an operator's file that has the name next to the address.
 
-use super::{ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv, error::Problem, keys::http_tools, resolved};
-use plumbline_llm::ApiKey;
+use super::{
+    ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv, WebSearch, error::Problem, keys::http_tools, resolved,
+};
 use serde_json::{Value, json};
 use std::{
     collections::HashSet,
@@ -83,8 +84,7 @@ pub(crate) fn of_services(config: &JobConfig) -> Vec<(String, String, String)> {
     let embeddings =
         connections.embeddings.as_ref().and_then(|it| Some((it.api_key_env.clone()?, place(Some(&it.base_url)))));
     let search = connections.web_search.as_ref();
-    let search =
-        search.and_then(|it| Some((it.api_key_env.clone()?, search_place(&it.provider, it.base_url.as_deref()))));
+    let search = search.and_then(|it| Some((it.api_key_env.clone()?, search_place(it))));
     let keys = [
         ("connections.neo4j.password_env", neo4j),
         ("connections.embeddings.api_key_env", embeddings),
@@ -110,8 +110,8 @@ fn place(address: Option<&str>) -> String {
 }
 
 /// A search service without an address has its provider's address.
-fn search_place(provider: &str, address: Option<&str>) -> String {
-    address.map_or_else(|| format!("the service {provider}"), |address| place(Some(address)))
+fn search_place(search: &WebSearch) -> String {
+    search.base_url.as_deref().map_or_else(|| format!("the service {}", search.provider), |url| place(Some(url)))
 }
 
 /// The secrets of a process.
@@ -168,22 +168,22 @@ impl Secrets {
         beside.insert((DEFAULT_KEY_ENV.to_owned(), place(Some(address))));
     }
 
-    /// The secret in a variable, for the host of an address; none if it is not set or belongs to another host.
-    pub fn for_address(&self, name: &str, address: &str) -> Option<ApiKey> {
-        self.read(name, &place(Some(address)))
+    /// Whether the secret in a variable goes to the host of an address.
+    pub fn goes_to(&self, name: &str, address: &str) -> bool {
+        self.reaches(name, &place(Some(address)))
     }
 
     /// The same for a search service.
-    pub fn for_search(&self, name: &str, provider: &str, address: Option<&str>) -> Option<ApiKey> {
-        self.read(name, &search_place(provider, address))
+    pub fn goes_to_search(&self, name: &str, search: &WebSearch) -> bool {
+        self.reaches(name, &search_place(search))
     }
 
-    fn read(&self, name: &str, place: &str) -> Option<ApiKey> {
-        if !self.belongs(name, place) {
+    fn reaches(&self, name: &str, place: &str) -> bool {
+        let belongs = self.belongs(name, place);
+        if !belongs {
             tracing::warn!(variable = name, host = place, "secret not sent: it belongs to another host");
-            return None;
         }
-        std::env::var(name).ok().as_deref().and_then(ApiKey::new)
+        belongs
     }
 
     fn belongs(&self, name: &str, place: &str) -> bool {
@@ -236,7 +236,7 @@ mod tests {
         };
         write("local", json!({"base_url": "http://models.local/v1"}));
         write("named", json!({"base_url": "http://named.example/v1", "api_key_env": "OPENAI_API_KEY"}));
-        let configs = ConfigRegistry::from_dir(dir.path()).expect("the folder can be read");
+        let configs = ConfigRegistry::load(Some(dir.path()), None).expect("the folder can be read");
         let belongs =
             |env: &ModelEnv, address: &str| Secrets::of(&configs, env).belongs(DEFAULT_KEY_ENV, &place(Some(address)));
         let env = ModelEnv { base_url: Some("https://api.example/v1".into()), ..ModelEnv::default() };

@@ -2,6 +2,7 @@
 
 use plumbline_config::{Llm, Secrets};
 use plumbline_engine::{ModelRequest, RequestMessage};
+use plumbline_job_setup::client_config;
 use plumbline_llm::request_body;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,13 +33,13 @@ impl RequestDigest {
                 RequestMessage::System(text) | RequestMessage::User(text) => made.update(text),
             }
         }
-        let body = Sha256::new_with_prefix(request_body(&llm.client_config(&Secrets::default()), request));
+        let body = Sha256::new_with_prefix(request_body(&client_config(llm, &Secrets::default()), request));
         Self { body: hex(body), tools: hex(tools), made: hex(made), shown: hex(shown) }
     }
 
     /// A request's body with one line per value and per line of text, for a readable diff.
     pub(crate) fn text(llm: &Llm, request: &ModelRequest<'_>) -> String {
-        let body = request_body(&llm.client_config(&Secrets::default()), request);
+        let body = request_body(&client_config(llm, &Secrets::default()), request);
         let value: serde_json::Value = serde_json::from_slice(body.as_ref()).unwrap_or_default();
         let pretty = serde_json::to_string_pretty(&value).unwrap_or_default();
         pretty.replace("\\n", "\n")

@@ -41,9 +41,10 @@ pub use digest::RequestDigest;
 pub use recording::{RECORDING_VERSION, Recording};
 
 use memory_job::MemoryJob;
-use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
+use plumbline_config::{ConfigRegistry, ModelEnv, Resolved, RuleViolation};
 use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::JobExit;
+use plumbline_job_setup::{inspection, record_defaults, scan};
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, RecordDefaults, ToolRunner};
 use replayed::{ReplayedStep, Stop};
@@ -206,10 +207,10 @@ impl<'a> ReplayContext<'a> {
                 (now, all_steps, Some(RequestInputs { settings: by_steps, resolved }))
             }
         };
-        let unreadable = |error: ConfigError| ReplayError::Unreadable(error.to_string());
-        let inspection = resolved.inspection().map_err(unreadable)?;
-        let scan = resolved.scan().map_err(unreadable)?;
-        let record_defaults = resolved.record_defaults().map_err(unreadable)?;
+        let unreadable = |error: RuleViolation| ReplayError::Unreadable(error.message);
+        let inspection = inspection(&resolved.config).map_err(unreadable)?;
+        let scan = scan(&resolved.config).map_err(unreadable)?;
+        let record_defaults = record_defaults(&resolved.config).map_err(unreadable)?;
         let runner = ToolRunner::new(Parser::new(program));
         Ok(Self { recording, resolved, settings, runner, inspection, scan, record_defaults, had })
     }

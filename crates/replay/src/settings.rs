@@ -4,6 +4,7 @@
 use super::ReplayError;
 use plumbline_config::Resolved;
 use plumbline_engine::Settings;
+use plumbline_job_setup::engine_settings;
 use plumbline_store::RecordedJob;
 use serde_json::Value;
 use std::{fmt::Display, sync::Arc};
@@ -50,7 +51,7 @@ pub(crate) fn raised(job: &RecordedJob, resolved: Resolved) -> Result<Resolved, 
 }
 
 fn of_engine(job: &RecordedJob, resolved: &Resolved) -> Result<Arc<Settings>, ReplayError> {
-    let mut settings = resolved.engine_settings(&[]).map_err(unreadable)?;
+    let mut settings = engine_settings(resolved, &[]).map_err(unreadable)?;
     // The operator's approval settings may have changed between claims; the rows show which calls were asked for.
     settings.approval.asks_for = job.approvals.iter().map(|row| row.approval.tool.clone()).collect();
     Ok(Arc::new(settings))

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use plumbline_config::{CallRules, ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
+use plumbline_job_setup::{engine_settings, foreign_tools, inspection, record_defaults, scan, to_stored};
 use plumbline_store::StoredSettings;
 use plumbline_tools::{Inspection, RecordDefaults, Registry};
 use serde_json::{Value, json};
@@ -40,29 +41,25 @@ pub(crate) struct ResolvedConfig {
 }
 
 impl ResolvedConfig {
-    fn new(resolved: Resolved, stored: &Value) -> Result<Self, String> {
-        let settings = Arc::new(resolved.engine_settings(&[intake::WORKSPACE_FORM])?);
+    fn new(resolved: Resolved, stored: &Value) -> Result<Self, ConfigError> {
+        let settings = Arc::new(engine_settings(&resolved, &[intake::WORKSPACE_FORM])?);
         let [strategic, tactical, summary] =
             [Purpose::Strategic, Purpose::Tactical, Purpose::Summary].map(|purpose| resolved.llm(purpose));
         let shared = intake::shared(&settings.tools);
         let stored = StoredSettings::from(stored);
-        let inspection = resolved.inspection().map_err(|error| error.to_string())?;
-        let scan = resolved.scan().map_err(|error| error.to_string())?;
-        let record_defaults = resolved.record_defaults().map_err(|error| error.to_string())?;
-        let (fallbacks, tools) = (resolved.fallbacks(), resolved.foreign_tools());
         Ok(Self {
-            resolved,
             settings,
             stored,
             shared,
-            inspection,
-            scan,
-            record_defaults,
-            tools,
+            inspection: inspection(&resolved.config)?,
+            scan: scan(&resolved.config)?,
+            record_defaults: record_defaults(&resolved.config)?,
+            tools: foreign_tools(&resolved.config),
             strategic,
             tactical,
             summary,
-            fallbacks,
+            fallbacks: resolved.fallbacks(),
+            resolved,
         })
     }
 
@@ -119,12 +116,6 @@ impl From<ConfigError> for Unusable {
     }
 }
 
-impl From<String> for Unusable {
-    fn from(sentence: String) -> Self {
-        Self { sentence, forbidden: None, is_raised_limit: false, lacks_model: false }
-    }
-}
-
 /// Digest of all inputs of a configuration.
 type Key = [u8; 32];
 
@@ -153,7 +144,7 @@ impl ConfigCache {
             ["resolved", &version, job_type, &overrides.to_string(), &raised_limits, &raised.ceiling.to_string()];
         self.of(key(&known), || {
             let resolved = resolve()?;
-            let stored = resolved.to_stored();
+            let stored = to_stored(&resolved);
             Ok(ResolvedConfig::new(raised.over(resolved)?, &stored)?)
         })
     }
@@ -218,6 +209,7 @@ fn key(parts: &[&str]) -> Key {
 mod tests {
     use super::{ConfigCache, KEPT, LimitOverride};
     use plumbline_config::{ConfigRegistry, ModelEnv};
+    use plumbline_job_setup::to_stored;
     use serde_json::{Value, json};
     use std::sync::Arc;
 
@@ -243,7 +235,7 @@ mod tests {
     #[test]
     fn a_resumed_job_has_its_stored_configuration_under_the_limits_of_its_row() {
         let configs = ConfigCache::default();
-        let stored = fresh(&configs, &json!({})).resolved.to_stored();
+        let stored = to_stored(&fresh(&configs, &json!({})).resolved);
         let goes_on = |overrides: Value| {
             configs.restore(stored.clone(), &overrides, &LimitOverride::default(), None, &env()).unwrap()
         };

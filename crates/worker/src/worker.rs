@@ -34,9 +34,10 @@ use crate::{
     run::{cancellation, cancellation::StopLevel, document_budget::DocumentBudget, job},
     served::Live,
 };
-use plumbline_config::{NO_MODEL, Secrets, catalog};
+use plumbline_config::{NO_MODEL, Secrets};
 use plumbline_documents::Parser;
 use plumbline_engine::{JobError, KEY_REFUSED};
+use plumbline_job_setup::{catalog, foreign_tools_by_type};
 use plumbline_mirror::MirrorSync;
 use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
@@ -108,7 +109,7 @@ struct Worker {
 
 /// What the jobs of a worker share.
 fn app(store: Store, options: WorkerOptions) -> Arc<App> {
-    let own = options.configs.foreign_tools(&options.model_env).into_iter().map(|tool| tool.spec);
+    let own = foreign_tools_by_type(&options.configs, &options.model_env).into_iter().map(|tool| tool.spec);
     plumbline_telemetry::name_tools(&catalog().into_iter().chain(own).collect::<Vec<_>>());
     let parser = Parser::new(options.program.clone());
     let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));

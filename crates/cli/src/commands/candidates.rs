@@ -18,10 +18,10 @@ use std::path::Path;
 pub(crate) async fn run(arguments: CandidatesArguments) -> Result<u8, Failure> {
     let scan = match &arguments.job_type {
         None => Scan::default(),
-        Some(job_type) => environment::configs()?
-            .show(job_type, &object!({}), &environment::model_env()?)?
-            .scan()
-            .map_err(Failure::from)?,
+        Some(job_type) => {
+            let resolved = environment::configs()?.show(job_type, &object!({}), &environment::model_env()?)?;
+            plumbline_job_setup::scan(&resolved.config).map_err(|rule| Failure::new(rule.message))?
+        }
     };
     if let Some(file) = &arguments.sentences {
         output::print(&judged(&scan, file)?)?;

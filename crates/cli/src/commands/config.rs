@@ -1,8 +1,9 @@
 //! `plumbline config show` and `config check`.
 
 use crate::{arguments::ConfigCommand, environment, error::Failure, output};
-use plumbline_config::{ConfigRegistry, ForeignTool, Origin};
+use plumbline_config::{ConfigRegistry, Origin};
 use plumbline_engine::Phases;
+use plumbline_job_setup::{ForeignTool, foreign_tools_by_type};
 use serde_json::{Value, json};
 
 pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
@@ -42,7 +43,7 @@ fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
             output::print(&format!("warning: {warning}"))?;
         }
     }
-    let tools = configs.foreign_tools(&env);
+    let tools = foreign_tools_by_type(configs, &env);
     if as_json {
         let tools: Vec<Value> = tools.iter().map(tool_json).collect();
         output::json(&json!({ "job_types": job_types, "problems": problems, "warnings": warnings, "tools": tools }))?;

@@ -166,7 +166,7 @@ fn write(new: &Type<'_>, dir: &Path) -> Result<(), Failure> {
     if !dir.join("schema.json").exists() {
         put(dir.join("schema.json"), &schema_json(&ConfigRegistry::embedded().defaults()?))?;
     }
-    let configs = ConfigRegistry::from_dir(dir)?;
+    let configs = plumbline_job_setup::configs(Some(dir), None)?;
     match configs.broken(&ModelEnv::default()).remove(new.name) {
         Some(reason) => {
             Err(Failure::new(format!("the generated configuration does not resolve; please report it: {reason}")))

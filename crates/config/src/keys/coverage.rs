@@ -1,13 +1,8 @@
 //! `coverage`, `coverage_settings` and `documents`: how much of the documents must be processed, and who prepares them.
 
-use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
-use plumbline_documents::candidates::{PatternError, Scan};
 use plumbline_engine::{DocumentStyle, Prepare};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The only list among these keys.
-const PATTERNS: &str = "coverage_settings.patterns";
 
 /// Whether a job must answer the passages of its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,29 +46,4 @@ pub struct Documents {
     /// tactical phase; the system does the rest when that phase has ended.
     #[schemars(with = "String", extend("enum" = ["start", "model"]))]
     pub prepare: Prepare,
-}
-
-impl Resolved {
-    /// The scan for candidates, with the style and the patterns of the configuration.
-    ///
-    /// # Errors
-    /// If a pattern is invalid: the sentence.
-    pub fn scan(&self) -> Result<Scan, ConfigError> {
-        let wrong = |reason| Problem::new(PATTERNS, None, sentence(&reason));
-        scan(&self.config.coverage_settings).map_err(|reason| wrong(reason).into())
-    }
-}
-
-fn scan(settings: &CoverageSettings) -> Result<Scan, PatternError> {
-    Scan::new(&settings.patterns, settings.style)
-}
-
-fn sentence(reason: &PatternError) -> String {
-    format!("`{PATTERNS}` cannot be used: {reason}")
-}
-
-/// Invalid patterns.
-pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
-    let wrong = scan(&config.coverage_settings).err()?;
-    Some(RuleViolation::new(&[PATTERNS], sentence(&wrong)))
 }

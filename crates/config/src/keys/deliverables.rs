@@ -2,12 +2,10 @@
 
 use super::job::JobConfig;
 use crate::{
-    ConfigError, Resolved,
-    error::Problem,
+    Resolved,
     rules::{json_schema, violation::RuleViolation},
 };
-use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, is_recorder, path};
-use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
+use plumbline_engine::path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,79 +67,23 @@ impl Deliverable {
     }
 }
 
-impl Resolved {
-    /// The form for the engine.
-    pub(crate) fn owed(&self) -> Owed {
-        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
-        let file = |owed: &Deliverable| OwedFile {
-            path: normal(owed.path()),
-            required: owed.is_required(),
-            has_schema: owed.json_schema().is_some(),
-        };
-        Owed { files: deliverables.iter().map(file).collect(), is_inspected: !self.inspection_is_empty() }
-    }
-
-    fn inspection_is_empty(&self) -> bool {
-        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
-        let looks_into = |owed: &Deliverable| owed.json_schema().is_some() || is_json(owed.path());
-        !deliverables.iter().any(looks_into) && self.config.citations_required.as_deref().unwrap_or_default().is_empty()
-    }
-
-    /// The lookups in the files before the engine decides.
-    ///
-    /// # Errors
-    /// If a schema is invalid: the sentence.
-    pub fn inspection(&self) -> Result<Inspection, ConfigError> {
-        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
-        let mut budget = SchemaBudget::default();
-        let content = |owed: &Deliverable| {
-            let schema = owed.json_schema();
-            OwedContent::new(normal(owed.path()), is_json(owed.path()), schema, &mut budget)
-                .map_err(|reason| Problem::new("deliverables", None, no_schema(owed.path(), &reason)))
-        };
-        let files = deliverables.iter().map(content).collect::<Result<_, _>>()?;
-        let quoting = self.config.citations_required.iter().flatten().map(|path| normal(path));
-        let quoting = quoting.filter(|path| !self.is_rendered(path)).collect();
-        Ok(Inspection { files, quoting })
-    }
-
-    /// Whether the system writes the file from verified rows at the end, replacing the model's content.
-    fn is_rendered(&self, path: &str) -> bool {
-        REQUIREMENT_LISTS.contains(&path) && self.config.tools.all().any(is_recorder)
-    }
-}
-
-fn is_json(path: &str) -> bool {
-    path.to_ascii_lowercase().ends_with(".json")
-}
-
-fn normal(written: &str) -> String {
+/// A path as the workspace has it.
+pub fn normal_path(written: &str) -> String {
     path::normalize(written).unwrap_or_else(|_| written.to_owned())
 }
 
-fn no_schema(path: &str, reason: &str) -> String {
-    format!("`deliverables` has a `json_schema` for `{path}` that is no JSON Schema ({reason}); correct it")
-}
-
-/// Invalid paths and schemas.
+/// Invalid paths.
 pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
-    let deliverables = config.deliverables.as_deref().unwrap_or_default();
-    let owed = deliverables.iter().map(|owed| ("deliverables", owed.path()));
+    let owed = config.deliverables.iter().flatten().map(|owed| ("deliverables", owed.path()));
     let quoting = config.citations_required.iter().flatten().map(|path| ("citations_required", path.as_str()));
-    let paths = owed.chain(quoting).filter_map(|(key, written)| wrong_path(key, written));
-    let mut budget = SchemaBudget::default();
-    let schemas = deliverables.iter().filter_map(|owed| {
-        let wrong = OwedContent::new(owed.path().to_owned(), true, owed.json_schema(), &mut budget).err()?;
-        Some(RuleViolation::new(&["deliverables"], no_schema(owed.path(), &wrong)))
-    });
-    paths.chain(schemas).collect()
+    owed.chain(quoting).filter_map(|(key, written)| wrong_path(key, written)).collect()
 }
 
 /// Settings without the apparent effect.
 pub(crate) fn warnings(resolved: &Resolved) -> Vec<RuleViolation> {
     let config = &resolved.config;
     let deliverables = config.deliverables.as_deref().unwrap_or_default();
-    let is_owed = |path: &String| deliverables.iter().any(|owed| normal(owed.path()) == normal(path));
+    let is_owed = |path: &String| deliverables.iter().any(|owed| normal_path(owed.path()) == normal_path(path));
     let nobodys = config.citations_required.iter().flatten().filter(|path| !is_owed(path)).map(|path| {
         let sentence = format!(
             "`citations_required` names `{path}`, which is no deliverable: a job without that file is complete, and nothing is looked \

@@ -42,16 +42,4 @@ impl Resolved {
         resolved::with_part(&self.llm(purpose), &entry.llm)
             .expect("the parts were merged and read once when the job was resolved")
     }
-
-    /// The same in the form for the engine.
-    pub(crate) fn engine_fallbacks(&self) -> Vec<plumbline_engine::Fallback> {
-        let entries = self.config.llm.fallback.iter().zip(self.fallbacks());
-        let of = |(entry, llms): (&LlmFallback, [Llm; 3])| plumbline_engine::Fallback {
-            after: entry.after,
-            on: entry.on.clone(),
-            purposes: entry.purposes.clone(),
-            models: llms.each_ref().map(crate::settings::model),
-        };
-        entries.map(of).collect()
-    }
 }

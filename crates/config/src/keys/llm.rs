@@ -2,8 +2,7 @@
 
 use super::part::{Part, without};
 use crate::{LlmFallback, Prices, ProfileKeys};
-use plumbline_engine::{Purpose, TodoListPosition};
-use plumbline_llm::{Api, OutputCapField, Streaming, ToolChoice};
+use plumbline_engine::{Api, OutputCapField, Purpose, Streaming, TodoListPosition, ToolChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -14,7 +14,7 @@ use crate::{
         merge::{merge, overlaid},
     },
 };
-use plumbline_llm::{Api, OutputCapField, Profile, ReasoningEcho, ToolCallIds};
+use plumbline_engine::{Api, OutputCapField, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -90,24 +90,6 @@ pub struct ProfileKeys {
 const OF_LLM: [&str; 3] = ["output_cap", "context_window", "prices"];
 
 impl ProfileKeys {
-    /// The form for the model's client.
-    pub(crate) fn for_client(&self) -> Profile {
-        let plain = Profile::default();
-        Profile {
-            api: self.api,
-            tool_call_id: self.tool_call_id.unwrap_or_default(),
-            reasoning_field: self.reasoning_field.clone(),
-            reasoning_echo: self.reasoning_echo.unwrap_or_default(),
-            tool_choices: self.tool_choices.clone().unwrap_or_default(),
-            tools_in_summary: self.tools_in_summary.unwrap_or(plain.tools_in_summary),
-            user_after_tool: self.user_after_tool.unwrap_or(plain.user_after_tool),
-            system_in_middle: self.system_in_middle.unwrap_or(plain.system_in_middle),
-            stream_options: self.stream_options.unwrap_or(plain.stream_options),
-            signature_placeholder: self.signature_placeholder.clone(),
-            reports_whole_prompt: self.reports_whole_prompt.unwrap_or(plain.reports_whole_prompt),
-        }
-    }
-
     /// Whether the model accepts the configured effort.
     pub(crate) fn takes_effort(&self, llm: &Llm) -> bool {
         match (&llm.reasoning_level, &self.efforts) {

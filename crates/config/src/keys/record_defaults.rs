@@ -1,7 +1,5 @@
 //! `record_defaults`: the values of a recorded requirement that the recording call omits.
 
-use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::violation::RuleViolation};
-use plumbline_documents::candidates::PatternError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,38 +18,4 @@ pub struct RecordDefaults {
     pub gobd: Vec<String>,
     /// The same for data protection.
     pub gdpr: Vec<String>,
-}
-
-impl Resolved {
-    /// Default values of a record.
-    ///
-    /// # Errors
-    /// If a pattern is invalid: the sentence.
-    pub fn record_defaults(&self) -> Result<plumbline_tools::RecordDefaults, ConfigError> {
-        let wrong = |(key, reason)| {
-            let key = path(key);
-            Problem::new(&key, None, sentence(&key, &reason))
-        };
-        compiled(&self.config.record_defaults).map_err(|error| wrong(error).into())
-    }
-}
-
-fn compiled(settings: &RecordDefaults) -> Result<plumbline_tools::RecordDefaults, (&'static str, PatternError)> {
-    let RecordDefaults { r#type, confidence, gobd, gdpr } = settings;
-    plumbline_tools::RecordDefaults::new(r#type, *confidence, gobd, gdpr)
-}
-
-fn path(key: &str) -> String {
-    format!("record_defaults.{key}")
-}
-
-fn sentence(key: &str, reason: &PatternError) -> String {
-    format!("`{key}` cannot be used: {reason}")
-}
-
-/// Invalid patterns.
-pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
-    let (key, reason) = compiled(&config.record_defaults).err()?;
-    let key = path(key);
-    Some(RuleViolation::new(&[&key], sentence(&key, &reason)))
 }

@@ -5,6 +5,7 @@ pub(crate) mod json_schema;
 pub(crate) mod level;
 pub(crate) mod levels;
 pub(crate) mod nearest;
+pub(crate) mod outer;
 pub(crate) mod schema;
 pub(crate) mod validate;
 pub(crate) mod violation;

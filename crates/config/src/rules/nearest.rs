@@ -1,7 +1,7 @@
 //! "Did you mean …": the known name nearest to an unknown one.
 
 /// The end of an error about an unknown name: the nearest known name, or all of them.
-pub(crate) fn advice(name: &str, known: &[&str]) -> String {
+pub fn advice(name: &str, known: &[&str]) -> String {
     match plumbline_engine::nearest(name, known.iter().copied()).first() {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("known are {}", quoted(known)),

@@ -2,16 +2,15 @@
 //! change.
 
 use crate::{
-    JobConfig, Llm, WebSearch,
-    keys::{approval, coverage, deliverables, http_tools, record_defaults, untrusted},
+    JobConfig, Llm,
+    keys::{deliverables, http_tools},
     resolved::FALLBACK,
     rules::violation::RuleViolation,
     secrets,
 };
-use plumbline_llm::Api;
-use plumbline_tools::web::Provider;
+use plumbline_engine::Api;
 
-/// All contradictions in the configuration. `llms` are the models by purpose, fully merged.
+/// The contradictions in the configuration that this crate can see. `llms` are the models by purpose, fully merged.
 pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<RuleViolation> {
     let mut broken = Vec::new();
     phases(config, &mut broken);
@@ -19,12 +18,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     tool_result(config, &mut broken);
     ceiling(config, &mut broken);
     connections(config, &mut broken);
-    broken.extend(approval::broken(config));
-    broken.extend(http_tools::broken(config));
     broken.extend(http_tools::unknown(config));
-    broken.extend(untrusted::broken(config));
-    broken.extend(coverage::broken(config));
-    broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));
     for (section, llm) in llms {
         // A fallback model may have a smaller window: the conversation is cut to it.
@@ -148,30 +142,12 @@ fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     }
     if let Some(search) = &connections.web_search {
         address("connections.web_search.base_url", search.base_url.as_deref(), broken);
-        provider(search, broken);
     }
     for (name, tool) in connections.http_tools.iter().flatten() {
         address(&format!("{}.{name}.url", http_tools::KEY), Some(&tool.url), broken);
     }
     for (key, name, _) in secrets::of_services(config) {
         variable(&key, Some(&name), broken);
-    }
-}
-
-fn provider(search: &WebSearch, broken: &mut Vec<RuleViolation>) {
-    let (key, base_url) = ("connections.web_search.provider", "connections.web_search.base_url");
-    match Provider::from_word(&search.provider) {
-        None => {
-            let message = format!("`{key}` is `{}`; it must be searxng, tavily or brave", search.provider);
-            broken.push(RuleViolation::new(&[key], message));
-        }
-        Some(Provider::Searxng) if search.base_url.is_none() => {
-            broken.push(RuleViolation::new(
-                &[key, base_url],
-                format!("`{base_url}` is missing: searxng has no usual address"),
-            ));
-        }
-        Some(_) => {}
     }
 }
 

@@ -2,15 +2,16 @@
 
 /// A violated rule.
 #[derive(Debug)]
-pub(crate) struct RuleViolation {
+pub struct RuleViolation {
     /// The contradicting keys, dotted.
-    pub(crate) keys: Vec<String>,
+    pub keys: Vec<String>,
     /// The sentence.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl RuleViolation {
-    pub(crate) fn new(keys: &[&str], message: String) -> Self {
+    /// The rule that these keys break.
+    pub fn new(keys: &[&str], message: String) -> Self {
         Self { keys: keys.iter().map(ToString::to_string).collect(), message }
     }
 

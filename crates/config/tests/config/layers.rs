@@ -38,7 +38,7 @@ fn the_environment_fills_what_no_file_of_the_type_sets() {
         ("heir/config.json", r#"{"$extends": "local", "limits": {"max_iterations": 6}}"#),
         ("renouncing/config.json", r#"{"$extends": "local", "llm": {"model": null}, "limits": null}"#),
     ]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let resolve = |job_type: &str, overrides: Value, env: &ModelEnv| {
         let resolved = configs.resolve(job_type, &overrides, env).unwrap();
         let follows = resolved.endpoint_from_env;
@@ -58,7 +58,7 @@ fn the_environment_fills_what_no_file_of_the_type_sets() {
 #[test]
 fn each_value_says_where_it_comes_from() {
     let dir = folder(&[("mine/config.json", "{\"$extends\": \"creator\",\n \"llm\": {\n  \"model\": \"own\"}}")]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let env = ModelEnv { max_iterations: Some(8), ..env() };
     let origins = configs.origins("mine", &env).unwrap();
     let place = |key: &str| {
@@ -81,7 +81,7 @@ fn what_follows_a_job_is_not_handed_on() {
         ("mine/config.json", r#"{"$extends": "creator"}"#),
         ("asks/config.json", r#"{"$extends": "creator", "on_complete": {"enqueue": "validator"}}"#),
     ]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let follower = |job_type: &str| configs.resolve(job_type, &json!({}), &env()).unwrap().config.on_complete.enqueue;
     assert_eq!(follower("mine"), None);
     assert_eq!(follower("asks").as_deref(), Some("validator"));
@@ -125,7 +125,7 @@ fn budgets_that_count_nothing_are_warned_of_with_file_and_line() {
         ("partly/config.json", r#"{"$extends": "mine", "llm_by_purpose": {"tactical": {"prices": {"output": 1.0}}}}"#),
         ("well/config.json", r#"{"$extends": "mine", "llm": {"prices": {"output": 1.0}}}"#),
     ]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     assert!(warnings[0].contains("mine/config.json:2: `limits.cost_budget_usd` is 5"), "{warnings:?}");
@@ -147,7 +147,7 @@ fn quotes_without_texts_are_warned_of_with_file_and_line() {
         ("none/config.json", r#"{"$extends": "without", "citations_required": []}"#),
         ("later/config.json", r#"{"$extends": "without", "tools": {"deferred": ["extract_document_text"]}}"#),
     ]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].contains("without/config.json:1: `citations_required` looks quotes up"), "{warnings:?}");
@@ -161,7 +161,7 @@ fn unowed_files_and_misspelt_keywords_cause_warnings() {
     let mine = json!({"$extends": "creator", "deliverables": [{"path": "output/a.json", "json_schema": schema}],
                       "citations_required": ["output/a.json", "output/b.md"]});
     let dir = folder(&[("mine/config.json", &mine.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].contains("names `output/b.md`, which is no deliverable"), "{warnings:?}");
@@ -176,7 +176,7 @@ fn a_schema_for_markdown_and_no_source_at_all_are_warned_of() {
     let mine = json!({"$extends": "creator", "no_sources": ["*"],
                       "deliverables": [{"path": "output/a.MD", "json_schema": schema}, {"path": "output/a.json", "json_schema": schema}]});
     let dir = folder(&[("mine/config.json", &mine.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].contains("`no_sources` names every document by `*`"), "{warnings:?}");
@@ -193,7 +193,7 @@ fn a_chain_in_json_and_yaml_merges_from_the_most_general_down() {
         ("top/config.yml", "$extends: base\nlimits:\n  deadline_s: null\n"),
         ("top/instructions.md", "Do the top thing."),
     ]);
-    let resolved = ConfigRegistry::from_dir(dir.path()).unwrap().resolve("top", &json!({}), &env()).unwrap();
+    let resolved = ConfigRegistry::load(Some(dir.path()), None).unwrap().resolve("top", &json!({}), &env()).unwrap();
     assert_eq!(resolved.config.limits.deadline_s, None);
     assert_eq!(resolved.config.limits.token_budget, Some(500));
     assert_eq!(resolved.config.tools.domain, ["cite"]);
@@ -204,7 +204,7 @@ fn a_chain_in_json_and_yaml_merges_from_the_most_general_down() {
 #[test]
 fn instructions_come_from_the_nearest_type_that_has_some() {
     let dir = folder(&[("mine/config.json", r#"{"$extends": "creator"}"#)]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let mine = configs.resolve("mine", &json!({}), &env()).unwrap();
     assert_eq!(mine.prompts.instructions, creator(json!({})).unwrap().prompts.instructions);
     assert_eq!(configs.job_types(), ["mine"]);
@@ -214,7 +214,7 @@ fn instructions_come_from_the_nearest_type_that_has_some() {
 fn a_folder_is_in_the_place_of_the_built_in_types() {
     let types = |files: &[(&str, &str)]| {
         let dir = folder(files);
-        let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+        let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
         assert!(configs.resolve("creator", &json!({}), &env()).is_ok(), "it can still be named");
         configs.job_types().join(" ")
     };
@@ -231,7 +231,8 @@ fn a_folder_is_in_the_place_of_the_built_in_types() {
 #[test]
 fn a_type_given_as_yaml_replaces_the_built_in_one() {
     let dir = folder(&[("creator/config.yaml", "$extends: defaults\ndisplay_name: Ours\n")]);
-    let resolved = ConfigRegistry::from_dir(dir.path()).unwrap().resolve("creator", &json!({}), &env()).unwrap();
+    let resolved =
+        ConfigRegistry::load(Some(dir.path()), None).unwrap().resolve("creator", &json!({}), &env()).unwrap();
     assert_eq!(resolved.config.display_name, "Ours");
     assert_eq!(resolved.config.tools.domain, Vec::<String>::new());
 }
@@ -265,7 +266,7 @@ fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
             "limits": {"tool_retries": 9, "token_budget": 5, "repeated_calls": {"replan": 99}},
             "job_may_set": ["llm", "limits"], "addresses_allowed": ["http://127.0.0.1:1"]}"#,
     )]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let env = ModelEnv { max_iterations: Some(8), ..env() };
     let resolve = |overrides: Value| configs.resolve("mine", &overrides, &env).unwrap().config;
     let begun_with = configs.resolve("creator", &json!({}), &env).unwrap().config;
@@ -285,7 +286,7 @@ fn what_is_stored_gives_the_same_back() {
         "llm_by_purpose": {"strategic": {"temperature": 0.2}}
     });
     let resolved = operators(&overrides).unwrap();
-    let stored = resolved.to_stored();
+    let stored = resolved.to_stored(Vec::new());
     let text = serde_json::to_string(&stored).unwrap();
     assert_eq!(Resolved::from_stored(&serde_json::from_str(&text).unwrap()).unwrap(), resolved);
     assert_eq!(resolved.config.llm.api_key_env, None);
@@ -295,10 +296,10 @@ fn what_is_stored_gives_the_same_back() {
 fn a_job_follows_the_endpoint_of_the_environment_but_keeps_one_of_its_own() {
     let opened = r#"{"$extends": "creator", "job_may_set": ["llm.base_url"], "addresses_allowed": ["http://own"]}"#;
     let dir = folder(&[("mine/config.json", opened)]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let elsewhere = ModelEnv { model: Some("other".into()), base_url: Some("http://elsewhere/v1".into()), ..env() };
     let resumed = |overrides: Value| {
-        let stored = configs.resolve("mine", &overrides, &env()).unwrap().to_stored();
+        let stored = configs.resolve("mine", &overrides, &env()).unwrap().to_stored(Vec::new());
         Resolved::from_stored(&stored).unwrap().with_endpoint_of(&elsewhere).config.llm
     };
     let llm = resumed(json!({}));
@@ -311,7 +312,7 @@ fn a_job_follows_the_endpoint_of_the_environment_but_keeps_one_of_its_own() {
 #[test]
 fn a_configuration_stored_before_a_key_existed_takes_its_default() {
     let resolved = creator(json!({})).unwrap();
-    let mut stored = resolved.to_stored();
+    let mut stored = resolved.to_stored(Vec::new());
     stored["config"]["limits"].as_object_mut().unwrap().remove("turns_without_progress");
     assert_eq!(Resolved::from_stored(&stored).unwrap(), resolved);
     assert!(Resolved::from_stored(&json!({"config": 5})).is_err());

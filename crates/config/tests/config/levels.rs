@@ -68,7 +68,7 @@ fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     let mut text = json!({"$extends": "creator"});
     text.as_object_mut().unwrap().extend(file.as_object().unwrap().clone());
     let dir = folder(&[("mine/config.json", &text.to_string())]);
-    ConfigRegistry::from_dir(dir.path())?.resolve("mine", row, &env())
+    ConfigRegistry::load(Some(dir.path()), None)?.resolve("mine", row, &env())
 }
 
 /// The key and level for which a row is refused.
@@ -111,7 +111,7 @@ fn a_row_passes_no_bound_that_the_operator_set() {
         ("mine/config.json", r#"{"$extends": "creator", "limits": {"max_iterations": 60}}"#),
         ("open/config.json", r#"{"$extends": "mine", "limits": null}"#),
     ]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let most = |job_type: &str, most: u32| {
         let row = json!({"limits": {"max_iterations": most}});
         configs
@@ -215,7 +215,7 @@ fn an_opened_variable_is_one_of_the_secrets() {
         "mine/config.json",
         r#"{"$extends": "creator", "job_may_set": ["llm.api_key_env"], "llm": {"api_key_env": "OUR_KEY"}}"#,
     )]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
     let named = |name: &str| configs.resolve("mine", &json!({"llm": {"api_key_env": name}}), &env);
     assert_eq!(named("THEIR_KEY").unwrap().config.llm.api_key_env.as_deref(), Some("THEIR_KEY"));
     assert_eq!(named("OTHER").unwrap_err().forbidden.unwrap().key, "llm.api_key_env");

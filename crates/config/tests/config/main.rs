@@ -1,32 +1,19 @@
-//! Configuration and prompts as shipped, and with users' mistakes.
+//! Configuration as shipped, and with users' mistakes.
 
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
 
 mod environment;
-mod http_tools;
 mod layers;
 mod levels;
 mod mistakes;
 mod profiles;
-mod prompts;
 mod reference;
 mod row_prices;
 mod schema;
-mod tool_table;
-mod tools;
-mod untrusted;
 
 use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
-use plumbline_engine::ToolSpec;
 use serde_json::Value;
 use std::fs;
-
-/// All tools.
-fn catalog() -> Vec<ToolSpec> {
-    let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_tools::catalog());
-    catalog
-}
 
 /// A process whose environment names a model.
 fn env() -> ModelEnv {
@@ -43,7 +30,7 @@ fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
     let mut file = serde_json::json!({"$extends": "creator"});
     file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    ConfigRegistry::from_dir(dir.path())?.resolve("mine", &serde_json::json!({}), &env())
+    ConfigRegistry::load(Some(dir.path()), None)?.resolve("mine", &serde_json::json!({}), &env())
 }
 
 /// A configuration folder with these files.

@@ -1,14 +1,13 @@
 //! Known profiles of providers and models, and their effect on a job.
 
-use plumbline_config::{ConfigRegistry, ModelEnv, Prices, Resolved, catalog};
-use plumbline_engine::Purpose;
+use plumbline_config::{ConfigRegistry, ModelEnv, Prices, Resolved};
 use serde_json::{Value, json};
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path};
 
 fn configs(providers: &Value, llm: &Value) -> (tempfile::TempDir, ConfigRegistry) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), providers, llm);
-    let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(folder.path()), None).unwrap();
     (folder, configs)
 }
 
@@ -47,26 +46,6 @@ fn what_is_known_of_the_model_holds_where_the_files_say_nothing() {
     assert_eq!(resolve(large(), own, json!({})).unwrap().config.llm.context_window, 160_000);
     let other = resolve(large(), json!({"model": "small"}), json!({})).unwrap().config.llm;
     assert_eq!(other.context_window, 128_000, "the default");
-}
-
-#[test]
-fn a_server_without_a_prefix_cache_is_known_to_the_engine() {
-    let purposes = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
-    let caches = |llm: Value, row: Value| {
-        let settings = resolve(json!([]), llm, row).unwrap().settings(catalog(), Arc::new(|_| 0)).unwrap();
-        purposes.map(|purpose| settings.model_for(purpose).prefix_cache)
-    };
-    assert_eq!(caches(json!({}), json!({})), [true; 3]);
-    assert_eq!(caches(json!({"profile": {"prefix_cache": false}}), json!({})), [false; 3]);
-    let known = json!([{"name": "local", "match": {"model": "small"}, "prefix_cache": false}]);
-    let other = json!({"$extends": "creator", "llm": {"base_url": "https://models.example/v1", "model": "large-2"},
-        "llm_by_purpose": {"tactical": {"model": "small-1"}}});
-    let (folder, _) = configs(&json!({"profiles": known}), &json!({}));
-    fs::write(folder.path().join("mine/config.json"), other.to_string()).unwrap();
-    let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
-    let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
-    let settings = resolved.settings(catalog(), Arc::new(|_| 0)).unwrap();
-    assert_eq!(purposes.map(|purpose| settings.model_for(purpose).prefix_cache), [true, false, true]);
 }
 
 #[test]
@@ -117,7 +96,7 @@ fn another_model_of_a_purpose_inherits_nothing_of_what_is_known_of_the_first() {
     write(folder.path(), &json!({"profiles": entries}), &llm);
     let file = json!({"$extends": "creator", "llm": llm, "llm_by_purpose": {"summary": {"model": "small"}}});
     fs::write(folder.path().join("mine/config.json"), file.to_string()).unwrap();
-    let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
+    let configs = ConfigRegistry::load(Some(folder.path()), None).unwrap();
     let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
     let summary = resolved.llm(plumbline_engine::Purpose::Summary);
     assert_eq!((summary.context_window, summary.profile.tool_call_id), (128_000, None));

@@ -26,7 +26,7 @@ fn configs(file: &Value) -> (tempfile::TempDir, ConfigRegistry) {
         {"name": "own", "match": {"base_url": "http://127.0.0.1"}, "prices": "free"},
     ]});
     let dir = folder(&[("mine/config.json", &file.to_string()), ("providers.json", &providers.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).expect("files");
+    let configs = ConfigRegistry::load(Some(dir.path()), None).expect("files");
     (dir, configs)
 }
 

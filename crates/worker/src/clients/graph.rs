@@ -2,6 +2,7 @@
 
 use super::ClientCache;
 use plumbline_config::{Neo4j, Secrets};
+use plumbline_job_setup::secret;
 use plumbline_llm::ApiKey;
 use plumbline_tools::{
     Graph,
@@ -80,7 +81,7 @@ fn connect(neo4j: &Neo4j, password: Option<ApiKey>) -> JobGraph {
 
 fn password(neo4j: &Neo4j, secrets: &Secrets) -> Result<Option<ApiKey>, String> {
     let Some(name) = &neo4j.password_env else { return Ok(None) };
-    match secrets.for_address(name, &neo4j.uri) {
+    match secret(secrets, name, &neo4j.uri) {
         Some(password) => Ok(Some(password)),
         None => Err(format!(
             "the graph at {} cannot be used: the worker's environment variable {name}, named by \

@@ -7,6 +7,7 @@ use plumbline_engine::{
     Failure, FailureClass, Handler, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, RequestRecord,
     ToolSpec,
 };
+use plumbline_job_setup::client_config;
 use plumbline_llm::{Learnt, ModelClient, ModelClientError};
 use serde_json::json;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ impl Models {
     /// # Errors
     /// A sentence, if no client can be created from it.
     pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, ModelClientError> {
-        self.clients.try_get(llm, || Ok(Arc::new(ModelClient::new(llm.client_config(&self.secrets))?)))
+        self.clients.try_get(llm, || Ok(Arc::new(ModelClient::new(client_config(llm, &self.secrets))?)))
     }
 }
 
@@ -87,7 +88,7 @@ pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure
         attempt: 1,
     };
     let client =
-        ModelClient::new(llm.client_config(secrets)).map_err(|error| Box::new(unusable(&request(), llm, &error)))?;
+        ModelClient::new(client_config(llm, secrets)).map_err(|error| Box::new(unusable(&request(), llm, &error)))?;
     let learnt = Learnt::default();
     loop {
         let lessons = learnt.lessons();

@@ -2,6 +2,7 @@
 
 use super::ClientCache;
 use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};
+use plumbline_job_setup::{search_secret, secret};
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_tools::http::HttpCaller;
 use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
@@ -48,7 +49,7 @@ impl Services {
     /// Secrets are looked up at each call: the operator may change them, and their hosts.
     fn caller(&self) -> Option<HttpCaller> {
         let secrets = self.secrets.clone();
-        let made = HttpCaller::new(Arc::new(move |name, address| secrets.for_address(name, address)));
+        let made = HttpCaller::new(Arc::new(move |name, address| secret(&secrets, name, address)));
         made.inspect_err(|error| warn!(%error, "HTTP tools are disabled")).ok()
     }
 
@@ -60,7 +61,7 @@ impl Services {
     fn embedder(&self, embeddings: &Embeddings) -> Option<Arc<Embedder>> {
         let make = || {
             let Embeddings { base_url, model, api_key_env } = embeddings.clone();
-            let api_key = api_key_env.as_deref().and_then(|name| self.secrets.for_address(name, &base_url));
+            let api_key = api_key_env.as_deref().and_then(|name| secret(&self.secrets, name, &base_url));
             let settings = EmbedderSettings { base_url, model, api_key };
             let made = Embedder::new(settings);
             made.inspect_err(|error| warn!(%error, "embeddings are disabled")).ok().map(Arc::new)
@@ -101,9 +102,7 @@ fn connect(search: &WebSearch, secrets: &Secrets) -> Searching {
             format!("the web search provider `{}` is unknown: use searxng, tavily or brave", search.provider).into()
         );
     };
-    let base_url = search.base_url.clone();
-    let named = search.api_key_env.as_deref();
-    let api_key = named.and_then(|name| secrets.for_search(name, &search.provider, base_url.as_deref()));
+    let (base_url, api_key) = (search.base_url.clone(), search_secret(secrets, search));
     let settings = SearchSettings { provider, base_url, api_key };
     SearchService::new(settings).map(Arc::new).map_err(|error| error.to_string().into())
 }

@@ -16,6 +16,7 @@ use crate::{
 use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
 use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product, Untrusted};
+use plumbline_job_setup::allowed_hosts;
 use plumbline_store::{
     Lease,
     backoff::retry_transient,
@@ -178,7 +179,7 @@ impl StepLoop<'_> {
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
         let is_kept = self.run.state().untrusted_step.is_some() && settings.untrusted.mode != Untrusted::Allow;
-        let hosts = is_kept.then(|| self.config.resolved.allowed_hosts());
+        let hosts = is_kept.then(|| allowed_hosts(&self.config.resolved.config));
         let Lease { job_id, epoch, .. } = self.lease;
         let traceparent = move || spans::traceparent(job_id, epoch);
         let http = services.http().map(|caller| Outgoing { caller, traceparent: &traceparent });

@@ -13,6 +13,7 @@ use crate::{
 };
 use plumbline_config::{OVERRIDES, Resolved};
 use plumbline_engine::{JobError, JobExit, Run};
+use plumbline_job_setup::to_stored;
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_store::backoff::{LostTime, retry_transient};
@@ -190,7 +191,7 @@ async fn load_config(
     let renewed = present.as_ref().filter(|_| takes_present_tools);
     let stores = renewed.is_some();
     let stored = match renewed {
-        Some(present) => Resolved::with_present_tools(resolved, present),
+        Some(present) => Resolved::with_present_tools(resolved, &to_stored(present)),
         None => resolved,
     };
     let config = cache.restore(stored, overrides, &raised, present.map(|present| present.call_rules()), env);

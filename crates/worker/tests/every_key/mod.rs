@@ -10,8 +10,9 @@ mod pairs;
 mod wire;
 
 use pairs::{Pair, Shown};
-use plumbline_config::{ConfigRegistry, ModelEnv, Resolved, catalog};
+use plumbline_config::{ModelEnv, Resolved};
 use plumbline_engine::Settings;
+use plumbline_job_setup as job_setup;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -29,7 +30,7 @@ fn resolve(keys: &Value, port: u16) -> Result<Resolved, String> {
     let mut mine = json!({"$extends": "base"});
     mine.as_object_mut().expect("it is an object").extend(keys.as_object().cloned().unwrap_or_default());
     write("mine", &mine);
-    let configs = ConfigRegistry::from_dir(folder.path()).expect("the folder can be read");
+    let configs = job_setup::configs(Some(folder.path()), None).expect("the folder can be read");
     let shown = format!("{}/", folder.path().display());
     configs.resolve("mine", &json!({}), &ModelEnv::default()).map_err(|error| error.to_string().replace(&shown, ""))
 }
@@ -45,7 +46,7 @@ impl Look {
         let stub = wire::Stub::start().await;
         let count = Arc::new(|text: &str| u32::try_from(text.len() / 4).unwrap_or(0));
         let resolved = resolve(overrides, stub.port()).and_then(|resolved| {
-            let settings = resolved.settings(catalog(), count).map_err(|refused| refused.to_string())?;
+            let settings = job_setup::settings(&resolved, count).map_err(|refused| refused.to_string())?;
             Ok((resolved, settings))
         });
         Self { stub, resolved }

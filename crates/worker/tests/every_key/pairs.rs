@@ -42,7 +42,7 @@ const ELSEWHERE: [(&str, &str, &str); 12] = [
     ),
     (
         "connections.web.allowed_hosts",
-        "crates/config/tests/config/untrusted.rs",
+        "crates/job-setup/tests/setup/untrusted.rs",
         "what_leaves_the_job_reaches_out_unless_the_operator_allows_it",
     ),
     (
@@ -271,7 +271,8 @@ fn models(by: By) -> Vec<Pair> {
 /// The file of a test of profiles.
 fn tests_of(test: &str) -> &'static str {
     match test {
-        "each_key_of_a_profile_reaches_the_client" => "crates/config/src/client.rs",
+        "each_key_of_a_profile_reaches_the_client" => "crates/job-setup/src/client.rs",
+        "a_server_without_a_prefix_cache_is_known_to_the_engine" => "crates/job-setup/tests/setup/models.rs",
         _ => "crates/config/tests/config/profiles.rs",
     }
 }

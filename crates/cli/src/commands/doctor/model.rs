@@ -2,8 +2,9 @@
 
 use super::finding::Finding;
 use crate::{environment, error::Failure};
-use plumbline_config::{ConfigRegistry, Connections, Llm, ModelEnv, Secrets};
+use plumbline_config::{ConfigRegistry, Connections, DEFAULT_KEY_ENV, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
+use plumbline_job_setup::secret;
 use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models, server_window};
 use serde_json::json;
 use std::{
@@ -13,8 +14,6 @@ use std::{
 
 /// Timeout of an endpoint's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Default variable of the key.
-const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
 /// Maximum number of models listed if the wanted one is not among them.
 const NAMED: usize = 3;
 
@@ -36,7 +35,7 @@ pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let secrets = configs.map(|configs| Secrets::of(configs, &env)).unwrap_or_default();
     for ((base_url, key_env, api), models) in &endpoints {
-        let key = secrets.for_address(key_env, base_url);
+        let key = secret(&secrets, key_env, base_url);
         let names: BTreeSet<String> = models.keys().cloned().collect();
         let finding = endpoint(base_url, key_env, *api, key.as_ref(), &names).await;
         findings.push(Finding { text: finding.text + &profile(configs, base_url, &names), ..finding });

@@ -1,7 +1,7 @@
 //! `docs/tools.md` is generated from the tools themselves.
 
-use crate::catalog;
 use plumbline_engine::{Handler, Phases, ToolSpec};
+use plumbline_job_setup::catalog;
 use std::{fmt::Write as _, fs, path::Path};
 
 const HEAD: &str = "\

@@ -1,8 +1,8 @@
 //! The shipped prompts compared with the tools that are bound.
 
-use crate::{catalog, creator, env, folder, operators};
-use plumbline_config::ConfigRegistry;
+use crate::{creator, env, folder, operators};
 use plumbline_engine::{PhaseKind, Settings, ToolSpec};
+use plumbline_job_setup::{catalog, configs, settings as settings_with};
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSp
 
 fn settings() -> Settings {
     let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);
-    creator(json!({})).unwrap().settings(catalog(), count).unwrap()
+    settings_with(&creator(json!({})).unwrap(), count).unwrap()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn rendered_prompts_know_their_tools_and_leave_the_systems_headings_to_the_syste
 #[test]
 fn what_a_job_has_not_bound_its_prompts_do_not_mention() {
     let resolved = creator(json!({"tools": {"workspace": ["read_file", "write_file", "todo_complete"]}})).unwrap();
-    let settings = resolved.settings(catalog(), Arc::new(|_| 0)).unwrap();
+    let settings = settings_with(&resolved, Arc::new(|_| 0)).unwrap();
     assert!(!settings.prompts.tactical.contains("add_note"), "{}", settings.prompts.tactical);
     // A gate is bound regardless of the lists.
     assert!(settings.prompts.strategic.contains("todo_rewind") && settings.prompts.tactical.contains("todo_rewind"));
@@ -108,14 +108,12 @@ fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
         ("{% if %}", "tactical.md:1: does not render"),
     ] {
         let dir = folder(&[("tactical.md", template)]);
-        let resolved =
-            ConfigRegistry::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap();
-        let error = resolved.settings(catalog(), Arc::new(|_| 0)).expect_err(template).to_string();
+        let resolved = configs(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap();
+        let error = settings_with(&resolved, Arc::new(|_| 0)).expect_err(template).to_string();
         assert!(error.contains(expected), "{error}");
     }
     let dir = folder(&[("todos.yaml", "initial: [a]\ntransition: [b]\nfinal: []\nrewound: [c]\nfeedback: [d]\n")]);
-    let error =
-        ConfigRegistry::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap_err();
+    let error = configs(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap_err();
     assert!(
         error.to_string().contains("each of initial, transition, final, rewound and feedback needs a todo"),
         "{error}"
@@ -128,7 +126,7 @@ fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
     let tactical = |domain: serde_json::Value| {
         let resolved = operators(&json!({"tools": {"domain": domain}})).unwrap();
         let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);
-        resolved.settings(catalog(), count).unwrap().prompts.tactical
+        settings_with(&resolved, count).unwrap().prompts.tactical
     };
     let said = "They are checked against the source, and what does not occur there is refused";
     assert!(tactical(json!(["cite"])).contains(said) && tactical(json!(["add_requirement"])).contains(said));
@@ -145,7 +143,7 @@ fn the_instructions_name_what_a_job_owes() {
         "citations_required": ["output/a.md"]
     }))
     .unwrap();
-    let instructions = resolved.settings(catalog(), count).unwrap().prompts.instructions;
+    let instructions = settings_with(&resolved, count).unwrap().prompts.instructions;
     let lines = "- `output/a.md`\n- `output/b.json`, if there is any, JSON that meets this JSON Schema: `{\"type\":\"array\"}`\n";
     assert!(
         instructions.contains(lines) && instructions.contains("must quote the documents: `output/a.md`. "),

@@ -1,8 +1,9 @@
 //! `untrusted`: which calls reach beyond a job, and which of them the operator allows nevertheless.
 
-use crate::{catalog, operators};
+use crate::operators;
 use plumbline_config::Resolved;
 use plumbline_engine::Untrusted;
+use plumbline_job_setup::{allowed_hosts, foreign_tools, settings as settings_with, to_stored};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ fn keys(more: Value) -> Value {
 
 fn reaches(keys: &Value, name: &str, arguments: &Value) -> bool {
     let resolved = operators(keys).unwrap();
-    let settings = resolved.settings(catalog(), Arc::new(|_| 0)).unwrap();
+    let settings = settings_with(&resolved, Arc::new(|_| 0)).unwrap();
     assert_eq!(settings.untrusted.mode, Untrusted::Deny);
     (settings.untrusted.reaches_out)(name, &arguments.to_string())
 }
@@ -64,11 +65,11 @@ fn patterns_and_hosts_that_are_none_are_named() {
 
 #[test]
 fn what_the_files_say_now_holds_for_a_job_that_has_begun() {
-    let began = operators(&json!({})).unwrap().to_stored();
+    let began = to_stored(&operators(&json!({})).unwrap());
     let now = operators(&keys(json!({"approval": ["http_pay"]}))).unwrap().call_rules();
     let goes_on = Resolved::from_stored(&began).unwrap().with_call_rules(now);
     assert_eq!(goes_on.config.untrusted, Untrusted::Deny);
-    assert_eq!(goes_on.allowed_hosts(), ["www.example.org"]);
+    assert_eq!(allowed_hosts(&goes_on.config), ["www.example.org"]);
     assert_eq!(goes_on.config.approval, Some(vec!["http_pay".to_owned()]));
-    assert!(goes_on.foreign_tools().specs().is_empty(), "its tools are those that it began with");
+    assert!(foreign_tools(&goes_on.config).specs().is_empty(), "its tools are those that it began with");
 }

@@ -1,82 +1,109 @@
 //! Converts a resolved configuration to the engine's settings.
 
-use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, keys::http_tools};
-use crate::rules::nearest::advice;
+use crate::{
+    approval::approval, catalog, deliverables::owed, http_tools, token_cache::TokenCache, untrusted::untrusted,
+};
+use plumbline_config::{
+    ConfigError, Coverage, CoverageSettings, JobConfig, Llm, LlmFallback, Problem, Resolved, Tools, advice,
+};
 use plumbline_engine::{
-    ModelSettings, OtherModels, PhaseKind, Phases, Purpose, Settings, SystemPromptPrefixes, TokenCounter, ToolSpec,
+    Fallback, ModelSettings, OtherModels, PhaseKind, Phases, Purpose, Settings, SystemPromptPrefixes, TokenCounter,
+    ToolSpec,
 };
 use std::sync::Arc;
 
-impl Resolved {
-    /// The engine's settings. `catalog` has all tools of the program; the result has those of them, and of the
-    /// configuration's own tools, that the configuration lists, in the order of its lists, each bound in the phases
-    /// that both the lists and the tool allow.
-    ///
-    /// # Errors
-    /// If a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
-    pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
-        let foreign = self.foreign_tools();
-        let specs = foreign.specs();
-        let lists = http_tools::laid_out(self.tools_with_service(), &specs, self.lists_foreign, &*count_tokens);
-        let lists = &lists;
-        let mut catalog = catalog;
-        catalog.extend(specs);
-        let covers = self.config.coverage == Coverage::Documents;
-        let mut tools = select(lists, &catalog, covers)?;
-        let deferred = on_demand(lists, &catalog, &mut tools);
-        let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
-        let names = deferred.iter().map(|tool| tool.name.clone()).collect();
-        tools.extend(deferred);
-        let (approval, untrusted) = (self.approval(&tools, foreign), self.untrusted(&tools));
-        Ok(Settings {
-            prompts,
-            tools: Arc::new(tools.into()),
-            deferred: Arc::new(names),
-            phases: self.config.phase_settings.clone(),
-            limits: self.config.limits.clone(),
-            model: model(&self.llm(Purpose::Tactical)),
-            other_models: OtherModels {
-                strategic: self.other_model(Purpose::Strategic),
-                summary: self.other_model(Purpose::Summary),
-            },
-            fallbacks: self.engine_fallbacks(),
-            autonomy: self.config.autonomy,
-            approval,
-            untrusted,
-            owed: self.owed(),
-            coverage: self.coverage(),
-            prepare: self.config.documents.prepare,
-            count_tokens,
-            prompt_prefixes: SystemPromptPrefixes::default(),
-        })
-    }
-
-    /// The lists without tools whose service is not configured: a tool that can only fail is not offered.
-    fn tools_with_service(&self) -> Tools {
-        let mut lists = self.config.tools.clone();
-        if self.config.connections.web_search.is_none() {
-            let Tools { workspace, strategic, tactical, domain, deferred } = &mut lists;
-            for list in [workspace, strategic, tactical, domain, deferred] {
-                list.retain(|name| !WEB_RESEARCH.contains(&name.as_str()));
-            }
-        }
-        lists
-    }
-
-    fn coverage(&self) -> Option<plumbline_engine::CoverageSettings> {
-        let CoverageSettings { minimum, max_closed, unsupported, .. } = self.config.coverage_settings;
-        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, unsupported, records: self.records };
-        (self.config.coverage == Coverage::Documents).then_some(bounds)
-    }
-
-    /// The model of a purpose; none if it is the one for todos.
-    fn other_model(&self, purpose: Purpose) -> Option<ModelSettings> {
-        let [model, tactical] = [purpose, Purpose::Tactical].map(|purpose| model(&self.llm(purpose)));
-        (model != tactical).then_some(model)
-    }
+/// The engine's settings with the token counter of the job's model. The tokens of `shared` texts, which all jobs of the
+/// configuration have, are counted once.
+///
+/// # Errors
+/// As [`settings`].
+pub fn engine_settings(resolved: &Resolved, shared: &[&str]) -> Result<Settings, ConfigError> {
+    let encoder = plumbline_tokens::encoder_for(resolved.config.llm.model.as_deref().unwrap_or_default());
+    let mut settings = settings(resolved, Arc::new(move |text| encoder.count(text)))?;
+    let known = TokenCache::of(encoder, &settings.prompts, shared);
+    settings.count_tokens = Arc::new(move |text| known.count(text));
+    Ok(settings)
 }
 
-pub(crate) fn model(llm: &Llm) -> ModelSettings {
+/// The engine's settings: of all tools of the program and of the configuration's own, they have those that the
+/// configuration lists, in the order of its lists, each bound in the phases that both the lists and the tool allow.
+///
+/// # Errors
+/// If a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
+pub fn settings(resolved: &Resolved, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
+    let config = &resolved.config;
+    let foreign = http_tools::foreign_tools(config);
+    let specs = foreign.specs();
+    let lists = &http_tools::laid_out(tools_with_service(config), &specs, resolved.lists_foreign, &*count_tokens);
+    let mut catalog = catalog();
+    catalog.extend(specs);
+    let covers = config.coverage == Coverage::Documents;
+    let mut tools = select(lists, &catalog, covers)?;
+    let deferred = on_demand(lists, &catalog, &mut tools);
+    let prompts = resolved.prompts.render(config, &tools)?;
+    let names = deferred.iter().map(|tool| tool.name.clone()).collect();
+    tools.extend(deferred);
+    let (approval, untrusted) = (approval(config, &tools, foreign), untrusted(config, &tools));
+    Ok(Settings {
+        prompts,
+        tools: Arc::new(tools.into()),
+        deferred: Arc::new(names),
+        phases: config.phase_settings.clone(),
+        limits: config.limits.clone(),
+        model: model(&resolved.llm(Purpose::Tactical)),
+        other_models: OtherModels {
+            strategic: other_model(resolved, Purpose::Strategic),
+            summary: other_model(resolved, Purpose::Summary),
+        },
+        fallbacks: fallbacks(resolved),
+        autonomy: config.autonomy,
+        approval,
+        untrusted,
+        owed: owed(config),
+        coverage: coverage(resolved),
+        prepare: config.documents.prepare,
+        count_tokens,
+        prompt_prefixes: SystemPromptPrefixes::default(),
+    })
+}
+
+/// The lists without tools whose service is not configured: a tool that can only fail is not offered.
+fn tools_with_service(config: &JobConfig) -> Tools {
+    let mut lists = config.tools.clone();
+    if config.connections.web_search.is_none() {
+        let Tools { workspace, strategic, tactical, domain, deferred } = &mut lists;
+        for list in [workspace, strategic, tactical, domain, deferred] {
+            list.retain(|name| !WEB_RESEARCH.contains(&name.as_str()));
+        }
+    }
+    lists
+}
+
+fn coverage(resolved: &Resolved) -> Option<plumbline_engine::CoverageSettings> {
+    let CoverageSettings { minimum, max_closed, unsupported, .. } = resolved.config.coverage_settings;
+    let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, unsupported, records: resolved.records };
+    (resolved.config.coverage == Coverage::Documents).then_some(bounds)
+}
+
+/// The model of a purpose; none if it is the one for todos.
+fn other_model(resolved: &Resolved, purpose: Purpose) -> Option<ModelSettings> {
+    let [model, tactical] = [purpose, Purpose::Tactical].map(|purpose| model(&resolved.llm(purpose)));
+    (model != tactical).then_some(model)
+}
+
+/// The models of each entry of `llm.fallback`.
+fn fallbacks(resolved: &Resolved) -> Vec<Fallback> {
+    let entries = resolved.config.llm.fallback.iter().zip(resolved.fallbacks());
+    let of = |(entry, llms): (&LlmFallback, [Llm; 3])| Fallback {
+        after: entry.after,
+        on: entry.on.clone(),
+        purposes: entry.purposes.clone(),
+        models: llms.each_ref().map(model),
+    };
+    entries.map(of).collect()
+}
+
+fn model(llm: &Llm) -> ModelSettings {
     ModelSettings {
         model: llm.model.clone().unwrap_or_default(),
         max_output_tokens: llm.max_output_tokens,

@@ -1,8 +1,8 @@
 //! Which tools a configuration binds, and in which phases.
 
-use crate::{catalog, creator, env, operators};
-use plumbline_config::ConfigRegistry;
+use crate::{creator, env, operators};
 use plumbline_engine::{PhaseKind, Phases, Purpose, Settings};
+use plumbline_job_setup::{catalog, configs, settings as settings_with};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
@@ -18,7 +18,7 @@ const VALIDATOR_TOOLS: [&str; 6] = [
 static WEB_SEARCH: LazyLock<Value> = LazyLock::new(|| json!({"provider": "searxng", "base_url": "http://127.0.0.1:1"}));
 
 fn settings(keys: Value) -> Settings {
-    operators(&keys).unwrap().settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
+    settings_with(&operators(&keys).unwrap(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
 }
 
 fn names(settings: &Settings, kind: PhaseKind) -> Vec<&str> {
@@ -46,8 +46,8 @@ fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
 
 #[test]
 fn the_validator_has_its_own_tools_and_the_creators_file_tools_and_nothing_follows_it() {
-    let resolved = ConfigRegistry::embedded().resolve("validator", &json!({}), &env()).unwrap();
-    let settings = resolved.settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap();
+    let resolved = configs(None, None).unwrap().resolve("validator", &json!({}), &env()).unwrap();
+    let settings = settings_with(&resolved, Arc::new(|text| text.len() as u32 / 4)).unwrap();
     let tactical = names(&settings, PhaseKind::Tactical);
     for tool in VALIDATOR_TOOLS.into_iter().chain(["query_similar_requirements", "write_file", "todo_complete"]) {
         assert!(tactical.contains(&tool), "{tool}");
@@ -109,7 +109,7 @@ fn a_tool_in_a_list_where_it_cannot_work_is_an_error() {
         (json!({"deferred": ["web_serch"]}), "`tools.deferred` names the unknown tool `web_serch`"),
     ] {
         let resolved = operators(&json!({"tools": lists})).unwrap();
-        let error = resolved.settings(catalog(), Arc::new(|_| 0)).expect_err(expected).to_string();
+        let error = settings_with(&resolved, Arc::new(|_| 0)).expect_err(expected).to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

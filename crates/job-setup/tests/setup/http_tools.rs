@@ -1,8 +1,9 @@
 //! `connections.http_tools`: which of its own tools a configuration has, and which entries are invalid.
 
-use crate::{catalog, env, folder, operators};
-use plumbline_config::{ConfigRegistry, ModelEnv, Resolved, Secrets};
+use crate::{env, folder, operators};
+use plumbline_config::{ModelEnv, Resolved, Secrets};
 use plumbline_engine::{PhaseKind, Replay, Settings};
+use plumbline_job_setup::{configs, foreign_tools_by_type, secret, settings as settings_with, to_stored};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ fn with(entries: Value, more: Value) -> Value {
 }
 
 fn settings_of(resolved: &Resolved) -> Settings {
-    resolved.settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
+    settings_with(resolved, Arc::new(|text| text.len() as u32 / 4)).unwrap()
 }
 
 fn settings(keys: &Value) -> Settings {
@@ -82,11 +83,11 @@ fn a_row_leaves_out_what_its_type_lists_and_adds_nothing() {
         json!({"$extends": "creator", "tools": {"domain": ["http_a", "http_b"]}}),
     );
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = configs(Some(dir.path()), None).unwrap();
     let bound = |row: Value| {
         let resolved = configs.resolve("mine", &row, &env())?;
         // The configuration stored with the job gives the same.
-        let again = Resolved::from_stored(&resolved.to_stored()).unwrap();
+        let again = Resolved::from_stored(&to_stored(&resolved)).unwrap();
         let names = |resolved| own(&settings_of(resolved), PhaseKind::Tactical).join(" ");
         assert_eq!(names(&resolved), names(&again));
         Ok::<_, plumbline_config::ConfigError>(names(&resolved))
@@ -113,7 +114,7 @@ fn what_an_operator_opens_is_bound_by_addresses_and_secrets() {
         }),
     );
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = configs(Some(dir.path()), None).unwrap();
     let set = |entry: Value| configs.resolve("mine", &json!({"connections": {"http_tools": {"pay": entry}}}), &env());
     set(json!({"url": "https://pay.example/other", "timeout_s": 5})).unwrap();
     let headers = ["x-key", "x.key"].map(|name| json!({"headers_env": {name: "HOME"}}));
@@ -167,12 +168,12 @@ fn a_schema_that_is_too_large_leaves_its_tool_out_with_a_warning() {
     let circle = json!({"parameters": {"type": "object", "properties": {"next": {"$ref": "#"}}}});
     let file = with(json!({"pay": entry(json!({})), "walk": entry(circle)}), json!({"$extends": "creator"}));
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = configs(Some(dir.path()), None).unwrap();
     let resolved = configs.resolve("mine", &json!({}), &env()).unwrap();
     assert_eq!(own(&settings_of(&resolved), PhaseKind::Tactical), ["http_pay"]);
     let warnings: Vec<String> = configs.warnings(&env()).iter().map(ToString::to_string).collect();
     assert!(warnings.iter().any(|said| said.contains("jobs go without http_walk")), "{warnings:?}");
-    let shown = configs.foreign_tools(&env());
+    let shown = foreign_tools_by_type(&configs, &env());
     assert_eq!(shown.iter().map(|tool| tool.spec.name.as_str()).collect::<Vec<_>>(), ["http_pay"]);
     assert!(shown[0].tokens > 10);
 }
@@ -182,10 +183,10 @@ fn a_secret_of_a_tool_goes_to_its_own_host() {
     let tool = entry(json!({"headers_env": {"authorization": "PATH"}}));
     let file = with(json!({"pay": tool}), json!({"$extends": "creator"}));
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let configs = configs(Some(dir.path()), None).unwrap();
     let secrets = Secrets::of(&configs, &ModelEnv::default());
-    assert!(secrets.for_address("PATH", "https://pay.example/other").is_some());
-    assert!(secrets.for_address("PATH", "https://evil.example/pay").is_none());
+    assert!(secret(&secrets, "PATH", "https://pay.example/other").is_some());
+    assert!(secret(&secrets, "PATH", "https://evil.example/pay").is_none());
 }
 
 #[test]
