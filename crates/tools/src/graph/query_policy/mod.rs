@@ -18,8 +18,8 @@ mod operators;
 mod text;
 mod tokens;
 
-use super::plan::Operator;
-use serde_json::Value;
+pub use operators::check as check_plan;
+pub use text::check as check_text;
 
 /// Why a query is not run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,25 +70,10 @@ pub enum Forbidden {
     Character(String),
 }
 
-/// Checks a query's text, before anything is sent.
-///
-/// # Errors
-/// [`Forbidden`]: the forbidden part, regardless of its effect.
-pub fn check_text(query: &str) -> Result<(), Forbidden> {
-    text::check(query)
-}
-
-/// Checks the server's plan of a query with these parameters; returns whether it writes.
-///
-/// # Errors
-/// [`Forbidden`]: the forbidden part.
-pub fn check_plan(plan: &[Operator], allow_write: bool, parameters: &Value) -> Result<bool, Forbidden> {
-    operators::check(plan, allow_write, parameters)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::plan::Operator;
     use serde_json::json;
 
     #[test]

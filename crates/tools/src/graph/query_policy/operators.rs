@@ -41,11 +41,11 @@ const READING: &[&str] = &[
     "RemoteBatchProperties", "Skip", "Sort", "Top", "Top1WithTies",
 ];
 
-/// Checks the plan of a query with these parameters; returns whether it writes.
+/// Checks the server's plan of a query with these parameters; returns whether it writes.
 ///
 /// # Errors
 /// [`Forbidden`]: the forbidden operator, procedure, function or value.
-pub(super) fn check(plan: &[Operator], allow_write: bool, parameters: &Value) -> Result<bool, Forbidden> {
+pub fn check(plan: &[Operator], allow_write: bool, parameters: &Value) -> Result<bool, Forbidden> {
     let mut writes = false;
     for Operator { name, details } in plan {
         let tokens = tokens(details);

@@ -5,11 +5,11 @@ use super::Forbidden;
 use super::functions;
 use super::tokens::{Token, tokens};
 
-/// Checks a query's text.
+/// Checks a query's text, before anything is sent.
 ///
 /// # Errors
 /// [`Forbidden`]: the forbidden part, regardless of its effect.
-pub(super) fn check(query: &str) -> Result<(), Forbidden> {
+pub fn check(query: &str) -> Result<(), Forbidden> {
     characters(query)?;
     let tokens = tokens(query);
     for (at, token) in tokens.iter().enumerate() {
