@@ -2,7 +2,7 @@
 //! first difference is nearest to its cause.
 
 use super::{Difference, ReplayContext, memory_job::MemoryJob, replayed::ReplayedStep, shown};
-use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
+use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State};
 use plumbline_store::RecordedStep;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -141,14 +141,10 @@ fn effects_now(rows: &MemoryJob, changes: &[Change]) -> Vec<String> {
             |position| rows.job.list(number).iter().find(|todo| todo.position == position).map(|todo| todo.status);
         let closed = list.iter().filter(|todo| !todo.status.is_open() && was(todo.position) != Some(todo.status));
         effects.extend(
-            closed.map(|todo| format!("todo {} {number}.{} {}", word(todo.status), todo.position, todo.content)),
+            closed.map(|todo| format!("todo {} {number}.{} {}", todo.status.as_str(), todo.position, todo.content)),
         );
     }
     sorted(effects.into_iter())
-}
-
-fn word(status: TodoStatus) -> &'static str {
-    status.as_str()
 }
 
 fn texts(values: &[Value]) -> Vec<String> {

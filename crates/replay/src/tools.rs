@@ -95,32 +95,31 @@ impl ReplayContext<'_> {
         calls: &[OutsideCall<'_>],
     ) -> Result<Vec<ToolReturn>, Stop> {
         let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
-        let limits = &self.resolved.config.limits;
         let bounds = ToolContext {
             max_result_tokens: run.settings().limits.max_tool_result_tokens,
-            call_timeout: Duration::from_secs(limits.tool_timeout_s),
-            retries: limits.tool_retries,
             inspection: Some(&self.inspection),
-            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
-            scan: &self.scan,
             records_requirements: run.settings().records_requirements(),
             record_defaults: &self.record_defaults,
-            ..ToolContext::new(self.recording.job.id, &bound)
+            ..self.tool_context(&bound)
         };
         self.runner.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
     }
 
     /// The text and the passages of a document, as the system made them.
     pub(crate) async fn prepare(&self, rows: &MemoryJob, document: &str) -> Result<Prepared, Stop> {
-        let limits = &self.resolved.config.limits;
-        let bounds = ToolContext {
-            call_timeout: Duration::from_secs(limits.tool_timeout_s),
-            retries: limits.tool_retries,
-            scan: &self.scan,
-            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
-            ..ToolContext::new(self.recording.job.id, &[])
-        };
+        let bounds = self.tool_context(&[]);
         self.runner.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+    }
+
+    fn tool_context<'t>(&'t self, bound: &'t [&'t str]) -> ToolContext<'t> {
+        let config = &self.resolved.config;
+        ToolContext {
+            call_timeout: Duration::from_secs(config.limits.tool_timeout_s),
+            retries: config.limits.tool_retries,
+            scan: &self.scan,
+            no_sources: config.no_sources.as_deref().unwrap_or_default(),
+            ..ToolContext::new(self.recording.job.id, bound)
+        }
     }
 
     fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> ToolReturn {

@@ -1,6 +1,6 @@
 //! Requirements, shown beside their quotes.
 
-use plumbline_engine::Requirement;
+use plumbline_engine::{Requirement, beginning};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -76,15 +76,10 @@ fn card(requirement: &Requirement, citation_of: &HashMap<(&str, &str), &str>) ->
         let known = text("source").zip(text("quote")).and_then(|key| citation_of.get(&key));
         quotes.extend(known.filter(|id| !quotes.iter().any(|quote| quote == **id)).map(|id| (*id).to_owned()));
     }
-    let mut chars = requirement.text.chars();
-    let mut text: String = chars.by_ref().take(MOST_CHARS).collect();
-    if chars.next().is_some() {
-        text.push('…');
-    }
     Card {
         id: requirement.candidate_id.clone(),
         name: requirement.name.clone(),
-        text,
+        text: beginning(&requirement.text, MOST_CHARS),
         r#type: requirement.r#type.clone(),
         priority: requirement.priority.clone(),
         carried: requirement.tags.iter().any(|tag| tag == "carried"),
