@@ -1,6 +1,7 @@
 //! The embeddings endpoint: `POST {base_url}/embeddings`, OpenAI's wire format.
 
 use crate::ApiKey;
+use crate::http::body::body_within;
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -78,17 +79,12 @@ impl Embedder {
             request = request.bearer_auth(key.expose());
         }
         let failed = |error: reqwest::Error| EmbedError(error.without_url().to_string());
-        let mut response = request.send().await.map_err(failed)?;
+        let response = request.send().await.map_err(failed)?;
         let status = response.status();
         let [around, each] = MAX_BYTES;
         let most = around + each * texts.len();
-        let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(failed)? {
-            body.extend_from_slice(&piece);
-            if body.len() > most {
-                return Err(EmbedError(format!("its answer is larger than {} KiB", most >> 10)));
-            }
-        }
+        let too_large = || EmbedError(format!("its answer is larger than {} KiB", most >> 10));
+        let body = body_within(response, most).await.map_err(failed)?.ok_or_else(too_large)?;
         if !status.is_success() {
             return Err(EmbedError(format!("HTTP status {}", status.as_u16())));
         }

@@ -29,7 +29,7 @@ pub use classify::suspicion;
 pub use client::{ModelClient, ModelClientError, jitter, request_body};
 pub use config::{ApiKey, ModelConfig, Timeouts};
 pub use embedder::{EmbedError, Embedder, EmbedderSettings};
-pub use http::{budget::values_in, stated_limits::StatedLimits, tls};
+pub use http::{body::body_within, budget::values_in, stated_limits::StatedLimits, tls};
 pub use learnt::{Learnt, has_taught};
 pub use list_models::{ModelList, answers_as, list_models};
 pub use plumbline_engine::{Api, OutputCapField, ReasoningEcho, Streaming, ToolCallIds, ToolChoice};

@@ -3,6 +3,8 @@
 use crate::Api;
 use crate::config::ApiKey;
 use crate::dialect;
+use crate::http::body::body_within;
+use crate::server_window::MOST_BYTES;
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -46,7 +48,8 @@ pub async fn list_models(
     if !answer.status().is_success() {
         return Ok(ModelList::NoList);
     }
-    let list = crate::server_window::body_of(answer).await.and_then(|body| serde_json::from_slice::<List>(&body).ok());
+    let body = body_within(answer, MOST_BYTES).await.ok().flatten();
+    let list = body.and_then(|body| serde_json::from_slice::<List>(&body).ok());
     Ok(list.map_or(ModelList::NoList, |list| ModelList::Models(list.data.into_iter().map(|model| model.id).collect())))
 }
 

@@ -5,8 +5,7 @@
 use crate::Api;
 use crate::config::ApiKey;
 use crate::dialect;
-use crate::http::budget::values_in;
-use futures_util::StreamExt;
+use crate::http::{body::body_within, budget::values_in};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Maximum bytes of an answer: routers list thousands of models.
-const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 /// Maximum values that it is parsed into: two bytes may be a hundred in memory.
 const MOST_VALUES: usize = 200_000;
 
@@ -61,20 +60,8 @@ async fn answer_of(request: reqwest::RequestBuilder) -> Option<Value> {
     if !answer.status().is_success() {
         return None;
     }
-    let body = body_of(answer).await.filter(|body| values_in(body) <= MOST_VALUES)?;
+    let body = body_within(answer, MOST_BYTES).await.ok()?.filter(|body| values_in(body) <= MOST_VALUES)?;
     serde_json::from_slice(&body).ok()
-}
-
-/// A body, unless it is cut or too large.
-pub(crate) async fn body_of(answer: reqwest::Response) -> Option<Vec<u8>> {
-    let (mut pieces, mut body) = (answer.bytes_stream(), Vec::new());
-    while let Some(piece) = pieces.next().await {
-        body.extend_from_slice(&piece.ok()?);
-        if body.len() > MOST_BYTES {
-            return None;
-        }
-    }
-    Some(body)
 }
 
 /// Ollama, since July 2025 (ollama#11331).

@@ -1,5 +1,6 @@
 //! One HTTP exchange under four time limits and a size limit.
 
+pub(crate) mod body;
 pub(crate) mod budget;
 mod sse;
 pub(crate) mod stated_limits;

@@ -2,6 +2,7 @@
 
 use super::error::GraphError;
 use super::statement::Rows;
+use plumbline_llm::{body_within, values_in};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use std::time::Duration;
@@ -63,17 +64,12 @@ pub(super) async fn exchange(
     limit: Duration,
 ) -> Result<(Answer, Option<String>), GraphError> {
     let answered = tokio::time::timeout(limit, async {
-        let mut response = request.send().await.map_err(|error| unreachable(&error, place))?;
+        let response = request.send().await.map_err(|error| unreachable(&error, place))?;
         let affinity = response.headers().get(AFFINITY).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let status = response.status().as_u16();
-        let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error, place))? {
-            if body.len() + piece.len() > MAX_ANSWER_BYTES {
-                return Err(too_large(format_args!("{} MB", MAX_ANSWER_BYTES >> 20)));
-            }
-            body.extend_from_slice(&piece);
-        }
-        if plumbline_llm::values_in(&body) > MAX_VALUES {
+        let body = body_within(response, MAX_ANSWER_BYTES).await.map_err(|error| unreachable(&error, place))?;
+        let body = body.ok_or_else(|| too_large(format_args!("{} MB", MAX_ANSWER_BYTES >> 20)))?;
+        if values_in(&body) > MAX_VALUES {
             return Err(too_large(format_args!("{MAX_VALUES} values")));
         }
         Ok((decode(status, &body, place)?, affinity))

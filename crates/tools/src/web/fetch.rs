@@ -109,7 +109,7 @@ impl Fetcher {
         Err(FetchError::Redirects { host: host_of(&url), what: "again and again" })
     }
 
-    async fn take(&self, url: Url, mut response: Response) -> Result<Fetched, FetchError> {
+    async fn take(&self, url: Url, response: Response) -> Result<Fetched, FetchError> {
         let limit = self.options.max_bytes;
         let stated = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -119,14 +119,8 @@ impl Fetcher {
         if response.content_length().is_some_and(|length| length > limit) {
             return Err(FetchError::TooLarge { limit });
         }
-        let host = host_of(&url);
-        let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| failure(&host, &error))? {
-            if (body.len() + piece.len()) as u64 > limit {
-                return Err(FetchError::TooLarge { limit });
-            }
-            body.extend_from_slice(&piece);
-        }
+        let body = plumbline_llm::body_within(response, usize::try_from(limit).unwrap_or(usize::MAX)).await;
+        let body = body.map_err(|error| failure(&host_of(&url), &error))?.ok_or(FetchError::TooLarge { limit })?;
         Ok(Fetched { url: url.into(), content_type, body })
     }
 }

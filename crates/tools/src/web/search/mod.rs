@@ -6,7 +6,7 @@ mod tavily;
 
 use super::error::SearchError;
 use plumbline_engine::{beginning, one_line};
-use plumbline_llm::ApiKey;
+use plumbline_llm::{ApiKey, body_within, values_in};
 use reqwest::{RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -168,15 +168,10 @@ impl SearchService {
         }
     }
 
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, SearchError> {
-        let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.failed(&error.without_url()))? {
-            body.extend_from_slice(&piece);
-            if body.len() > MAX_BYTES {
-                return Err(self.failed(&"its answer is larger than 4 MiB"));
-            }
-        }
-        if plumbline_llm::values_in(&body) > MAX_VALUES {
+    async fn body(&self, response: Response) -> Result<Vec<u8>, SearchError> {
+        let body = body_within(response, MAX_BYTES).await.map_err(|error| self.failed(&error.without_url()))?;
+        let body = body.ok_or_else(|| self.failed(&"its answer is larger than 4 MiB"))?;
+        if values_in(&body) > MAX_VALUES {
             return Err(self.failed(&format!("its answer has more than {MAX_VALUES} values")));
         }
         Ok(body)
