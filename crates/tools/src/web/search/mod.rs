@@ -73,14 +73,16 @@ pub struct SearchSettings {
     pub api_key: Option<ApiKey>,
 }
 
-/// A result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A result, as two of the three services write it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Found {
     /// The page's title.
+    #[serde(default, deserialize_with = "text")]
     pub title: String,
     /// Its address.
     pub url: String,
     /// The service's excerpt.
+    #[serde(default, rename = "content", deserialize_with = "text")]
     pub excerpt: String,
 }
 

@@ -8,19 +8,10 @@ use serde_json::Value;
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
-    results: Vec<Hit>,
+    results: Vec<Found>,
     /// Engines that did not answer, each with its reason.
     #[serde(default)]
     unresponsive_engines: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-struct Hit {
-    url: String,
-    #[serde(default, deserialize_with = "super::text")]
-    title: String,
-    #[serde(default, deserialize_with = "super::text")]
-    content: String,
 }
 
 pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<Found>, SearchError> {
@@ -32,8 +23,7 @@ pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<F
         let engines: Vec<String> = answer.unresponsive_engines.iter().take(5).map(engine).collect();
         return Err(service.failed(&format!("no engine answered: {}", engines.join("; "))));
     }
-    let found = |hit: Hit| Found { title: hit.title, url: hit.url, excerpt: hit.content };
-    Ok(answer.results.into_iter().map(found).collect())
+    Ok(answer.results)
 }
 
 /// Formats `["google", "too many requests"]` as `google: too many requests`.
