@@ -115,8 +115,9 @@ impl ToolRunner {
     async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {
         match call.check {
             None => self.carry_out(call, call.once, env).await,
-            Some(Check::Deliverables { requirements, sentences }) => {
-                let wanted = inspection::Wanted { requirements: *requirements, sentences: *sentences };
+            Some(Check::Deliverables { requirements, sentences, compares }) => {
+                let (requirements, sentences, compares) = (*requirements, *sentences, *compares);
+                let wanted = inspection::Wanted { requirements, sentences, compares };
                 let looked = inspection::before_the_end(env, &call.arguments, wanted);
                 let said = ("nothing was changed; make the files that are owed smaller", UNCHANGED);
                 bounded(call, env, env.ctx.call_timeout, said, looked).await

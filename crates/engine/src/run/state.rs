@@ -81,6 +81,9 @@ pub struct State {
     /// Whether the next request contains such text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_untrusted: bool,
+    /// Whether requirements are from before texts were compared with quotes: the next `job_complete` compares them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compares_anew: bool,
     /// The entry of `llm.fallback` that is used in place of the job's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<usize>,

@@ -176,8 +176,11 @@ pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
         JOB_COMPLETE => {
             let requirements = run.settings().records_requirements();
             let sentences = run.settings().coverage.is_some() && !run.ledger().records();
-            (requirements || sentences || run.settings().owed.is_inspected)
-                .then_some(Check::Deliverables { requirements, sentences })
+            (requirements || sentences || run.settings().owed.is_inspected).then_some(Check::Deliverables {
+                requirements,
+                sentences,
+                compares: run.state().compares_anew,
+            })
         }
         name if closes_todo(name) => todo_complete::check(run),
         _ => None,

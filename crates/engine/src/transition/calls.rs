@@ -188,6 +188,7 @@ fn answer_checked(run: &mut Run, item: &AnswerCall, check: &Check, seen: ToolRet
         }
         Check::Deliverables { .. } => {
             take_products(run, seen.products);
+            run.state_mut().compares_anew = false;
             run_own_tool(run, item);
             if let Some(exit) = &mut run.calls_mut().exit {
                 super::count(exit, &seen.content);

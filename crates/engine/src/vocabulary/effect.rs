@@ -80,6 +80,9 @@ pub enum Check {
         /// Whether to look up the sentences of the documents that their quotes touch, which are a product of the
         /// return.
         sentences: bool,
+        /// Whether all requirements are compared with their quotes again; changes of their tags are products of the
+        /// return.
+        compares: bool,
     },
     /// The text of a passage that a refusal to close its todo shows.
     Passage {

@@ -1,7 +1,7 @@
 //! A job's findings: lookups by tools, and corrections.
 
 use crate::{
-    Error, Store, UserJson,
+    Error, Lease, Store, UserJson,
     bind::{json, text},
     error::During,
 };
@@ -81,6 +81,15 @@ impl Store {
             .await
             .during("look for requirements")?;
         Ok(rows.into_iter().map(|row| (row.content_key, row.candidate_id)).collect())
+    }
+
+    /// Assigns numbers to requirements recorded before numbers existed, and notes in the job's checkpoints that these
+    /// were never compared with their quotes; returns the highest. Only for the holder of the job's lease.
+    pub(crate) async fn number_requirements(&self, lease: &Lease) -> Result<i32, Error> {
+        sqlx::query_file_scalar!("queries/requirements/number_requirements.sql", lease.job_id, lease.epoch)
+            .fetch_one(&self.pool)
+            .await
+            .during("number the job's requirements")
     }
 
     /// A job's requirements that are not withdrawn, by number.

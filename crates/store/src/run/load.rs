@@ -54,11 +54,18 @@ impl Store {
             .during("load the job")?
             .ok_or(Error::LeaseLost(id))?;
         let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
+        // Requirements without numbers are from before they had tags; numbering them notes this in the checkpoint.
+        let compares_anew = |state: State| State { compares_anew: state.compares_anew || row.unnumbered, ..state };
+        let state = state.map(compares_anew);
         let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
         // A job without a checkpoint has no step that could have written a file.
         let (files, memory, sources) = match state {
             Some(_) => (facts(self.file_index(id).await?), self.load_memory(id).await?, self.sources(id).await?),
             None => Default::default(),
+        };
+        let last_number = match row.unnumbered {
+            true => self.number_requirements(lease).await?,
+            false => row.last_number,
         };
         let first_totals = Totals {
             requests: row.total_requests,
@@ -83,7 +90,7 @@ impl Store {
             memory,
             passages: if state.is_some() { self.passages(id).await? } else { Vec::new() },
             sources,
-            last_number: row.last_number,
+            last_number,
             standing,
             feedback: self.feedback(id).await?,
             approvals: if row.has_approvals { self.approvals_of(id).await? } else { Vec::new() },

@@ -94,6 +94,7 @@ pub(crate) fn state() -> State {
         loaded_tools: Vec::new(),
         untrusted_step: None,
         shows_untrusted: false,
+        compares_anew: false,
         fallback: None,
         effects: plumbline_engine::PhaseEffects::default(),
         seen: plumbline_engine::Seen::default(),

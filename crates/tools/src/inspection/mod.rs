@@ -8,7 +8,7 @@ pub(crate) mod owed;
 mod quotes;
 
 use super::error::{Output, ToolError, ToolResult};
-use super::requirements::recorded::named;
+use super::requirements::{comparison, recorded::named};
 use crate::documents::word_search;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
@@ -28,6 +28,8 @@ pub(crate) struct Wanted {
     pub(crate) requirements: bool,
     /// The sentences of the documents touched by quotes in the deliverables.
     pub(crate) sentences: bool,
+    /// The tags of all requirements.
+    pub(crate) compares: bool,
 }
 
 /// Checks a job's files before it completes: returns the counts, or an error for the model if a file is not as
@@ -43,6 +45,9 @@ pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: W
     }
     if wanted.sentences {
         counted.products.push(Product::DeliverQuotes(delivered::touched(env, &call, found).await?));
+    }
+    if wanted.compares {
+        counted.products.extend(comparison::of_all(env.overlay, env.ctx).await?);
     }
     Ok(counted)
 }

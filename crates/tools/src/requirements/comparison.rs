@@ -80,9 +80,26 @@ pub(crate) async fn after_cut(
     let quotes_it = |known: &RecordedRequirement| {
         known.is_pending() && quotes_of(&known.requirement.citations).iter().any(|quote| quote.source == document)
     };
-    let (recorded, texts) = (overlay.recorded().await?, Texts::new(overlay, ctx));
+    let recorded = overlay.recorded().await?;
+    retag(&Texts::new(overlay, ctx), recorded.into_iter().filter(quotes_it)).await
+}
+
+/// The same for all requirements: some may be from before texts were compared with quotes.
+pub(crate) async fn of_all(
+    overlay: &WorkspaceOverlay<'_>,
+    ctx: &ToolContext<'_>,
+) -> Result<Vec<Product>, WorkspaceError> {
+    let recorded = overlay.recorded().await?;
+    retag(&Texts::new(overlay, ctx), recorded.into_iter().filter(|known| !known.is_withdrawn())).await
+}
+
+/// The changes of the tags of these requirements; only pending ones are changed.
+async fn retag(
+    texts: &Texts<'_>,
+    recorded: impl Iterator<Item = RecordedRequirement>,
+) -> Result<Vec<Product>, WorkspaceError> {
     let mut group = Group::default();
-    for known in recorded.into_iter().filter(quotes_it) {
+    for known in recorded {
         group.put(texts.first_place(&known.requirement).await?, known, false);
     }
     let mut products = Vec::new();

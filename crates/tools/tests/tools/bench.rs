@@ -151,6 +151,8 @@ pub(crate) struct Bench {
     pub(crate) records_requirements: bool,
     /// Whether calls were refused before and are repeated.
     pub(crate) again: bool,
+    /// Whether `job_complete` compares all requirements with their quotes.
+    pub(crate) compares: bool,
 }
 
 impl Bench {
@@ -167,6 +169,7 @@ impl Bench {
             is_tactical: false,
             records_requirements: false,
             again: false,
+            compares: false,
         }
     }
 
@@ -221,7 +224,7 @@ impl Bench {
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
         // A tool that the engine runs itself is only checked here.
-        let looked = Check::Deliverables { requirements: true, sentences: false };
+        let looked = Check::Deliverables { requirements: true, sentences: false, compares: self.compares };
         let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
         let calls: Vec<OutsideCall<'_>> =
             calls.iter().map(|call| OutsideCall { call, check: check(call), once: false, again: self.again }).collect();

@@ -127,3 +127,18 @@ async fn the_page_of_an_entry_is_its_own_and_not_that_of_its_lead() {
     assert!(said.contains("on page 3, not 2"), "{said}");
     assert_eq!(location(&bench, 1), json!({"page": 3, "section": "3.2.1"}));
 }
+
+#[tokio::test]
+async fn requirements_from_before_the_tags_are_compared_when_the_job_asks_for_its_end() {
+    let mut bench = bench().await;
+    record(&mut bench, "The log need not be signed by the auditor.", at(6)).await;
+    record(&mut bench, "The prospectus must name the fees.", at(4)).await;
+    for row in &mut bench.rows.recorded {
+        row.requirement.tags = vec!["mine".to_owned()];
+    }
+    bench.ok("job_complete", json!({})).await;
+    assert_eq!((tags(&bench, 0), tags(&bench, 1)), (vec!["mine"], vec!["mine"]));
+    bench.compares = true;
+    bench.ok("job_complete", json!({})).await;
+    assert_eq!((tags(&bench, 0), tags(&bench, 1)), (vec!["mine", "needs_look"], vec!["mine"]));
+}

@@ -26,8 +26,7 @@ fn add(requirement: Requirement) -> Change {
 async fn a_requirement_arrives_complete_for_the_validator(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
-    let numbered = Requirement { number: Some(1), ..requirement("Invoices must be kept for ten years.", 7) };
-    commit(&store, job.lease(), 0, &[add(numbered)]).await.unwrap();
+    commit(&store, job.lease(), 0, &[add(requirement("Invoices must be kept for ten years.", 7))]).await.unwrap();
     let rows = store.requirements_of(job.id).await.unwrap();
     assert_eq!(rows.len(), 1);
     let row = &rows[0];
