@@ -3,7 +3,7 @@
 //! The candidate scan numbers the sentences of a passage from 1, consistently: when the document is chunked, when a
 //! passage is shown, and when a quote is located.
 
-use crate::candidates::{Scan, Sentence, cut};
+use crate::candidates::{Edges, Scan, Sentence, cut};
 pub use crate::chunk_file::body;
 use crate::chunking::Chunk;
 use crate::entries::behind;
@@ -21,22 +21,32 @@ pub struct Facts {
     judged: bool,
     n_sentences: i32,
     n_not_judged: i32,
+    edges: Edges,
+}
+
+/// The previous passage in a document, whose last list may continue.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its facts, if they are known: most passages leave nothing open, and the next is then read alone.
+    pub facts: Option<&'a Facts>,
 }
 
 impl Facts {
-    /// Reads a passage's text; `before` is the text of the previous passage in its document, whose last list may
-    /// continue here.
-    pub fn of(before: Option<&str>, text: &str, scan: &Scan) -> Self {
+    /// Reads a passage's text in the context of the previous passage.
+    pub fn of(before: Option<Before<'_>>, text: &str, scan: &Scan) -> Self {
         let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
-        let sentences = scan.sentences(text);
+        let (sentences, edges) = scan.sentences_and_edges(text);
         let n_not_judged = count(sentences.iter().filter(|sentence| !sentence.judged).count());
         let n_sentences = count(sentences.len());
-        let candidates = match before.and_then(|before| behind(before, text, scan)) {
+        let before = before.filter(|before| before.facts.is_none_or(|facts| facts.edges.reach(edges)));
+        let candidates = match before.and_then(|before| behind(before.text, text, scan)) {
             Some((together, skipped)) => candidates(together, skipped),
             None => candidates(sentences, 0),
         };
-        Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged }
+        Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged, edges }
     }
 
     /// If the passage begins with sentences at the end of the previous one, they count where they first begin.
@@ -289,8 +299,49 @@ mod tests {
     #[test]
     fn a_list_continued_from_the_previous_passage_has_its_lead_there() {
         let before = "It is so. The operator shall:\n\n(a) keep a log;\n";
+        let before = Before { text: before, facts: Some(&Facts::of(None, before, &Scan::default())) };
         let facts = Facts::of(Some(before), "(b) a report of each breach;\n\nThe owner must sign.\n", &Scan::default());
         let candidates: Vec<_> = facts.candidates.iter().map(|one| (one.sentence, &one.leads_before[..])).collect();
         assert_eq!(candidates, [(1, &[2][..]), (2, &[][..])]);
+    }
+
+    /// Whether the previous passage is left aside only where it changes nothing, on passages of all kinds of blocks.
+    #[test]
+    fn a_passage_that_leaves_nothing_open_changes_nothing_behind_it() {
+        const BLOCKS: [&str; 16] = [
+            "## 4.2 Access",
+            "## Duties of the operator",
+            "Rights are reviewed by the owner. It must be signed.",
+            "The duties of each owner",
+            "[page 4]\n\nkeeps the log in the system.",
+            "The operator shall:",
+            "- keep a log;",
+            "- report each breach; and",
+            "(a) name an auditor.",
+            "(b) sign the list,",
+            "2. staff; and",
+            "The following table applies to all systems.",
+            "| System | Requirement |\n|---|---|\n| A | Logs |",
+            "| B | Keys are rotated |",
+            "```\nlet it = be;",
+            "It is required that the owner, at a minimum,",
+        ];
+        let scan = Scan::default();
+        let text = |at: usize, blocks: u32| {
+            let block = |power: u32| BLOCKS[at / 16_usize.pow(power) % 16];
+            (0..blocks).map(block).collect::<Vec<_>>().join("\n\n") + "\n"
+        };
+        let mut alone = 0;
+        for at in 0..4_000_usize {
+            // Multiples of a large prime reach all parts of the 16^5 passages.
+            let at = at * 7_919 % 16_usize.pow(5);
+            let (before, own) = (text(at, 3), text(at / 16_usize.pow(3), 2));
+            let facts = Facts::of(None, &before, &scan);
+            let read = Facts::of(Some(Before { text: &before, facts: Some(&facts) }), &own, &scan);
+            let together = Facts::of(Some(Before { text: &before, facts: None }), &own, &scan);
+            assert_eq!(read.candidates, together.candidates, "{before}\n~~~\n{own}");
+            alone += usize::from(!facts.edges.reach(read.edges));
+        }
+        assert!(alone > 400, "{alone} of 4000 passages are read alone");
     }
 }

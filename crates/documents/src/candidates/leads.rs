@@ -84,6 +84,13 @@ pub(super) struct Leads {
 }
 
 impl Leads {
+    /// Whether a next block can depend on the blocks so far, and whether even a heading can.
+    pub(super) fn is_open(&self) -> (bool, bool) {
+        let list = self.unfinished || !self.open.is_empty() || !self.interrupted.is_empty() || self.loose.is_some();
+        let table = self.above_table || self.table_lead.is_some();
+        (list || table || self.unended.is_some(), self.unfinished)
+    }
+
     /// Processes the position of the next block.
     pub(super) fn enter(&mut self, block: &Block, text: &str) {
         let loose = self.loose.take();

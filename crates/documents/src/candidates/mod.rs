@@ -114,10 +114,16 @@ impl Scan {
 
     /// The sentences of a page-marked text (see [`crate::to_text_file`]), in its order.
     pub fn sentences(&self, marked: &str) -> Vec<Sentence> {
-        let mut walk = Walk::of(self, marked);
-        walk.blocks(&blocks::of(marked));
+        self.sentences_and_edges(marked).0
+    }
+
+    /// The same, with what the text means for its neighbours.
+    pub(crate) fn sentences_and_edges(&self, marked: &str) -> (Vec<Sentence>, Edges) {
+        let (mut walk, blocks) = (Walk::of(self, marked), blocks::of(marked));
+        walk.blocks(&blocks);
         walk.judge_as_a_whole();
-        walk.found
+        let edges = Edges::of(&blocks, &walk.leads);
+        (walk.found, edges)
     }
 
     /// The rule by which a sentence without context is a candidate.
@@ -162,6 +168,34 @@ impl Scan {
         let in_german = || words.may_be_german().then(|| german::reason(&wording)).flatten();
         let in_policies = || (self.style == DocumentStyle::Policy).then(|| policy::reason(&wording, &words)).flatten();
         in_english.or_else(in_german).or_else(in_policies)
+    }
+}
+
+/// What the beginning and the end of a text mean for its neighbours in a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edges {
+    begins_with_heading: bool,
+    /// Whether a list, a table, or a sentence at its end may continue in the next text.
+    is_open: bool,
+    /// Whether even a heading does not end its last list.
+    is_unfinished: bool,
+}
+
+impl Edges {
+    fn of(blocks: &[Block], leads: &Leads) -> Self {
+        let (is_open, is_unfinished) = leads.is_open();
+        // The rows of a table need its header, and a fence makes what follows verbatim.
+        let in_part = |block: &Block| matches!(block.kind, Kind::Row { .. } | Kind::Verbatim);
+        Self {
+            begins_with_heading: blocks.first().is_some_and(|block| block.kind == Kind::Heading),
+            is_open: is_open || blocks.last().is_some_and(in_part),
+            is_unfinished,
+        }
+    }
+
+    /// Whether the candidates of the text behind this one can depend on it.
+    pub(crate) fn reach(self, behind: Self) -> bool {
+        self.is_unfinished || (self.is_open && !behind.begins_with_heading)
     }
 }
 

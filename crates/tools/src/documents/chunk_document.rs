@@ -11,7 +11,7 @@ use plumbline_bounds::Cancellation;
 use plumbline_documents::candidates::Scan;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
-use plumbline_documents::passages::Facts;
+use plumbline_documents::passages::{Before, Facts};
 use plumbline_engine::{CutDocument, FileWrite, Passage, Phases, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -134,10 +134,14 @@ impl Cut {
 /// The facts of each chunk for the ledger, read in the context of the previous one; `before` is the text of the last
 /// chunk of the previous part. Incomplete if nothing waits for them any more.
 fn facts_of(before: Option<&str>, chunks: &[Chunk], scan: &Scan, cancellation: &Cancellation) -> Vec<Facts> {
-    let texts = || chunks.iter().map(|chunk| chunk.text.as_str());
-    let befores = std::iter::once(before).chain(texts().map(Some));
-    let wanted = befores.zip(texts()).take_while(|_| !cancellation.is_cancelled());
-    wanted.map(|(before, text)| Facts::of(before, text, scan)).collect()
+    let mut facts: Vec<Facts> = Vec::with_capacity(chunks.len());
+    let first = before.map(|text| Before { text, facts: None });
+    for (at, chunk) in chunks.iter().enumerate().take_while(|_| !cancellation.is_cancelled()) {
+        let before = at.checked_sub(1).map(|at| Before { text: &chunks[at].text, facts: facts.last() });
+        let read = Facts::of(before.or(first), &chunk.text, scan);
+        facts.push(read);
+    }
+    facts
 }
 
 /// The document's passages in the ledger.
