@@ -21,7 +21,7 @@ pub struct Work {
     pub requirements: u32,
     /// Recorded requirements that were corrected or withdrawn.
     #[serde(skip_serializing_if = "is_default")]
-    pub normalize_arguments: u32,
+    pub corrected: u32,
     /// Quotes found in their source.
     #[serde(skip_serializing_if = "is_default")]
     pub citations: u32,
@@ -77,7 +77,7 @@ impl Work {
     pub(crate) fn take(&mut self, product: &Product) {
         match product {
             Product::AddRequirement(_) => self.requirements += 1,
-            Product::ChangeRequirement(_) => self.normalize_arguments += 1,
+            Product::ChangeRequirement(_) => self.corrected += 1,
             Product::AddCitation(_) => self.citations += 1,
             Product::JudgeRequirement(_) => self.judged += 1,
             Product::AddSource(_) => self.sources += 1,
@@ -111,7 +111,7 @@ impl Work {
         let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX).saturating_add(self.more_files);
         let counts = [
             (self.requirements, "requirement", "recorded"),
-            (self.normalize_arguments, "requirement", "put right"),
+            (self.corrected, "requirement", "put right"),
             (self.citations, "quote", "verified"),
             (self.judged, "requirement", "judged"),
             (self.sources, "document", "extracted"),
