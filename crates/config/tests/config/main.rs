@@ -6,19 +6,15 @@ mod environment;
 mod layers;
 mod levels;
 mod mistakes;
+mod operator_files;
 mod profiles;
 mod reference;
 mod row_prices;
 mod schema;
 
-use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
+use operator_files::{env, folder, folder_of_mine};
+use plumbline_config::{ConfigError, ConfigRegistry, Resolved};
 use serde_json::Value;
-use std::fs;
-
-/// A process whose environment names a model.
-fn env() -> ModelEnv {
-    ModelEnv { model: Some("test-model".into()), base_url: Some("http://127.0.0.1:1/v1".into()), ..ModelEnv::default() }
-}
 
 /// The creator with some overrides.
 fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
@@ -27,19 +23,6 @@ fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
 
 /// A job type of the operator with these keys in addition to the creator's.
 fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
-    let mut file = serde_json::json!({"$extends": "creator"});
-    file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
-    let dir = folder(&[("mine/config.json", &file.to_string())]);
+    let dir = folder_of_mine(keys);
     ConfigRegistry::load(Some(dir.path()), None)?.resolve("mine", &serde_json::json!({}), &env())
-}
-
-/// A configuration folder with these files.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    dir
 }
