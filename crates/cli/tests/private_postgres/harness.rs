@@ -131,11 +131,12 @@ pub(crate) fn kill(pid: i32, signal: Signal) {
 /// The longest that a test waits.
 const CEILING: Duration = include!("../../../../tests/src/wait/ceiling.rs");
 
-/// Waits until the condition holds; fails the test with `what` when it does not.
-pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+/// Waits until the server's process has ended. `pg_ctl stop` waits only until the pid file is gone, and a server runs for
+/// a moment after it deleted that.
+pub(crate) fn wait_for_end(server: i32) {
     let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < CEILING, "waited in vain until {what}");
+    while runs(server) {
+        assert!(begun.elapsed() < CEILING, "the server {server} still runs");
         std::thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::harness::{WithPostgres, folder_with_mode, plumbline, reachable_folder, runs, server_of};
+use crate::harness::{WithPostgres, folder_with_mode, plumbline, reachable_folder, server_of, wait_for_end};
 
 #[test]
 fn the_next_run_finds_the_data() {
@@ -12,7 +12,7 @@ fn the_next_run_finds_the_data() {
     first.sql("CREATE TABLE kept AS SELECT 42 AS value; SELECT 'made'");
     let server = first.server;
     assert!(first.end().success());
-    assert!(!runs(server));
+    wait_for_end(server);
 
     let mut second = WithPostgres::start_in(folder.path());
     assert_eq!(second.sql("SELECT value FROM kept"), "42");
@@ -28,7 +28,7 @@ fn two_runs_share_a_server_that_ends_with_the_last() {
     assert!(first.end().success());
     assert_eq!(second.sql("SELECT 1"), "1");
     assert!(second.end().success());
-    assert!(!runs(server));
+    wait_for_end(server);
 }
 
 #[test]
@@ -40,7 +40,8 @@ fn a_killed_user_does_not_take_the_server_from_the_other() {
     first.wait();
     assert_eq!(second.sql("SELECT 1"), "1");
     assert!(second.end().success());
-    assert!(!runs(server), "a killed user holds no server");
+    // A killed user holds no server.
+    wait_for_end(server);
 }
 
 #[test]

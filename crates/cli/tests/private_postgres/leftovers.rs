@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::harness::{WithPostgres, kill, plumbline, reachable_folder, runs, server_of, wait_until};
+use crate::harness::{WithPostgres, kill, plumbline, reachable_folder, runs, server_of, wait_for_end};
 
 #[test]
 fn a_server_whose_user_was_killed_is_taken_over_and_ended_by_the_next() {
@@ -18,7 +18,7 @@ fn a_server_whose_user_was_killed_is_taken_over_and_ended_by_the_next() {
     assert_eq!(second.server, orphan);
     assert_eq!(second.sql("SELECT value FROM kept"), "42");
     assert!(second.end().success());
-    assert!(!runs(orphan));
+    wait_for_end(orphan);
 }
 
 #[test]
@@ -52,7 +52,8 @@ fn a_throw_away_cluster_whose_user_was_killed_is_cleared_by_the_next_run() {
     first.signal(Signal::KILL);
     first.wait();
     assert!(plumbline(&[], &["true"]).status().unwrap().success());
-    assert!(!folder.exists() && !runs(server));
+    assert!(!folder.exists());
+    wait_for_end(server);
 }
 
 #[test]
@@ -70,5 +71,5 @@ fn kill_all_of(postgres: WithPostgres) {
     postgres.signal(Signal::KILL);
     kill(server, Signal::KILL);
     postgres.wait();
-    wait_until("the server has ended", || !runs(server));
+    wait_for_end(server);
 }

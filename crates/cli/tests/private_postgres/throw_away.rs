@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
 
-use crate::harness::{WithPostgres, plumbline, runs};
+use crate::harness::{WithPostgres, plumbline, wait_for_end};
 
 #[test]
 fn the_command_has_a_database_of_its_own_and_nothing_is_left() {
@@ -15,7 +15,7 @@ fn the_command_has_a_database_of_its_own_and_nothing_is_left() {
     assert_eq!(postgres.sql("SHOW fsync"), "off");
     let (server, folder) = (postgres.server, postgres.data.parent().unwrap().to_path_buf());
     assert!(postgres.end().success());
-    assert!(!runs(server));
+    wait_for_end(server);
     assert!(!folder.exists());
 }
 
@@ -62,7 +62,7 @@ fn a_termination_reaches_the_command_and_then_ends_the_server() {
     postgres.signal(Signal::TERM);
     let server = postgres.server;
     assert_eq!(postgres.wait().code(), Some(3));
-    assert!(!runs(server));
+    wait_for_end(server);
 }
 
 #[test]
