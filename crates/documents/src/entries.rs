@@ -29,16 +29,17 @@ pub struct Lead {
 /// same document: its last list may continue here.
 pub fn entries(before: Option<&str>, file: &str, scan: &Scan) -> Vec<Numbered> {
     let own = body(file);
-    let (found, skipped) =
-        before.and_then(|before| behind(body(before), own, scan)).unwrap_or_else(|| (scan.sentences(own), 0));
+    let (found, skipped) = before
+        .and_then(|before| behind(body(before), own, |text| scan.with_leads(text)))
+        .unwrap_or_else(|| (scan.with_leads(own), 0));
     found[skipped..].iter().map(|sentence| numbered(sentence, &found, skipped)).collect()
 }
 
-/// The sentences of the previous passage and this one, and how many belong to the previous one; none if a sentence
-/// spans both.
-pub(crate) fn behind(before: &str, own: &str, scan: &Scan) -> Option<(Vec<Sentence>, usize)> {
+/// The sentences of the previous passage and this one as `read` gives them, and how many belong to the previous one;
+/// none if a sentence spans both.
+pub(crate) fn behind(before: &str, own: &str, read: impl Fn(&str) -> Vec<Sentence>) -> Option<(Vec<Sentence>, usize)> {
     let joined = format!("{before}\n\n{own}");
-    let (found, from) = (scan.sentences(&joined), joined.len() - own.len());
+    let (found, from) = (read(&joined), joined.len() - own.len());
     let skipped = found.iter().take_while(|sentence| sentence.range.start < from).count();
     agrees(&found, from, own).then_some((found, skipped))
 }

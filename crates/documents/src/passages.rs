@@ -42,7 +42,7 @@ impl Facts {
         let n_not_judged = count(sentences.iter().filter(|sentence| !sentence.judged).count());
         let n_sentences = count(sentences.len());
         let before = before.filter(|before| before.facts.is_none_or(|facts| facts.edges.reach(edges)));
-        let candidates = match before.and_then(|before| behind(before.text, text, scan)) {
+        let candidates = match before.and_then(|before| behind(before.text, text, |text| scan.sentences(text))) {
             Some((together, skipped)) => candidates(together, skipped),
             None => candidates(sentences, 0),
         };

@@ -1,13 +1,12 @@
-//! The rules of sentences that were examined before: a passage is read again with each record, and with the passage
-//! behind it.
+//! The rules of sentences that were examined before: a passage is examined alone, and with the passage behind it.
 
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum sentences; with more, all are forgotten. Each takes about 40 bytes.
-const MOST: usize = 1 << 17;
+/// Maximum sentences; with more, all are forgotten. Each takes about 40 bytes. Two passages have a few hundred.
+const MOST: usize = 1 << 14;
 
 /// The beginning of a sentence's SHA-256.
 type Key = [u8; 16];

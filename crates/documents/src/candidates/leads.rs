@@ -288,6 +288,12 @@ impl Leads {
     }
 }
 
+/// Whether no lead depends on whether this last sentence of a block, or the one before it, is a candidate: it opens no
+/// list and announces no table.
+pub(super) fn is_final(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ';', ',']) && !is_left_open(text) && !announces_table(text)
+}
+
 /// A sentence that requires the items of a list or table below it, with any verb.
 fn demands_list(text: &str) -> bool {
     static DEMANDS: LazyLock<Regex> = LazyLock::new(|| {

@@ -119,11 +119,19 @@ impl Scan {
 
     /// The same, with what the text means for its neighbours.
     pub(crate) fn sentences_and_edges(&self, marked: &str) -> (Vec<Sentence>, Edges) {
-        let (mut walk, blocks) = (Walk::of(self, marked), blocks::of(marked));
+        let (mut walk, blocks) = (Walk::of(self, marked, Judges::All), blocks::of(marked));
         walk.blocks(&blocks);
         walk.judge_as_a_whole();
         let edges = Edges::of(&blocks, &walk.leads);
         (walk.found, edges)
+    }
+
+    /// The sentences with their leads only, none judged: most sentences need not be examined for that, which is nearly
+    /// all of the cost of [`Scan::sentences`].
+    pub(crate) fn with_leads(&self, marked: &str) -> Vec<Sentence> {
+        let mut walk = Walk::of(self, marked, Judges::Leads);
+        walk.blocks(&blocks::of(marked));
+        walk.found
     }
 
     /// The rule by which a sentence without context is a candidate.
@@ -199,10 +207,19 @@ impl Edges {
     }
 }
 
+/// Which sentences a walk examines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judges {
+    All,
+    /// Those at the end of a block whose judgement changes the leads of what comes next.
+    Leads,
+}
+
 /// Traverses a text block by block.
 struct Walk<'a> {
     scan: &'a Scan,
     marked: &'a str,
+    judges: Judges,
     leads: Leads,
     found: Vec<Sentence>,
     /// The stop words of all sentences.
@@ -210,8 +227,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn of(scan: &'a Scan, marked: &'a str) -> Self {
-        Self { scan, marked, leads: Leads::default(), found: Vec::new(), words: Words::default() }
+    fn of(scan: &'a Scan, marked: &'a str, judges: Judges) -> Self {
+        Self { scan, marked, judges, leads: Leads::default(), found: Vec::new(), words: Words::default() }
     }
 
     fn blocks(&mut self, blocks: &[Block]) {
@@ -228,10 +245,13 @@ impl<'a> Walk<'a> {
     fn block(&mut self, block: &Block) -> usize {
         let flat = Flat::of(self.marked, block);
         self.leads.enter(block, &flat.text);
+        let ranges = sentences_of(&flat.text);
+        let examined_from = self.examined_from(&flat.text, &ranges);
         let (mut last, mut before) = (None, false);
-        for (place, range) in (usize::from(block.goes_on)..).zip(sentences_of(&flat.text)) {
+        for (at, range) in ranges.into_iter().enumerate() {
             let text = one_line(&flat.text[range.clone()]);
-            let reason = self.reason(block, place, &text);
+            let place = at + usize::from(block.goes_on);
+            let reason = (at >= examined_from).then(|| self.reason(block, place, &text)).flatten();
             before = last.replace((text.clone(), reason.is_some())).is_some_and(|(_, candidate)| candidate);
             let verbatim = block.kind == Kind::Verbatim && markup::says_something(&text);
             let leads = self.leads.above();
@@ -245,23 +265,39 @@ impl<'a> Walk<'a> {
         1
     }
 
+    /// The first sentence of a block that is examined. What comes next depends on the last two at most.
+    fn examined_from(&self, text: &str, ranges: &[Range<usize>]) -> usize {
+        match (self.judges, ranges.last()) {
+            (Judges::Leads, Some(last)) if leads::is_final(&one_line(&text[last.clone()])) => ranges.len(),
+            (Judges::Leads, _) => ranges.len().saturating_sub(2),
+            (Judges::All, _) => 0,
+        }
+    }
+
     /// Each row of a table is a sentence.
     fn table(&mut self, blocks: &[Block]) -> usize {
         let length = tables::length(blocks);
         let flat: Vec<Flat> = blocks[..length].iter().map(|block| Flat::of(self.marked, block)).collect();
         let texts: Vec<String> = flat.iter().map(|flat| one_line(&flat.text)).collect();
-        let is_header = |block: &Block| matches!(block.kind, Kind::Row { header: true, .. });
-        let rows: Vec<Row<'_>> =
-            texts.iter().zip(blocks).map(|(text, block)| Row { text, header: is_header(block) }).collect();
-        let table = Table::of(&rows, |cell| self.scan.by_language(cell).is_some());
-        let stands_under_duty = self.leads.table_states_duties();
+        let reasons = self.reasons_of_rows(&texts, &blocks[..length]);
         let leads = self.leads.above_rows();
-        let reasons: Vec<_> = texts.iter().map(|row| self.reason_of_row(&table, row, stands_under_duty)).collect();
         for (flat, reason) in flat.iter().zip(reasons) {
             self.row(flat, reason, &leads);
         }
         self.leads.leave_table();
         length
+    }
+
+    fn reasons_of_rows(&self, texts: &[String], blocks: &[Block]) -> Vec<Option<&'static str>> {
+        if self.judges == Judges::Leads {
+            return vec![None; texts.len()];
+        }
+        let is_header = |block: &Block| matches!(block.kind, Kind::Row { header: true, .. });
+        let rows: Vec<Row<'_>> =
+            texts.iter().zip(blocks).map(|(text, block)| Row { text, header: is_header(block) }).collect();
+        let table = Table::of(&rows, |cell| self.scan.by_language(cell).is_some());
+        let under_duty = self.leads.table_states_duties();
+        texts.iter().map(|row| self.reason_of_row(&table, row, under_duty)).collect()
     }
 
     /// A row, split at the entries and lines in its cells. The entries of a list have the row's kind; lines and the text
@@ -273,7 +309,10 @@ impl<'a> Walk<'a> {
         let mut lead = None;
         for tables::Part { range, kind } in parts {
             let text = one_line(&flat.text[range.clone()]);
-            let by_words = || tables::cells(&text).find_map(|cell| self.scan.judge(cell));
+            let by_words = || match self.judges {
+                Judges::All => tables::cells(&text).find_map(|cell| self.scan.judge(cell)),
+                Judges::Leads => None,
+            };
             let reason = match kind {
                 PartKind::Row if has_lines => by_table.or_else(by_words),
                 PartKind::Row => of_row,
@@ -302,11 +341,17 @@ impl<'a> Walk<'a> {
     ) {
         let (range, page) = flat.place(range);
         let number = u32::try_from(self.found.len() + 1).unwrap_or(u32::MAX);
-        let words = Words::of(&text);
-        self.words.add(&words);
-        let has_no_rules = verbatim || words.is_foreign() || words.is_undecoded() || words.is_disguised();
-        let judged = reason.is_some() || !has_no_rules;
+        let (reason, judged) = match self.judges {
+            Judges::All => (reason, self.has_rules(&text, verbatim) || reason.is_some()),
+            Judges::Leads => (None, false),
+        };
         self.found.push(Sentence { number, page, range, text, leads, reason, judged });
+    }
+
+    fn has_rules(&mut self, text: &str, verbatim: bool) -> bool {
+        let words = Words::of(text);
+        self.words.add(&words);
+        !(verbatim || words.is_foreign() || words.is_undecoded() || words.is_disguised())
     }
 
     /// Lines that are too short for detection have the language of the others.
@@ -320,12 +365,12 @@ impl<'a> Walk<'a> {
     }
 
     /// A row is a candidate by the words of a cell, by the names of the columns, or by the lead of the table.
-    fn reason_of_row(&self, table: &Table, row: &str, stands_under_duty: bool) -> Option<&'static str> {
+    fn reason_of_row(&self, table: &Table, row: &str, under_duty: bool) -> Option<&'static str> {
         if table.is_header(row) || table.is_optional(row) {
             return None;
         }
         let by_words = || tables::cells(row).find_map(|cell| self.scan.judge(cell));
-        let says_it = || markup::says_something(row) && (stands_under_duty || table.states_duty(row));
+        let says_it = || markup::says_something(row) && (under_duty || table.states_duty(row));
         by_words().or_else(|| says_it().then_some(BY_TABLE))
     }
 

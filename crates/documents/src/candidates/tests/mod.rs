@@ -1,4 +1,5 @@
 mod inline;
+mod leads;
 mod lists;
 mod nominal;
 mod requirements;
