@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 
 /// A rule's beginning, and a statement that breaks it for a completed job.
-const SABOTAGE: [(&str, &str); 31] = [
+const SABOTAGE: [(&str, &str); 32] = [
     ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
     ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
     ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
@@ -41,6 +41,7 @@ const SABOTAGE: [(&str, &str); 31] = [
     ),
     ("an empty passage", "UPDATE passages SET answered_by = 'empty' WHERE candidates > 0"),
     ("sentences that are not judged", "UPDATE passages SET n_not_judged = n_sentences + 1"),
+    ("a passage counts the requirements", "UPDATE passages SET n_requirements = n_requirements + 1"),
     ("a page that is not in the text", "UPDATE sources SET unread_pages = '{1}'"),
     ("I8: requests, tokens", "UPDATE jobs SET total_tokens_used = total_tokens_used + 1"),
     ("phases without a gap", "UPDATE phases SET outcome = NULL, ended_at = NULL WHERE phase_number = 2"),

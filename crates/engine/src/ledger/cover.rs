@@ -118,13 +118,13 @@ impl Ledger {
     /// Recomputes the covered candidates from the active requirements. A passage in which a covered candidate becomes
     /// open must be decided again; passages answered by older rules stay answered.
     pub(super) fn recompute_cover(&mut self, step: i64) {
+        self.count_requirements();
         if !self.records {
             return;
         }
         let cover = Cover::of(&self.passages, &self.rows);
-        let begun: BTreeSet<i32> = begins(&self.rows).collect();
         for passage in self.passages.values_mut() {
-            if follow(passage, &cover, begun.contains(&passage.number), step) {
+            if follow(passage, &cover, step) {
                 self.changed.insert(passage.number);
             }
         }
@@ -133,24 +133,46 @@ impl Ledger {
     /// The same for a requirement that was added: it covers candidates and uncovers none, so only the passages that it
     /// affects are looked at.
     pub(super) fn add_to_cover(&mut self, number: i32, step: i64) {
-        let Some(row) = self.rows.get(&number).filter(|_| self.records) else { return };
+        let Some(row) = self.rows.get(&number) else { return };
+        for number in &row.begun {
+            if let Some(passage) = self.passages.get_mut(number) {
+                passage.n_requirements += 1;
+                self.changed.insert(*number);
+            }
+        }
+        if !self.records {
+            return;
+        }
         let mut cover = Cover::with(row, &self.passages, &self.rows);
         let affected: BTreeSet<i32> =
             cover.covered.iter().map(|place| place.0).chain(row.begun.iter().copied()).collect();
         for number in affected {
-            let has_requirement = begins_in(number, &self.rows);
             let Some(passage) = self.passages.get_mut(&number) else { continue };
             let covered = passage.candidates.iter().filter(|candidate| candidate.cited_step.is_some());
             cover.covered.extend(covered.map(|candidate| (number, candidate.sentence)));
-            if follow(passage, &cover, has_requirement, step) {
+            if follow(passage, &cover, step) {
                 self.changed.insert(number);
+            }
+        }
+    }
+
+    /// Counts anew the requirements that begin in each passage.
+    fn count_requirements(&mut self) {
+        let mut counts: BTreeMap<i32, i32> = BTreeMap::new();
+        for number in self.rows.values().flat_map(|row| &row.begun) {
+            *counts.entry(*number).or_default() += 1;
+        }
+        for passage in self.passages.values_mut() {
+            let n = counts.get(&passage.number).copied().unwrap_or_default();
+            if std::mem::replace(&mut passage.n_requirements, n) != n {
+                self.changed.insert(passage.number);
             }
         }
     }
 }
 
 /// Brings a passage in line with the covered candidates; returns whether it has changed.
-fn follow(passage: &mut Passage, cover: &Cover, has_requirement: bool, step: i64) -> bool {
+fn follow(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
     let before = passage.clone_of_progress();
     let lost = mark(passage, cover, step);
     if lost && passage.is_held_to_records() {
@@ -158,7 +180,7 @@ fn follow(passage: &mut Passage, cover: &Cover, has_requirement: bool, step: i64
     } else if lost {
         passage.asked_step = None;
     }
-    if let Some(by) = outcome_if_decided(passage, has_requirement) {
+    if let Some(by) = outcome_if_decided(passage) {
         passage.answered_by = Some(by);
     }
     before != passage.clone_of_progress()
@@ -181,18 +203,8 @@ fn mark(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
     lost.into_iter().any(|sentence| !passage.is_closed(sentence))
 }
 
-/// What answers a decided passage, with or without a requirement that begins in it.
-fn outcome_if_decided(passage: &Passage, has_requirement: bool) -> Option<super::AnsweredPassage> {
+/// What answers a decided passage.
+fn outcome_if_decided(passage: &Passage) -> Option<super::AnsweredPassage> {
     let is_own = passage.decided_step.is_some() && passage.answered_by != Some(super::AnsweredPassage::Carried);
-    is_own.then(|| passage.outcome(has_requirement))
-}
-
-/// Whether an active requirement has a verified quote that begins in a passage.
-pub(super) fn begins_in(passage: i32, rows: &Rows) -> bool {
-    begins(rows).any(|begun| begun == passage)
-}
-
-/// The passages in which verified quotes of active requirements begin.
-fn begins(rows: &Rows) -> impl Iterator<Item = i32> {
-    rows.values().flat_map(|row| row.begun.iter().copied())
+    is_own.then(|| passage.outcome())
 }

@@ -1,8 +1,6 @@
 //! Decides passages: by a reason for each open candidate, by a reason for all remaining ones, by closing a todo.
 
-use super::{
-    Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON, cover::begins_in,
-};
+use super::{Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON};
 use crate::phase::number_list::as_list;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -31,9 +29,9 @@ pub(crate) struct Decided {
 
 impl Passage {
     /// What answers it once it is decided.
-    pub(super) fn outcome(&self, has_requirement: bool) -> AnsweredPassage {
+    pub(super) fn outcome(&self) -> AnsweredPassage {
         let nothing_is_open = self.open_candidates().next().is_none();
-        match has_requirement {
+        match self.has_requirement() {
             true if nothing_is_open => AnsweredPassage::Recorded,
             false if self.judged && self.candidates.is_empty() => AnsweredPassage::Empty,
             true | false => AnsweredPassage::Closed,
@@ -69,17 +67,16 @@ impl Ledger {
         let was_decided = passage.state == PassageState::Answered;
         let mut said = self.account(decision, step);
         let why = decision.why.as_deref().filter(|why| why.chars().count() >= SHORTEST_REASON);
-        let has_requirement = begins_in(number, &self.rows);
         let Some(passage) = self.passages.get_mut(&number) else { return not_taken(said.join("; ")) };
         let open: Vec<String> = passage.open_candidates().map(super::summary::quoted).collect();
         let is_taken = match open.is_empty() {
-            true => passage.judged || has_requirement || why.is_some(),
+            true => passage.judged || passage.has_requirement() || why.is_some(),
             false => why.is_some() && passage.asked_step.is_some_and(|asked| asked < step),
         };
         if was_decided {
             said.push(format!("passage {number} was answered already"));
         } else if is_taken {
-            self.take(number, why, has_requirement, step);
+            self.take(number, why, step);
             said.push(taken(number, &open));
         } else {
             self.changed.insert(number);
@@ -88,9 +85,9 @@ impl Ledger {
         Decided { is_taken: is_taken || was_decided, said: said.join("; ") }
     }
 
-    fn take(&mut self, number: i32, why: Option<&str>, has_requirement: bool, step: i64) {
+    fn take(&mut self, number: i32, why: Option<&str>, step: i64) {
         let Some(passage) = self.passages.get_mut(&number) else { return };
-        let by = passage.outcome(has_requirement);
+        let by = passage.outcome();
         passage.reason = why.filter(|_| by == AnsweredPassage::Closed).map(str::to_owned);
         passage.answer(by, step);
         self.changed.insert(number);
@@ -143,14 +140,13 @@ impl Ledger {
             return;
         }
         for number in numbers {
-            let has_requirement = begins_in(*number, &self.rows);
             let Some(passage) = self.passages.get_mut(number).filter(|one| one.state == PassageState::Read) else {
                 continue;
             };
             let nothing_is_open = passage.open_candidates().next().is_none();
             let is_empty = passage.judged && passage.candidates.is_empty();
-            if nothing_is_open && (has_requirement || is_empty) {
-                self.take(*number, None, has_requirement, step);
+            if nothing_is_open && (passage.has_requirement() || is_empty) {
+                self.take(*number, None, step);
             } else if !nothing_is_open && passage.asked_step.is_none() {
                 passage.asked_step = Some(step);
                 self.changed.insert(*number);

@@ -34,6 +34,8 @@ pub struct Passage {
     pub n_sentences: i32,
     /// How many of them the scan has no rules for.
     pub n_not_judged: i32,
+    /// How many active requirements have a verified quote that begins in it.
+    pub n_requirements: i32,
     /// Its candidate sentences: those that probably state an obligation.
     pub candidates: Vec<Candidate>,
     /// Whether the scan has rules for all of its text. Finding nothing in another language, in verbatim text or in
@@ -174,6 +176,7 @@ impl Passage {
             unseen: Vec::new(),
             n_sentences: 0,
             n_not_judged: 0,
+            n_requirements: 0,
             candidates: Vec::new(),
             judged: true,
             decisions: Vec::new(),
@@ -212,6 +215,11 @@ impl Passage {
     pub(crate) fn candidate(&self, sentence: i32) -> Option<&Candidate> {
         let at = self.candidates.binary_search_by_key(&sentence, |candidate| candidate.sentence).ok()?;
         self.candidates.get(at)
+    }
+
+    /// Whether an active requirement has a verified quote that begins in it.
+    pub(super) fn has_requirement(&self) -> bool {
+        self.n_requirements > 0
     }
 
     /// Whether its text could be extracted.

@@ -3,7 +3,12 @@
 use super::{Passage, Touched};
 use crate::Requirement;
 use serde_json::Value;
-use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap, sync::Arc};
+use std::{
+    cell::LazyCell,
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// A sentence by its passage and its number.
 pub(crate) type Place = (i32, i32);
@@ -94,7 +99,7 @@ pub(super) struct Row {
     pub(super) touched: Box<[Place]>,
     /// The first sentence quoted, if its place is known.
     pub(super) first: Option<Place>,
-    /// The passages in which its quotes begin.
+    /// The passages in which its quotes begin, each once.
     pub(super) begun: Box<[i32]>,
 }
 
@@ -109,9 +114,10 @@ impl Row {
             }
         }
         let first = |quote: &PlacedQuote| first_of(quote, standing.placed_step, passages);
-        let begun = standing.quotes.iter().filter_map(|quote| first(quote).map(|(passage, _)| passage)).collect();
+        let begun: BTreeSet<i32> =
+            standing.quotes.iter().filter_map(|quote| first(quote).map(|(passage, _)| passage)).collect();
         let first = standing.quotes.first().and_then(first);
-        Self { standing, touched: touched.into(), first, begun }
+        Self { standing, touched: touched.into(), first, begun: begun.into_iter().collect() }
     }
 }
 

@@ -124,6 +124,19 @@ SELECT 'sentences that are not judged are sentences', p.job_id, format('passage 
                                                                        p.n_sentences)
 FROM passages p WHERE p.n_not_judged < 0 OR p.n_not_judged > p.n_sentences
 UNION ALL
+-- Of a document that was cut again, the ledger finds the places of older quotes by their words. Whether a quote is
+-- verified is in citations: others may write the requirement's row.
+SELECT 'a passage counts the requirements that begin in it', p.job_id, format('passage %s, %s', p.passage, p.n_requirements)
+FROM passages p
+WHERE NOT EXISTS (SELECT FROM passages c JOIN requirement_cache r ON r.job_id = c.job_id AND r.step < c.cut_step
+                  WHERE c.job_id = p.job_id)
+  AND p.n_requirements <> (
+      SELECT count(*) FROM requirement_cache r
+      WHERE r.job_id = p.job_id AND r.status <> 'withdrawn' AND r.step IS NOT NULL
+        AND EXISTS (SELECT FROM jsonb_array_elements(r.citations) c
+                    JOIN citations v ON v.job_id = r.job_id AND v.source = c ->> 'source' AND v.quote = c ->> 'quote'
+                    WHERE v.verified AND c ->> 'passage' = p.passage::text))
+UNION ALL
 SELECT 'a passage without text says why', p.job_id, format('passage %s', p.passage)
 FROM passages p WHERE p.chunk_path IS NULL AND coalesce(p.reason, '') = ''
 UNION ALL

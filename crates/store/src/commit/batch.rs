@@ -7,10 +7,9 @@
 //! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), and once more for
 //!    each further two hundred passages of a document that was cut
 //! 3. changes of recorded requirements, one by one: each must see what the step recorded and changed before it
-//! 4. `count_requirements_of_passages.sql`, if a step has recorded or changed requirements
-//! 5. approvals of calls ([`super::approvals`]): if one is no longer approved, its step is refused
-//! 6. `exit_jobs.sql`: a trigger releases rows that an ending job still holds
-//! 7. the follow-up jobs of ended jobs
+//! 4. approvals of calls ([`super::approvals`]): if one is no longer approved, its step is refused
+//! 5. `exit_jobs.sql`: a trigger releases rows that an ending job still holds
+//! 6. the follow-up jobs of ended jobs
 //!
 //! Only the rows of steps that passed the fence are written.
 
@@ -26,12 +25,11 @@ use crate::{
     error::During,
     fail_points::{Point, part, reach},
     queue::enqueue,
-    requirements::{coverage, lookup},
+    requirements::lookup,
 };
 use plumbline_engine::{ApprovalChange, RequirementChange};
 use sqlx::{Connection as _, PgConnection};
 use std::{iter, time::Duration};
-use uuid::Uuid;
 
 /// A transaction that waits only 50 ms for a lock: its steps concern many jobs.
 const BEGIN_IMPATIENT: &str = "BEGIN; SET LOCAL lock_timeout = 50";
@@ -56,8 +54,6 @@ struct PreparedRareRows {
     documents: Vec<String>,
     requirement_changes: Vec<RequirementChange>,
     approvals: Vec<ApprovalChange>,
-    /// Whether the requirement counts of passages may change.
-    counts_requirements: bool,
     exit: Option<ExitRow>,
     next_job: Option<NewJob>,
 }
@@ -115,7 +111,6 @@ impl PreparedStep {
             documents: rows.rare.documents(commit.lease.job_id, commit.expected_step + 1),
             requirement_changes: rows.rare.requirement_changes.iter().copied().cloned().collect(),
             approvals: rows.rare.approvals.iter().copied().cloned().collect(),
-            counts_requirements: rows.rare.changes_requirements(),
             exit: rows.rare.exit.map(|leave| ExitRow::of(commit.lease, leave)),
             next_job: commit.enqueue_next.cloned(),
         };
@@ -232,10 +227,6 @@ async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Resu
             lookup::change(tx, step.lease.job_id, step.step, &rare.requirement_changes).await?;
             approvals::write(tx, step.lease.job_id, step.step, &rare.approvals).await?;
         }
-    }
-    let counted: Vec<Uuid> = rare().filter(|(_, rare)| rare.counts_requirements).map(|(job_id, _)| job_id).collect();
-    if !counted.is_empty() {
-        coverage::count_requirements(tx, &counted).await?;
     }
     let exits: Vec<&ExitRow> = rare().filter_map(|(_, rare)| rare.exit.as_ref()).collect();
     let exited =

@@ -142,11 +142,6 @@ impl<'a> RareRows<'a> {
         }
     }
 
-    /// Whether it may change the requirement counts of passages.
-    pub(super) fn changes_requirements(&self) -> bool {
-        !self.requirements.is_empty() || !self.requirement_changes.is_empty() || !self.passages.is_empty()
-    }
-
     /// The documents of the step, in writing order; none if all are empty. More than one only for many passages.
     pub(super) fn documents(&mut self, job_id: Uuid, step: i64) -> Vec<String> {
         let document = |rows: &RareRows<'_>| json(&Document { job_id, step, rows });
@@ -190,6 +185,5 @@ mod tests {
         assert_eq!(counts, [1, 200, 200]);
         let clearing = documents.iter().filter(|document| document.contains("cleared_results"));
         assert_eq!(clearing.count(), 1, "what is no passage is written once");
-        assert!(rows.changes_requirements());
     }
 }

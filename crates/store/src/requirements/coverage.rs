@@ -21,6 +21,7 @@ pub(crate) struct PassageRow<'a> {
     judged: bool,
     n_sentences: i32,
     n_not_judged: i32,
+    n_requirements: i32,
     decisions: &'a [Decision],
     state: PassageState,
     answered_by: Option<AnsweredPassage>,
@@ -53,6 +54,7 @@ impl<'a> PassageRow<'a> {
             judged: passage.judged,
             n_sentences: passage.n_sentences,
             n_not_judged: passage.n_not_judged,
+            n_requirements: passage.n_requirements,
             decisions: &passage.decisions,
             state: passage.state,
             answered_by: passage.answered_by,
@@ -156,6 +158,7 @@ impl Store {
                     judged: row.judged,
                     n_sentences: row.n_sentences,
                     n_not_judged: row.n_not_judged,
+                    n_requirements: row.n_requirements,
                     decisions: row.decisions.0,
                     state: word(job_id, "passage state", row.state)?,
                     answered_by: row.answered_by.map(answer).transpose()?,
@@ -193,15 +196,6 @@ impl Store {
             .await
             .during("read the passages of the job's documents")
     }
-}
-
-/// Updates the number of requirements that begin in the passages of these jobs.
-pub(crate) async fn count_requirements(tx: &mut sqlx::PgConnection, jobs: &[Uuid]) -> Result<(), Error> {
-    sqlx::query_file!("queries/requirements/count_requirements_of_passages.sql", jobs)
-        .execute(tx)
-        .await
-        .during("count the requirements of passages")?;
-    Ok(())
 }
 
 /// The column `sentences`.

@@ -100,6 +100,7 @@ pub(crate) fn passage(number: i32, cut: i64, read: Option<i64>, answered: Option
         }],
         n_sentences: 3,
         n_not_judged: i32::from(number == 2),
+        n_requirements: 0,
         decisions: Vec::new(),
         carried_from: None,
         decided_step: answered,
