@@ -201,7 +201,7 @@ SET search_path = public, pg_temp AS $$
 DECLARE
     origin jobs;
     at_checkpoint checkpoints;
-    target uuid := gen_random_uuid();
+    target uuid := uuid_v7();
 BEGIN
     SELECT * INTO origin FROM jobs j WHERE j.id = fork_job.id FOR SHARE;
     IF NOT FOUND THEN

@@ -37,6 +37,7 @@ async fn a_fork_at_any_step_loads_what_the_job_loaded_then(pool: PgPool) {
     for (step, then) in (1..).zip(&then) {
         let forked = Utc::now();
         let id = store.fork(source.id, step).await.unwrap();
+        assert_eq!(id.get_version_num(), 7, "forks sort by their ids like other jobs");
         let fork = take(&store, &source.job_type).await;
         assert_eq!((fork.id, fork.step, fork.attempt, fork.lease_epoch), (id, step, 1, 1));
         assert!(fork.has_settings);
