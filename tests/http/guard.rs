@@ -30,6 +30,8 @@ async fn with_a_token_only_who_shows_it_sees_jobs(pool: PgPool) {
     }
     let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
     assert_eq!(ask(address, "GET", "/api/jobs", &bearer(TOKEN)).await.status, 200);
+    let other_case = bearer(TOKEN).replace("Bearer", "bearer");
+    assert_eq!(ask(address, "GET", "/api/jobs", &other_case).await.status, 200, "a scheme has no case");
     assert_eq!(ask(address, "GET", "/api/jobs", &bearer("something else, as long")).await.status, 401);
 
     let entered = get(address, &format!("/?token={TOKEN}")).await;

@@ -59,7 +59,9 @@ impl Access {
         let headers = request.headers();
         let Some(token) = &self.token else { return Shown::Session };
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer ")).map(|it| session::digest(it.trim()));
+        let bearer = bearer.and_then(|value| value.split_once(' '));
+        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
+        let bearer = bearer.map(|(_, token)| session::digest(token.trim()));
         if bearer == Some(*token) {
             return Shown::Token;
         }
