@@ -16,6 +16,18 @@ async fn an_address_that_others_reach_is_refused_without_a_token(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn a_worker_whose_address_is_taken_leaves_no_row(pool: PgPool) {
+    let world = World::new(pool).await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let ended = world.start(world.command(&["worker", "--http", &address])).ended().await;
+    assert!(ended.code == Some(1) && ended.stderr.contains(&address), "{ended:?}");
+    let live: i64 = sqlx::query_scalar("SELECT count(*) FROM workers").fetch_one(&world.pool).await.expect("a count");
+    assert_eq!(live, 0, "others would take it for a live worker until its lease ends");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn with_a_token_only_who_shows_it_sees_jobs(pool: PgPool) {
     let world = World::new(pool).await;
     let mut command = world.command(&["worker", "--http", "0.0.0.0:0"]);

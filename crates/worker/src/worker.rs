@@ -79,7 +79,12 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Shutdown>) ->
     // It has its own connections, and the outage may begin between the two.
     let (url, app) = (&options.database_url, worker.app.clone());
     let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, app.health.clone()).await?) };
-    let _http = startup::retry_until(options.timing.lease, &mut stop, serve).await?;
+    let served = startup::retry_until(options.timing.lease, &mut stop, serve).await;
+    if served.is_err() {
+        // Others would take its row for a live worker until the lease ends. The error to report is that of the address.
+        let _signed_off = app.store.unregister_worker(app.worker_id).await;
+    }
+    let _http = served?;
     let ended = worker.work().await;
     plumbline_telemetry::finish().await;
     ended
