@@ -5,7 +5,12 @@ use serde_json::Value;
 use std::{fs, path::Path};
 
 async fn plumbline(folder: &Path, arguments: &[&str]) -> Ended {
+    plumbline_with(folder, arguments, &[]).await
+}
+
+async fn plumbline_with(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
     let mut command = program::command(arguments);
+    command.envs(environment.iter().copied());
     command.current_dir(folder);
     Program::start(command, folder).ended().await
 }
@@ -13,7 +18,7 @@ async fn plumbline(folder: &Path, arguments: &[&str]) -> Ended {
 #[tokio::test]
 async fn a_new_type_is_in_order_and_says_how_to_try_it() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    for (name, from) in [("policies", "creator"), ("answers", "defaults")] {
+    for (name, from) in [("policies", "creator"), ("answers", "defaults"), ("tenders", "policies")] {
         let made = plumbline(folder.path(), &["init", name, "--from", from]).await;
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         let of = |file: &str| folder.path().join("configs").join(name).join(file);
@@ -26,7 +31,7 @@ async fn a_new_type_is_in_order_and_says_how_to_try_it() {
         assert!(readme.contains(&format!("plumbline init {name} --try")), "{readme}");
     }
     let check = plumbline(folder.path(), &["config", "check", "configs"]).await;
-    assert_eq!((check.code, check.stdout.as_str()), (Some(0), "2 job types are valid: answers, policies\n"));
+    assert_eq!((check.code, check.stdout.as_str()), (Some(0), "3 job types are valid: answers, policies, tenders\n"));
 
     let before = fs::read(folder.path().join("configs/policies/config.json")).expect("a file");
     for (arguments, words) in [
@@ -43,11 +48,23 @@ async fn a_new_type_is_in_order_and_says_how_to_try_it() {
 }
 
 #[tokio::test]
+async fn a_new_type_makes_the_folder_of_types_where_there_is_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let types = [("PLUMBLINE_CONFIG_DIR", "types")];
+    let made = plumbline_with(folder.path(), &["init", "policies"], &types).await;
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let check = plumbline_with(folder.path(), &["config", "check"], &types).await;
+    assert_eq!(check.stdout, "1 job type is valid: policies\n", "{}", check.stderr);
+}
+
+#[tokio::test]
 async fn a_new_type_is_tried_without_a_key() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let tried = plumbline(folder.path(), &["init", "policies", "--try"]).await;
     assert_eq!(tried.code, Some(0), "{}\n{}", tried.stdout, tried.stderr);
     assert!(tried.stdout.contains("Job completed"), "{}", tried.stdout);
+    let table = |name: &str| tried.stdout.lines().any(|line| line.starts_with(&format!(" {name} ")));
+    assert!(table("policies") && !table("creator"), "the table names the job's own type: {}", tried.stdout);
     let jobs: Vec<_> = fs::read_dir(folder.path().join(".plumbline/workspace"))
         .expect("the job's folder")
         .filter_map(|entry| Some(entry.ok()?.path()))

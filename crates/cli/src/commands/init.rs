@@ -32,7 +32,7 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
     let (job_type, folder) = (arguments.job_type.as_str(), dir.join(&arguments.job_type));
     check_name(job_type)?;
     match (folder.exists(), arguments.r#try) {
-        (false, _) => write(&Type::of(job_type, &arguments.from)?, &dir)?,
+        (false, _) => write(&Type::of(job_type, &arguments.from, &dir)?, &dir)?,
         // An existing job type is tried unchanged.
         (true, true) => {}
         (true, false) => {
@@ -52,6 +52,11 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
     let prompt = Some("Work through the document as the instructions say.".to_owned());
     let trial = Trial { job_type: job_type.to_owned(), configs: environment::configs_of(&dir)? };
     dev::run_with(DevArguments { documents, prompt, keep: false }, Some(trial)).await
+}
+
+/// The types that a new one can extend: those of its folder, which may be the first thing written there.
+fn known(dir: &Path) -> Result<ConfigRegistry, Failure> {
+    if dir.exists() { environment::configs_of(dir) } else { Ok(ConfigRegistry::embedded()) }
 }
 
 /// It is the name of a folder, and is used in SQL and on command lines.
@@ -79,8 +84,8 @@ struct Type<'a> {
 }
 
 impl<'a> Type<'a> {
-    fn of(name: &'a str, from: &'a str) -> Result<Self, Failure> {
-        let configs = environment::configs()?;
+    fn of(name: &'a str, from: &'a str, dir: &Path) -> Result<Self, Failure> {
+        let configs = known(dir)?;
         if configs.show(name, &json!({}), &ModelEnv::default()).is_ok() {
             return Err(Failure::usage(format!("the job type `{name}` already exists; choose another name")));
         }
