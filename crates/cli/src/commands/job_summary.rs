@@ -41,10 +41,9 @@ pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> 
         None => None,
     };
     row("graph", String::new(), graph(&requirements, statements));
-    for (what, id) in [("creator", Some(job)), ("validator", validator)] {
-        let Some(id) = id else { continue };
+    for id in [job].into_iter().chain(validator) {
         if let Some(detail) = store.job_detail(id).await? {
-            row(what, detail.status.clone(), effort(&detail));
+            row(&detail.job_type, detail.status.clone(), effort(&detail));
         }
     }
     output::print(&table.to_string())
