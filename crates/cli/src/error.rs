@@ -56,7 +56,10 @@ impl From<plumbline_store::Error> for Failure {
 
 impl From<plumbline_worker::Error> for Failure {
     fn from(error: plumbline_worker::Error) -> Self {
-        Self::new(error.to_string())
+        match error {
+            plumbline_worker::Error::Store(error) => error.into(),
+            error => Self::new(error.to_string()),
+        }
     }
 }
 

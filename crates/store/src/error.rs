@@ -1,5 +1,6 @@
 //! Database errors, grouped by how a caller treats them.
 
+use sqlx::migrate::MigrateError;
 use uuid::Uuid;
 
 /// An error of the store; its text is one sentence for a user.
@@ -52,7 +53,7 @@ pub enum Error {
     SchemaEdited(i64),
     /// A migration failed.
     #[error("could not migrate the database: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
+    Migrate(#[from] MigrateError),
     /// A row that cannot be decoded.
     #[error("job {job_id}: the stored {what} cannot be read: {reason}")]
     Corrupt {
@@ -119,7 +120,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_transient(source),
-            Self::Migrate(sqlx::migrate::MigrateError::Execute(source)) => is_transient(source),
+            Self::Migrate(MigrateError::Execute(source)) => is_transient(source),
             Self::Unanswered(_) | Self::TooFewConnections { .. } => true,
             _ => false,
         }
@@ -176,7 +177,8 @@ impl Error {
 
     fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
         match self {
-            Self::Database { source: sqlx::Error::Database(error), .. } => error.code(),
+            Self::Database { source: sqlx::Error::Database(error), .. }
+            | Self::Migrate(MigrateError::Execute(sqlx::Error::Database(error))) => error.code(),
             _ => None,
         }
     }

@@ -179,6 +179,15 @@ async fn each_role_can_run_the_commands_that_the_table_says(pool: PgPool) {
             }
         }
     }
+    for (role, (user, _)) in roles.iter().zip(&users) {
+        for (arguments, who_may) in [(&["migrate"][..], &[][..]), (&["worker", "--until-idle"], &["work"])] {
+            if who_may.contains(role) {
+                continue;
+            }
+            let ended = world.start(user.command(&world, arguments)).ended().await;
+            holds(&ended, false, who_may, &format!("{arguments:?} as {role}"));
+        }
+    }
     for (user, _) in users {
         user.leave(&world).await;
     }
