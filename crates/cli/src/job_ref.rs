@@ -1,6 +1,6 @@
 //! A job reference: its id, or any unique prefix of it.
 
-use crate::{environment, error::Failure};
+use crate::{environment, error::Failure, output};
 use plumbline_store::Store;
 use std::{fmt, str::FromStr};
 use uuid::Uuid;
@@ -61,10 +61,7 @@ impl JobRef {
         }
         match store.jobs_between(self.first, self.last).await?.as_slice() {
             [one] => Ok(*one),
-            [] => Err(Failure::new(format!(
-                "there is no job whose id begins with {self} in this database, or none that this login sees (an approver sees \
-                 jobs in review, an enqueuer its own); `plumbline status` lists the jobs"
-            ))),
+            [] => Err(output::no_job_like(&format!("whose id begins with {self}"))),
             [one, two, rest @ ..] => Err(Failure::new(format!(
                 "several jobs begin with {self} ({one}, {two}{}); give more digits",
                 if rest.is_empty() { "" } else { " and others" }

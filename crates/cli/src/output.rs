@@ -40,7 +40,15 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<(), Failure> {
 
 /// The error for an unknown job.
 pub(crate) fn no_job(job: Uuid) -> Failure {
-    Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs"))
+    no_job_like(&job.to_string())
+}
+
+/// The error for an id, or the beginning of one, that no visible job has.
+pub(crate) fn no_job_like(named: &str) -> Failure {
+    Failure::new(format!(
+        "there is no job {named} in this database, or none that this login sees (an approver sees jobs in review, an \
+         enqueuer its own); `plumbline status` lists the jobs"
+    ))
 }
 
 /// One rule, below the header.

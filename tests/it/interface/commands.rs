@@ -203,6 +203,9 @@ async fn a_command_that_cannot_be_done_says_why_in_one_line(pool: PgPool) {
     for command in ["status", "watch", "cancel", "pause", "resume", "retry", "approve"] {
         assert_fails(&world.run(&[command, &nobody]).await, 1, &[&nobody, "there is no job"]);
     }
+    for command in ["status", "watch", "trace", "files"] {
+        assert_fails(&world.run(&[command, &nobody]).await, 1, &[&nobody, "none that this login sees"]);
+    }
     assert_fails(&world.run(&["export", &nobody, "out"]).await, 1, &[&nobody, "there is no job"]);
     for command in ["resume", "retry", "approve"] {
         assert_fails(&world.run(&[command, &job]).await, 1, &[&job, "pending", command]);
