@@ -65,6 +65,7 @@ impl Tone {
 /// The style of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
+    terminal: bool,
     colours: bool,
     width: usize,
 }
@@ -78,6 +79,7 @@ impl Look {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let width = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
         Self {
+            terminal,
             colours: terminal && !unwanted && !dumb,
             width: width.filter(|width| terminal && *width > 0).unwrap_or(PIPE_WIDTH),
         }
@@ -86,7 +88,12 @@ impl Look {
     /// A fixed style, for text that must be the same everywhere.
     #[cfg(test)]
     pub(crate) fn plain(width: usize) -> Self {
-        Self { colours: false, width }
+        Self { terminal: true, colours: false, width }
+    }
+
+    /// Whether a person looks at it, and what is too wide for the screen is cut.
+    pub(crate) fn is_terminal(self) -> bool {
+        self.terminal
     }
 
     /// Whether there are colours.
@@ -212,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_by_what_is_seen() {
-        let look = Look { colours: true, width: 10 };
+        let look = Look { terminal: true, colours: true, width: 10 };
         let line = format!("{} and more", look.paint(Tone::Good, "completed"));
         let cut = look.fit(&line);
         assert!(cut.contains("\u{1b}[32mcompleted") && cut.ends_with("\u{1b}[0m"), "{cut:?}");

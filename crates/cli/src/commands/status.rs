@@ -53,7 +53,7 @@ async fn all(store: &Store, filter: &JobFilter, as_json: bool) -> Result<u8, Fai
 }
 
 /// One line per job, in the columns that fit: a narrow terminal first drops those that `plumbline status JOB` shows
-/// anyway. The prompt takes the remaining width.
+/// anyway. The prompt and the error share the remaining width; in a pipe the error is complete.
 fn list(jobs: &[JobLine], look: Look) -> String {
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| look.width() >= column.from).collect();
     let rows: Vec<Vec<String>> =
@@ -61,12 +61,17 @@ fn list(jobs: &[JobLine], look: Look) -> String {
     let mut header: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let widths = (0..header.len()).map(|at| rows.iter().map(|row| measure_text_width(&row[at])).max().unwrap_or(0));
     let used: usize = widths.zip(&header).map(|(width, name)| width.max(name.len()) + PADDING).sum();
-    let room = look.width().saturating_sub(used + PADDING).max(LEAST_PROMPT);
+    let room = look.width().saturating_sub(used + PADDING);
+    let errors = look.width() >= ERRORS_FROM;
+    let prompt_room = if errors { room / 2 } else { room }.max(LEAST_PROMPT);
+    let error_room = if look.is_terminal() { room.saturating_sub(prompt_room + PADDING) } else { usize::MAX };
     header.push("prompt");
+    header.extend(errors.then_some("error, reason"));
     let mut table = output::lined_up(&header);
     for (job, row) in jobs.iter().zip(rows) {
         let cells = row.into_iter().zip(&columns).map(|(text, column)| cell(column, text, job, look));
-        table.add_row(cells.chain([Cell::new(short(&job.prompt, room))]));
+        let error = errors.then(|| Cell::new(short(error(job), error_room.max(LEAST_ERROR))));
+        table.add_row(cells.chain([Cell::new(short(&job.prompt, prompt_room))]).chain(error));
     }
     for (at, _) in columns.iter().enumerate().filter(|(_, column)| column.number) {
         output::align_right(&mut table, at);
@@ -79,6 +84,10 @@ fn list(jobs: &[JobLine], look: Look) -> String {
 const PADDING: usize = 2;
 /// Minimum useful width of a prompt in characters.
 const LEAST_PROMPT: usize = 16;
+/// The same of an error or of a waiting reason.
+const LEAST_ERROR: usize = 24;
+/// Minimum terminal width for errors.
+const ERRORS_FROM: usize = 110;
 
 /// A column of the list.
 struct Column {
@@ -89,7 +98,7 @@ struct Column {
     text: fn(&JobLine) -> String,
 }
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 9] = [
     Column { name: "job", from: 0, number: false, text: |job| job.id.to_string() },
     Column { name: "status", from: 0, number: false, text: |job| job.status.clone() },
     Column { name: "type", from: 120, number: false, text: |job| job.job_type.clone() },
@@ -99,14 +108,10 @@ const COLUMNS: [Column; 10] = [
     Column { name: "tokens", from: 180, number: true, text: |job| thousands(job.total_tokens_used) },
     Column { name: "age", from: 80, number: true, text: age },
     Column { name: "cost", from: 100, number: true, text: |job| format!("{:.2}", job.cost_usd) },
-    Column { name: "error, reason", from: 110, number: false, text: error },
 ];
 
-/// Maximum characters of an error or of a waiting reason in the list; `plumbline status JOB` shows all of it.
-const MOST_ERROR: usize = 24;
-
-fn error(job: &JobLine) -> String {
-    short(job.error_message.as_deref().or(job.status_reason.as_deref()).unwrap_or_default(), MOST_ERROR)
+fn error(job: &JobLine) -> &str {
+    job.error_message.as_deref().or(job.status_reason.as_deref()).unwrap_or_default()
 }
 
 /// Age of the job in its largest unit.
