@@ -68,6 +68,7 @@ pub struct JobConfig {
     #[schemars(extend("x-level" = "job"))]
     pub citations_required: Option<Vec<String>>,
     /// Documents that must not be quoted or cited, by path or file name, with `*` as a wildcard, e.g. `questionnaire*`.
+    /// Only the operator may set it in a type that records requirements.
     #[schemars(extend("x-level" = "job"))]
     pub no_sources: Option<Vec<String>>,
     /// `documents`: the job can complete only when each passage of its documents is answered, or named as undelivered.

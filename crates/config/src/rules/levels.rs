@@ -14,6 +14,7 @@ use crate::{
     error::Problem,
     keys::{deliverables, http_tools},
     layers::{Layers, locate::child},
+    resolved::binds_recorder,
     secrets,
 };
 use plumbline_engine::path::matches_pattern;
@@ -51,6 +52,10 @@ pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, S
 const ADDED_TO: [&str; 5] =
     ["approval", "coverage_settings.patterns", "deliverables", "citations_required", "no_sources"];
 
+/// Such a job accounts for each document, unless the operator excepts one.
+const NO_SOURCES_OF_RECORDERS: &str = "`no_sources` has level operator in a job type that records requirements: a job may \
+     not set it; leave it out, or ask the operator for `job_may_set` in the job type";
+
 /// The stricter one of two words, which is a bound.
 const STRICT: [&str; 3] = ["stop", "drop", "policy"];
 
@@ -71,6 +76,12 @@ impl RowPolicy<'_> {
         if self.is_opened(path) {
             return self.within_opened(path).or_else(refuse);
         }
+        if path == "no_sources" && binds_recorder(&self.below["tools"]) {
+            return Err((
+                Forbidden { key: path.to_owned(), level: Level::Operator },
+                NO_SOURCES_OF_RECORDERS.to_owned(),
+            ));
+        }
         if ADDED_TO.contains(&path) {
             return self.takes_nothing_away(path, level).or_else(refuse);
         }
@@ -81,9 +92,13 @@ impl RowPolicy<'_> {
                  the job type"
             )),
             Level::Bounded => self.within_bound(path).or_else(|bound| {
+                let way = match bound {
+                    Value::Number(_) if path.ends_with(".minimum") => "raise it or leave it out",
+                    Value::Number(_) => "lower it or leave it out",
+                    _ => "leave it out",
+                };
                 refuse(format!(
-                    "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; lower it or leave it \
-                     out"
+                    "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; {way}"
                 ))
             }),
             // Only the operator can give a type a tool that it lacks; a job chooses among the type's tools.

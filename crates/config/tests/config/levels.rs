@@ -142,6 +142,32 @@ fn a_row_adds_patterns_and_takes_none_away() {
 }
 
 #[test]
+fn a_row_takes_no_document_out_of_what_a_recorder_accounts_for() {
+    let row = json!({"no_sources": ["policy.md"]});
+    assert_eq!(refused(&json!({}), &row), ("no_sources".to_owned(), "operator"));
+    // What a row leaves out of `tools` changes nothing here.
+    let narrowed = json!({"no_sources": ["policy.md"], "tools": {"domain": ["cite"]}});
+    assert_eq!(refused(&json!({}), &narrowed), ("no_sources".to_owned(), "operator"));
+    mine(&json!({"no_sources": ["policy.md"]}), &row).unwrap();
+    mine(&json!({"job_may_set": ["no_sources"]}), &row).unwrap();
+    mine(&json!({"tools": {"domain": ["cite"], "deferred": []}}), &row).unwrap();
+}
+
+#[test]
+fn a_refusal_says_which_way_the_value_may_go() {
+    for (row, way) in [
+        (json!({"coverage_settings": {"minimum": 0.4}}), "raise it or leave it out"),
+        (json!({"coverage_settings": {"max_closed": 0.6}}), "lower it or leave it out"),
+    ] {
+        let sentence = mine(&json!({}), &row).unwrap_err().to_string();
+        assert!(sentence.contains(way), "{sentence}");
+    }
+    let style = json!({"coverage_settings": {"style": "policy"}});
+    let sentence = mine(&style, &json!({"coverage_settings": {"style": "normative"}})).unwrap_err().to_string();
+    assert!(sentence.ends_with("policy; leave it out") || sentence.ends_with("\"policy\"; leave it out"), "{sentence}");
+}
+
+#[test]
 fn a_window_of_a_purpose_is_bound_by_that_of_the_model() {
     let file = json!({"llm": {"context_window": 100_000, "max_output_tokens": 4000}});
     let row = json!({"llm_by_purpose": {"summary": {"max_output_tokens": 4001}}});
