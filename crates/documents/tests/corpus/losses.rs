@@ -143,6 +143,29 @@ async fn hidden_struck_and_deleted_text_is_left_out_and_named_in_word_processing
 }
 
 #[tokio::test]
+async fn merged_cells_and_readings_of_characters_are_not_in_the_text() {
+    let cell = |merge: &str, text: &str| format!("<w:tc><w:tcPr>{merge}</w:tcPr><w:p>{}</w:p></w:tc>", run("", text));
+    let rows = [
+        cell("<w:vMerge w:val=\"restart\"/>", "Logs shall be kept.") + &cell("", "IT"),
+        cell("<w:vMerge/>", "Old rule.") + &cell("", "Legal"),
+        cell("<w:vMerge w:val=\"continue\"/>", "") + &cell("<w:vMerge w:val=\"restart\"/>", "Board"),
+    ];
+    let rows: String = rows.iter().map(|row| format!("<w:tr>{row}</w:tr>")).collect();
+    let (text, warnings) = told(Kind::Docx, &word(&format!("<w:tbl>{rows}</w:tbl>"), &[])).await;
+    assert!(["Logs shall be kept.", "IT", "Legal", "Board"].iter().all(|shown| text.contains(shown)), "{text}");
+    assert!(!text.contains("Old rule"), "{text}");
+    assert_eq!(warnings, "Left out as hidden behind the cell above it: \u{ab}Old rule.\u{bb}.");
+    let ruby = format!(
+        "<w:p><w:r><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:r>{}</w:p>",
+        run("", "\u{304d}\u{308d}\u{304f}"),
+        run("", "\u{8a18}\u{9332}"),
+        run("", "\u{3092}\u{4fdd}\u{5b58}\u{3059}\u{308b}")
+    );
+    let (text, warnings) = told(Kind::Docx, &word(&ruby, &[])).await;
+    assert_eq!((text.as_str(), warnings.as_str()), ("\u{8a18}\u{9332}\u{3092}\u{4fdd}\u{5b58}\u{3059}\u{308b}", ""));
+}
+
+#[tokio::test]
 async fn pieces_of_other_documents_are_read_or_named() {
     let links = br#"<Relationships><Relationship Id="a" Type="x/aFChunk" Target="a.html"/>
         <Relationship Id="b" Type="x/aFChunk" Target="/word/b.txt"/><Relationship Id="c" Type="x/aFChunk" Target="c.rtf"/>
@@ -243,6 +266,29 @@ fn pdf_page(stream: &str, catalogue: &str, annotations: &str, more: &[&str]) -> 
     ];
     objects.extend(more.iter().map(|object| (*object).to_owned()));
     assemble(&objects)
+}
+
+#[tokio::test]
+async fn a_picture_of_a_page_with_a_stamp_is_named() {
+    let picture =
+        |size: u32| format!("q {size} 0 0 {} 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q\n", size * 842 / 595);
+    let stamp = lines(70, 20, &["CONFIDENTIAL 000017"]);
+    let prose = lines(70, 500, &["The operator shall keep a register of all copies."]);
+    for (stream, is_named) in [
+        (picture(595) + &stamp, true),
+        (picture(595) + &lines(300, 400, &["COPY"]), true),
+        (picture(595) + &prose, false),
+        (picture(595) + "3 Tr " + &prose, false),
+        (picture(300) + &stamp, false),
+        (stamp.clone(), false),
+    ] {
+        let (_, warnings) = told(Kind::Pdf, &pdf_page(&stream, "", "", &[])).await;
+        assert_eq!(
+            warnings.contains("Page 1 is a picture with little text beside it"),
+            is_named,
+            "{stream}: {warnings}"
+        );
+    }
 }
 
 #[tokio::test]

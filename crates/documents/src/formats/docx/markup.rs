@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Markers of parts that need preprocessing: most parts have none.
-const MARKS: [&str; 11] = [
+const MARKS: [&str; 13] = [
     ":vanish",
     ":strike",
     ":dstrike",
@@ -24,6 +24,8 @@ const MARKS: [&str; 11] = [
     ":object",
     ":ffData",
     ":rStyle",
+    ":vMerge",
+    ":rt>",
     "<![CDATA[",
 ];
 /// The namespaces of word processing, the usual and the strict one.
@@ -221,7 +223,8 @@ impl<'a> Walk<'a> {
         start: &BytesStart<'a>,
     ) -> Result<(), quick_xml::Error> {
         match start.name().as_ref() {
-            "w:moveFrom" => drop(self.leave_out(reader, from, start)?),
+            // How the characters before it are pronounced.
+            "w:moveFrom" | "w:rt" => drop(self.leave_out(reader, from, start)?),
             "w:del" => {
                 let words = words(self.leave_out(reader, from, start)?);
                 self.tell("deleted by a tracked change", &words);
@@ -234,6 +237,11 @@ impl<'a> Walk<'a> {
                 None if start.name().as_ref() == "w:r" => self.report_hidden(),
                 None => {}
             },
+            "w:tc" if is_merged(reader.clone()) => {
+                let name = start.name();
+                let words = words(reader.clone().read_text(name)?.as_ref());
+                self.tell("hidden behind the cell above it", &words);
+            }
             "m:oMath" => {
                 let text = formula(self.leave_out(reader, from, start)?);
                 self.write_run(&format!(" {} ", text.trim()));
@@ -366,6 +374,22 @@ impl<'a> Walk<'a> {
         {
             self.copy_to(end);
             self.write_run(&chosen);
+        }
+    }
+}
+
+/// Whether a cell of a table belongs to the cell above it, whose text alone is shown.
+fn is_merged(mut ahead: Reader<&[u8]>) -> bool {
+    loop {
+        match ahead.read_event() {
+            Ok(Event::Start(start) | Event::Empty(start)) => match start.name().as_ref() {
+                "w:vMerge" => return xml::attribute(&start, "val").is_none_or(|value| value == "continue"),
+                "w:p" => return false,
+                _ => {}
+            },
+            Ok(Event::End(end)) if end.name().as_ref() == "w:tcPr" => return false,
+            Ok(Event::Eof) | Err(_) => return false,
+            Ok(_) => {}
         }
     }
 }

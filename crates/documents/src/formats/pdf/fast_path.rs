@@ -14,7 +14,7 @@ use super::ruling_lines::has_columns;
 use crate::formats::blocks::Block;
 use parking_lot::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
-use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine, TextSpan};
+use unpdf::parser::{BlockType, LayoutAnalyzer, PageFacts, TableDetector, TextBlock, TextLine, TextSpan};
 
 /// The result of examining a page.
 pub(crate) enum Found {
@@ -41,6 +41,7 @@ pub(crate) fn read(
         senseless: analyzer.ocr_text_suppressed(),
         damaged: analyzer.undecodable_content_streams() > 0,
         struck: struck(&spans),
+        pictured: is_picture(analyzer.page_facts()),
         ..Seen::default()
     };
     analyzer.filter_spans_for_page(&mut spans, number);
@@ -61,6 +62,17 @@ pub(crate) fn read(
     let counts = analyzer.page_op_counts();
     let place = Place { number, height, text: counts.text, images: counts.image, fills: facts.fill_op_count };
     Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen))
+}
+
+/// A picture that covers this share of a page is the page, usually a scan.
+const WHOLE_PAGE: f32 = 0.7;
+/// A page with fewer characters outside its margins has a stamp at most; hidden ones are the text of a scan.
+const STAMP: u32 = 40;
+
+/// Whether a page is a picture with little text beside it.
+fn is_picture(facts: PageFacts) -> bool {
+    let within = facts.painted_text_chars.saturating_sub(facts.margin_text_chars) + facts.invisible_text_chars;
+    facts.image_coverage >= WHOLE_PAGE && within < STAMP
 }
 
 /// Struck-out words of a page. A rule through a word may be accidental, so the word stays in the text.

@@ -98,6 +98,7 @@ fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(She
 fn of_pages(sheets: &[Sheet]) -> Vec<String> {
     let numbers = |is: fn(&Sheet) -> bool| sheets.iter().filter(|sheet| is(sheet)).map(|sheet| sheet.number).collect();
     let silent: Vec<u32> = numbers(|sheet| sheet.silent && sheet.seen.says_nothing());
+    let pictured: Vec<u32> = numbers(|sheet| sheet.seen.pictured && !sheet.silent && sheet.seen.says_nothing());
     let senseless: Vec<u32> = numbers(|sheet| sheet.seen.senseless);
     let damaged: Vec<u32> = numbers(|sheet| sheet.seen.damaged);
     let mut told = Vec::new();
@@ -106,6 +107,11 @@ fn of_pages(sheets: &[Sheet]) -> Vec<String> {
         told.extend((!numbers.is_empty()).then(|| format!("{} {said}", pages_first(numbers))));
     };
     say(&silent, "has no text layer; OCR is not available.", "have no text layer; OCR is not available.");
+    say(
+        &pictured,
+        "is a picture with little text beside it; what the picture says is not in the text: OCR is not available.",
+        "are pictures with little text beside them; what the pictures say is not in the text: OCR is not available.",
+    );
     let no_words = "a text layer that makes no sense, which was left out; OCR is not available.";
     say(&senseless, &format!("has {no_words}"), &format!("have {no_words}"));
     say(

@@ -33,6 +33,8 @@ pub(crate) struct Seen {
     pub(crate) failed: bool,
     /// Struck-out words, which are in its text nevertheless.
     pub(crate) struck: Option<String>,
+    /// Whether it is a picture with little text beside it, such as a scan with a stamp.
+    pub(crate) pictured: bool,
 }
 
 impl Seen {
