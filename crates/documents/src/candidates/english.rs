@@ -2,13 +2,35 @@
 
 use super::rules::{Binding, Lists, Rules};
 use super::wording::Wording;
+use plumbline_bounds::pattern;
+use regex::{Captures, Regex};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&LISTS));
 
+/// Contracted verbs that the rules know in full.
+static CONTRACTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern::own(
+        r"\b(?:(?P<is>it|there|that|he|she|who|everyone|everybody)'s|(?P<are>you|they|we|who)'re|(?P<have>you|they|we)'ve|(?P<not>sha|ought)n't)\b",
+    )
+});
+
 /// The rule by which an English sentence is a candidate.
 pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
-    RULES.reason(&wording.text)
+    RULES.reason(&in_full(&wording.text))
+}
+
+/// `it's required` as `it is required`.
+fn in_full(text: &str) -> Cow<'_, str> {
+    if !text.contains('\'') {
+        return Cow::Borrowed(text);
+    }
+    CONTRACTED.replace_all(text, |found: &Captures<'_>| {
+        let full = |name: &str, verb: &str| found.name(name).map(|word| format!("{}{verb}", word.as_str()));
+        let not = || if &found["not"] == "sha" { "shall not" } else { "ought not" }.to_owned();
+        full("is", " is").or_else(|| full("are", " are")).or_else(|| full("have", " have")).unwrap_or_else(not)
+    })
 }
 
 const LISTS: Lists =
@@ -95,6 +117,8 @@ const FIRM: &[&str] = &[
     // A duty to ensure something; elsewhere `to ensure` states an aim.
     r"\b(?:has|needs|ought) <adv>to ensures?\b|(?:[a-su-z]|[^o']t) (?:have|need) <adv>to ensure\b",
     r"\b(?:<actor>|<party>) (?:is|are) <adv>to ensure\b",
+    // Elsewhere `got to` is past tense.
+    r"\b(?:has|have|is) got to (?:be|do|have|pay|sign|use|wear|<does>)\b",
 ];
 
 const HARMLESS: &[&str] = &[
@@ -210,7 +234,8 @@ const BINDING: &[Binding] = &[
         reason: "has to",
         says: &[
             r"\b(?:has|have) <adv>(?:got )?to\b <adv>\w|\b(?:needs?|need) <adv>to (?:be )?\w|\bneeds? (?:prior |written |the |explicit )*(?:approval|consent|authori[sz]ation|permission)\b",
-            r"\b(?:is|are) (?:never )?<adv>to (?:be )?[a-z]{2,}|\bought to\b",
+            r"\b(?:is|are) (?:never )?<adv>to (?:be )?[a-z]{2,}|\bought (?:not )?to\b",
+            r"\b(?:has|have|is|are|needs?), [^,.;]{1,60}, to (?:be )?[a-z]{2,}",
         ],
         unless: &[],
     },

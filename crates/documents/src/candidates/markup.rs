@@ -23,9 +23,13 @@ static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let has_tag = || text.contains("</") || text.contains("/>");
     let has_attributes = || text.trim_start().starts_with('<') && (text.contains("=\"") || text.contains("='"));
-    let found = if has_tag() || has_attributes() {
+    // A value of JSON may be markup; markup does not begin like JSON.
+    let has_keys = || text.contains("\":") || text.contains("\" :") || text.starts_with("[\"");
+    let found = if text.starts_with(['{', '[', '"']) && has_keys() {
+        of_json(text)
+    } else if has_tag() || has_attributes() {
         of_xml(text)
-    } else if text.contains("\":") || text.contains("\" :") || text.starts_with("[\"") {
+    } else if has_keys() {
         of_json(text)
     } else {
         None
@@ -68,7 +72,14 @@ fn of_json(text: &str) -> Option<Vec<Range<usize>>> {
             None => push_lines(&mut found, text, string.name("words")?.range()),
         }
     }
-    (keys > 0 || text.starts_with("[\"")).then_some(found).filter(|found| !found.is_empty())
+    let parts = found.into_iter().flat_map(|value| elements(text, value)).collect();
+    (keys > 0 || text.starts_with("[\"")).then_some(parts).filter(|parts: &Vec<_>| !parts.is_empty())
+}
+
+/// The parts of a value that is markup, or all of it.
+fn elements(text: &str, value: Range<usize>) -> Vec<Range<usize>> {
+    let parts = of_xml(&text[value.clone()]).unwrap_or_else(|| std::iter::once(0..value.len()).collect());
+    parts.into_iter().map(|part| value.start + part.start..value.start + part.end).collect()
 }
 
 /// The lines of a string, whose ends are written `\n`.

@@ -101,9 +101,10 @@ fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
     }
 }
 
-/// The end of the closing characters of a sentence: further stops, quotation marks, brackets, a footnote number.
+/// The end of the closing characters of a sentence: further stops, quotation marks, brackets, a footnote number, the
+/// backslash by which Markdown ends a line.
 fn behind(line: &str, after: usize) -> usize {
-    let closing = ['.', '!', '?', '"', '\'', '”', '“', '’', '»', '›', ')', ']', '*', '_'];
+    let closing = ['.', '!', '?', '"', '\'', '”', '“', '’', '»', '›', ')', ']', '*', '_', '\\'];
     let rest = line[after..].trim_start_matches(closing);
     let mut end = line.len() - rest.len();
     let noted = rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || "¹²³⁴⁵⁶⁷⁸⁹⁰".contains(sign));

@@ -73,6 +73,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         opens_page: false,
         indent: 0,
         fence: None,
+        scalar: None,
     };
     let mut at = 0;
     for line in marked.split_inclusive('\n') {
@@ -98,6 +99,8 @@ struct Reader<'a> {
     indent: usize,
     /// The closing fence of the fenced text that contains the next line.
     fence: Option<&'static str>,
+    /// The indent of the YAML key whose text, on lines of its own, contains the next line.
+    scalar: Option<usize>,
 }
 
 impl Reader<'_> {
@@ -106,10 +109,15 @@ impl Reader<'_> {
             (self.page, self.gap, self.page_ended, self.opens_page) = (Some(page), true, true, true);
             return;
         }
-        // A quoted paragraph is a paragraph.
-        let text = line.trim_start().trim_start_matches("> ").trim();
+        let text = unquoted(line.trim_start()).trim();
         let indent = line.trim_end().len() - text.len();
         self.indent = indent;
+        let entry = text.trim_start_matches("- ");
+        let opens_scalar = opens_scalar(entry);
+        if opens_scalar || !text.is_empty() && self.scalar.is_some_and(|key| indent <= key) {
+            self.end();
+            self.scalar = None;
+        }
         let whole = at + indent..at + indent + text.len();
         let behind = |rest: &str| whole.end - rest.len();
         if self.fences(text) {
@@ -133,6 +141,10 @@ impl Reader<'_> {
             self.add(Kind::Item { indent, mark }, whole.start + length..whole.end, |_| false);
         } else {
             self.text(whole);
+        }
+        if opens_scalar {
+            self.end();
+            self.scalar = Some(indent + text.len() - entry.len());
         }
     }
 
@@ -213,6 +225,20 @@ impl Reader<'_> {
         }
         self.blocks.push(block);
     }
+}
+
+/// A line without the marks of quoted text: a quoted paragraph is a paragraph.
+fn unquoted(line: &str) -> &str {
+    let rest = line.trim_start_matches(['>', ' ']);
+    match line.starts_with('>') && line[..line.len() - rest.len()].ends_with(' ') {
+        true => rest,
+        false => line,
+    }
+}
+
+/// Whether a line is a key of YAML whose text is on the next lines: `text: |`.
+fn opens_scalar(line: &str) -> bool {
+    key(line).is_some_and(|value| matches!(value.trim(), "|" | ">" | "|-" | ">-" | "|+" | ">+"))
 }
 
 /// The value after a line's key: `text: The operator shall log it.`

@@ -270,6 +270,73 @@ fn attributes_over_several_lines_and_values_of_keys_are_sentences_each() {
 }
 
 #[test]
+fn values_of_json_with_markup_and_texts_of_yaml_keys_are_sentences_each() {
+    let duties = ["It shall log in.", "It shall log out.", "It shall wait here.", "It shall log off."];
+    for text in [
+        r#"{"a": "It shall log in.", "b": ["<p>It shall log out.</p><p>It shall wait here.</p>"], "c": "It shall log off."}"#,
+        "\"a\": \"It shall log in.\",\n\"b\": \"<p>It shall log out.</p><p>It shall wait here.</p>\", \"c\": \"It shall log off.\"",
+        "a: >\n  It shall\n  log in.\nb: |-\n  It shall log out.\nc: It shall wait here.\n- d: |\n    It shall\n    log off.\n",
+        "a: |\n  It shall log in\nb: |\n  It shall log out\nc: |\n  It shall wait here\nd: |\n  It shall log off\n",
+        "- a: >\n    It shall log in\n  b: >+\n    It shall log out\n  c: It shall wait here.\n  d: It shall log off.\n",
+    ] {
+        let found = Scan::default().sentences(text).into_iter().filter(|one| one.reason.is_some());
+        let found: Vec<String> = found.map(|one| one.text).collect();
+        let says = |(one, duty): (&String, &str)| one.contains(duty.trim_end_matches('.'));
+        assert!(found.len() == 4 && found.iter().zip(duties).all(says), "{text}: {found:?}");
+    }
+    assert_eq!(cut("The clerk shall keep\nnote: |x| is a number.\n").len(), 1);
+}
+
+#[test]
+fn quoted_lines_and_lines_ended_by_a_backslash_are_text() {
+    let expected =
+        [(0, "The clerk must sign it within a day.", Some("must")), (0, "The guard must wait.", Some("must"))];
+    for quoted in ["> ", ">> ", "> > ", ">>> "] {
+        let text = format!("> The clerk must sign it\n> within a day.\n{quoted}The guard\n{quoted}must wait.\n");
+        check(&text, &expected);
+    }
+    check(
+        "The clerk must sign it.\\\nThe guard must wait.\n",
+        &[(0, "The clerk must sign it.\\", Some("must")), (0, "The guard must wait.", Some("must"))],
+    );
+}
+
+#[test]
+fn contracted_verbs_bind_and_free_as_in_full() {
+    let scan = Scan::default();
+    for sentence in [
+        "It's required that the clerk signs.",
+        "It\u{2019}s mandatory to wear a badge.",
+        "It's forbidden to smoke.",
+        "You're required to sign the form.",
+        "You\u{2019}re not allowed to smoke here.",
+        "They're obliged to sign.",
+        "We're expected to answer within a day.",
+        "Everybody's responsible for the keys.",
+        "Records shan't be altered.",
+        "The clerk oughtn't to sign alone.",
+        "You've got to sign.",
+        "The ledger has got to be kept for a year.",
+        "Every key has, within ten days, to be returned.",
+        "The form is, at the latest by noon, to be signed.",
+    ] {
+        assert!(scan.judge(sentence).is_some(), "{sentence}");
+    }
+    for sentence in [
+        "It's not required to sign.",
+        "You're not obliged to wait.",
+        "They're a company of three hundred people.",
+        "It's a small house with a garden.",
+        "We've seen the sea.",
+        "She's got to the end of the road.",
+        "There's much to see in the town.",
+        "The house is, as we came to see, old.",
+    ] {
+        assert!(scan.judge(sentence).is_none(), "{sentence}");
+    }
+}
+
+#[test]
 fn lines_of_a_json_string_and_items_of_latex_are_sentences() {
     check(
         "{\"rules\":\"The clerk must sign.\\nThe guard must wait.\"}",
