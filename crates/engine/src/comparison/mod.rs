@@ -166,7 +166,9 @@ impl Compared {
             return (!is_known).then_some(Reason::Negation);
         }
         let is_told = || self.texts().any(|text| modals::negates(text) || modals::forbids(text));
-        let is_left_out = self.quotes.iter().all(|quote| modals::negates(&self.taken_from(quote))) && !is_told();
+        let is_restricted = self.texts().any(modals::restricts);
+        let is_turned = |quote: &str| modals::negates(quote) || (modals::bans(quote) && !is_restricted);
+        let is_left_out = self.quotes.iter().all(|quote| is_turned(&self.taken_from(quote))) && !is_told();
         is_left_out.then_some(Reason::NegationLeftOut)
     }
 

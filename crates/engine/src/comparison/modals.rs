@@ -1,7 +1,7 @@
 //! Negation, permission and obligation, in English and German: all negations are equivalent.
 
 /// Words that negate.
-const NEGATIONS: [&str; 22] = [
+const NEGATIONS: [&str; 29] = [
     "not",
     "no",
     "never",
@@ -22,20 +22,23 @@ const NEGATIONS: [&str; 22] = [
     "nie",
     "niemals",
     "niemand",
+    "niemanden",
+    "niemandem",
     "nichts",
+    "nirgends",
+    "weder",
+    "keins",
+    "keinerlei",
     "keinesfalls",
+    "keineswegs",
 ];
 
 /// Equivalents without a negating word: they suffice if a text has a negating word.
-const PROHIBITIONS: [&str; 30] = [
+const PROHIBITIONS: [&str; 22] = [
     "without",
     "unless",
-    "prohibited",
-    "prohibits",
     "prohibit",
     "prohibition",
-    "forbidden",
-    "forbids",
     "refrain",
     "refrains",
     "avoid",
@@ -48,16 +51,32 @@ const PROHIBITIONS: [&str; 30] = [
     "excluded",
     "unable",
     "ohne",
-    "untersagt",
-    "verboten",
-    "unzulässig",
     "unterlassen",
     "verhindern",
     "vermeiden",
     "ausgeschlossen",
     "unterbleiben",
-    "weder",
     "außer",
+];
+
+/// Others that turn round what is beside them: without such a word, a text says the opposite.
+const BANS: [&str; 16] = [
+    "prohibited",
+    "prohibits",
+    "forbidden",
+    "forbids",
+    "banned",
+    "disallowed",
+    "unlawful",
+    "illegal",
+    "impermissible",
+    "inadmissible",
+    "untersagt",
+    "verboten",
+    "unzulässig",
+    "unstatthaft",
+    "rechtswidrig",
+    "gesetzwidrig",
 ];
 
 /// Words after a negation that make it a comparison, `no later than`, `nicht nur`, or an obligation, `cannot but`,
@@ -195,7 +214,18 @@ fn is_verb(word: &str) -> bool {
 
 /// Whether a text forbids or excludes something without a negating word.
 pub(super) fn forbids(text: &str) -> bool {
-    tokens(text).iter().any(|word| PROHIBITIONS.contains(&word.as_str()))
+    tokens(text).iter().any(|word| PROHIBITIONS.contains(&word.as_str()) || BANS.contains(&word.as_str()))
+}
+
+/// Whether a text bans something without a negating word.
+pub(super) fn bans(text: &str) -> bool {
+    tokens(text).iter().any(|word| BANS.contains(&word.as_str()))
+}
+
+/// Whether a text restricts to something, which bans the rest.
+pub(super) fn restricts(text: &str) -> bool {
+    let words = ["only", "solely", "exclusively", "nur", "ausschließlich", "lediglich"];
+    tokens(text).iter().any(|word| words.contains(&word.as_str()))
 }
 
 /// Whether a text permits: `may`, `need not`; not `may not` or `may only`, which oblige.
@@ -208,10 +238,13 @@ pub(super) fn permits(text: &str) -> bool {
     };
     let permits = |place: usize| match at(place) {
         "may" => {
-            !["not", "only", "no", "never"].contains(&at(place + 1)) && !behind(place, &["only"]) && !is_month(text)
+            !["not", "only", "no", "never"].contains(&at(place + 1))
+                && !behind(place, &["only"])
+                && !is_month(text)
+                && !is_of_nobody(&tokens, place)
         }
         "darf" | "dürfen" | "dürfte" => {
-            !behind(place, &["nicht", "kein", "keine", "keinen", "keiner", "keinem", "nur", "nie"])
+            !behind(place, &NEGATIONS) && !behind(place, &["nur"]) && !is_of_nobody(&tokens, place)
         }
         "muss" | "müssen" | "braucht" | "brauchen" => behind(place, &["nicht"]),
         "need" => at(place + 1) == "not",
@@ -223,6 +256,29 @@ pub(super) fn permits(text: &str) -> bool {
         _ => false,
     };
     (0..tokens.len()).any(permits)
+}
+
+/// Negated subjects: `no record may`, `niemand darf`.
+const NOBODY: [&str; 13] = [
+    "no",
+    "none",
+    "nobody",
+    "nothing",
+    "neither",
+    "nor",
+    "kein",
+    "keine",
+    "keiner",
+    "keinerlei",
+    "niemand",
+    "nichts",
+    "weder",
+];
+
+/// Whether the subject before a verb is negated, in the same clause.
+fn is_of_nobody(tokens: &[String], verb: usize) -> bool {
+    let before = tokens[..verb].iter().rev().take(5).take_while(|word| *word != COMMA);
+    before.into_iter().any(|word| NOBODY.contains(&word.as_str()))
 }
 
 /// Whether the only `May` of a text is the month.

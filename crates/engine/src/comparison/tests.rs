@@ -172,6 +172,29 @@ fn one_negation_is_as_good_as_another() {
 }
 
 #[test]
+fn a_ban_that_a_text_turns_round_is_left_out() {
+    check(&[
+        ("Records must be deleted.", "Deleting records is prohibited.", "+"),
+        ("Records must be deleted.", "It is unlawful to delete records.", "+"),
+        ("Visitors must smoke in the hall.", "Smoking in the hall is forbidden to visitors.", "+"),
+        ("Belege müssen gelöscht werden.", "Das Löschen von Belegen ist untersagt.", "+"),
+        ("Belege müssen gelöscht werden.", "Keinerlei Belege dürfen gelöscht werden.", "+"),
+        ("Prüfer und Leiter müssen Belege löschen.", "Weder Prüfer noch Leiter dürfen Belege löschen.", "+"),
+        ("Der Leiter muss die Belege zeigen.", "Der Leiter darf die Belege niemandem zeigen.", "+"),
+        ("Records must not be deleted.", "Deleting records is prohibited.", ""),
+        ("Deleting records is unlawful.", "Records must not be deleted.", ""),
+        ("Records must be kept without deleting any.", "Deleting records is prohibited.", ""),
+        ("Only the owner must delete records.", "Deleting records is prohibited to all but the owner.", ""),
+        ("Belege dürfen nicht gelöscht werden.", "Keinerlei Belege dürfen gelöscht werden.", ""),
+        ("Der Prüfer darf keinerlei Belege löschen.", "Das Löschen von Belegen durch Prüfer ist verboten.", ""),
+        ("Niemand darf Belege löschen.", "Das Löschen von Belegen ist verboten.", ""),
+        ("No record may be deleted.", "Records must not be deleted.", ""),
+        ("Neither party may delete records.", "Deleting records is prohibited to both parties.", ""),
+        ("Of no use otherwise, records may be deleted.", "Records must not be deleted otherwise.", "p"),
+    ]);
+}
+
+#[test]
 fn of_the_row_of_a_table_only_cells_count_that_the_text_takes_words_from() {
     check(&[
         ("The system shall lock an account.", "R-2 | The system shall lock an account | No | June", ""),
