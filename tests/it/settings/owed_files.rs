@@ -147,7 +147,7 @@ async fn a_job_that_owed_a_file_delivers_it_after_a_retry(pool: PgPool) {
     world.finish().await;
 }
 
-/// A document that a job's own row lists in `no_sources` cannot be quoted; and the first request shows the job's
+/// A document that a job's own row lists in `no_sources`, which its type opens, cannot be quoted; and the first request shows the job's
 /// documents.
 #[sqlx::test(migrations = false)]
 async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
@@ -173,7 +173,7 @@ async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
     })
     .await;
     let keys = json!({"llm": {"base_url": model.base_url()}, "coverage": "off", "deliverables": ["output/answers.md"],
-                      "citations_required": ["output/answers.md"]});
+                      "citations_required": ["output/answers.md"], "job_may_set": ["no_sources"]});
     let dir = job_types(&world, &[("answers", keys)]);
     let id: Uuid = sqlx::query_scalar(
         "INSERT INTO jobs (job_type, prompt, document_path, context, config)
