@@ -170,7 +170,7 @@ BEGIN
     FOR UPDATE;
     SELECT * INTO found_call FROM approvals a WHERE a.id = decide_call.id FOR UPDATE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no call % that was asked for', coalesce(decide_call.id::text, 'null')
+        RAISE EXCEPTION 'there is no call % that was asked for; the table approvals lists those that wait', coalesce(decide_call.id::text, 'null')
             USING ERRCODE = 'no_data_found';
     END IF;
     IF found_call.state <> 'pending' THEN

@@ -80,8 +80,11 @@ fn pipeline() -> &'static Pipeline {
 /// empty or invalid. A second call changes nothing.
 pub fn start(format: LogFormat, default: &str) {
     let named = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|named| !named.trim().is_empty());
-    let named = named.and_then(|named| EnvFilter::try_new(named).ok());
-    let wanted = named.unwrap_or_else(|| EnvFilter::new(default));
+    let (wanted, wrong) = match named.map(EnvFilter::try_new) {
+        Some(Ok(filter)) => (filter, None),
+        Some(Err(error)) => (EnvFilter::new(default), Some(error)),
+        None => (EnvFilter::new(default), None),
+    };
     let log = match format {
         LogFormat::Text => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
@@ -101,6 +104,9 @@ pub fn start(format: LogFormat, default: &str) {
     let meter = span_metrics::SpanMetrics.with_filter(FilterFn::new(span_metrics::is_measured));
     // The error means that logging is already running, e.g. if a command starts a worker.
     let _ = tracing_subscriber::registry().with(log).with(traces).with(meter).try_init();
+    if let Some(error) = wrong {
+        tracing::warn!(%error, "RUST_LOG is not a log filter like `info,sqlx=warn`; `{default}` is used");
+    }
 }
 
 /// Whether this span is part of a trace.

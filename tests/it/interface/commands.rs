@@ -256,6 +256,20 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
     world.finish().await;
 }
 
+#[sqlx::test(migrations = false)]
+async fn what_is_named_and_is_not_there_has_a_sentence_on_where_to_look(pool: PgPool) {
+    let world = World::new(pool).await;
+    let unknown = Uuid::nil().to_string();
+    let words = [unknown.as_str(), "the table approvals lists those that wait"];
+    assert_fails(&world.run(&["approve-call", &unknown]).await, 1, &words);
+    let mut worker = world.command(&["worker", "--until-idle"]);
+    worker.env("RUST_LOG", "info,=x=,,sqlx=wrong");
+    let ended = world.start(worker).ended().await;
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("RUST_LOG is not a log filter like `info,sqlx=warn`"), "{}", ended.stderr);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn help_lists_every_command_and_hides_what_is_internal() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -66,13 +66,21 @@ impl Layer {
     /// The place of a key in it, for a person.
     fn place_of(&self, path: &str) -> String {
         match (self.kind, self.lines.of(path)) {
-            (Kind::Environment | Kind::Connections, _) => format!("{} ({})", self.name, env::variable_of(path)),
+            (Kind::Environment | Kind::Connections, _) => self.named_for(path),
             (Kind::Defaults | Kind::Type, Some(line)) if !self.is_operators => {
                 // The user's folder has no such file.
                 format!("built in ({}:{line})", self.name.trim_start_matches("configs/"))
             }
             (_, Some(line)) => format!("{}:{line}", self.name),
             (_, None) => self.name.clone(),
+        }
+    }
+
+    /// Its name; of the environment, with the variable that sets a key.
+    pub(crate) fn named_for(&self, path: &str) -> String {
+        match self.kind {
+            Kind::Environment | Kind::Connections => format!("{} ({})", self.name, env::variable_of(path)),
+            _ => self.name.clone(),
         }
     }
 
@@ -251,7 +259,7 @@ impl Layers {
     pub(crate) fn blame(&self, keys: &[String], message: String) -> Problem {
         let set = |layer: &'_ Layer| {
             let found = keys.iter().find(|key| layer.value.pointer(&format!("/{}", key.replace('.', "/"))).is_some());
-            found.map(|key| (layer.name.clone(), layer.lines.of(key)))
+            found.map(|key| (layer.named_for(key), layer.lines.of(key)))
         };
         let culprit = self.iter().rev().find_map(set);
         let (name, line) = culprit

@@ -24,7 +24,7 @@ pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
             }
             Place::Missing(is_entry) => is_entry.then(|| format!("`{path}` has no value; give it one")),
         };
-        wrong.extend(message.map(|message| Problem::new(layer.name.clone(), layer.lines.of(path), message)));
+        wrong.extend(message.map(|message| Problem::new(layer.named_for(path), layer.lines.of(path), message)));
     });
     wrong
 }

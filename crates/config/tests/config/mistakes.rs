@@ -99,6 +99,14 @@ fn an_address_in_a_file_is_checked() {
 }
 
 #[test]
+fn of_a_value_from_the_environment_the_variable_is_named() {
+    let configs = ConfigRegistry::load(None, None).unwrap();
+    let wrong = ModelEnv { base_url: Some("nonsense".into()), ..env() };
+    let error = configs.resolve("creator", &json!({}), &wrong).expect_err("nonsense").to_string();
+    assert_eq!(error, "the environment (OPENAI_BASE_URL): `llm.base_url` must begin with http:// or https://");
+}
+
+#[test]
 fn lesson_75_a_secret_in_the_wrong_place_is_refused_and_not_repeated() {
     for overrides in [
         json!({"llm": {"api_key_env": "sk-SECRET"}}),
