@@ -215,14 +215,14 @@ async fn watch_ends_with_the_job_or_with_what_a_person_is_to_do(pool: PgPool) {
 async fn a_command_that_cannot_be_done_says_why_in_one_line(pool: PgPool) {
     let world = World::new(pool).await;
     let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await.to_string();
-    let nobody = Uuid::nil().to_string();
+    let unknown = Uuid::nil().to_string();
     for command in ["status", "watch", "cancel", "pause", "resume", "retry", "approve"] {
-        assert_fails(&world.run(&[command, &nobody]).await, 1, &[&nobody, "there is no job"]);
+        assert_fails(&world.run(&[command, &unknown]).await, 1, &[&unknown, "there is no job"]);
     }
     for command in ["status", "watch", "trace", "files"] {
-        assert_fails(&world.run(&[command, &nobody]).await, 1, &[&nobody, "none that this login sees"]);
+        assert_fails(&world.run(&[command, &unknown]).await, 1, &[&unknown, "none that this login sees"]);
     }
-    assert_fails(&world.run(&["export", &nobody, "out"]).await, 1, &[&nobody, "there is no job"]);
+    assert_fails(&world.run(&["export", &unknown, "out"]).await, 1, &[&unknown, "there is no job"]);
     for command in ["resume", "retry", "approve"] {
         assert_fails(&world.run(&[command, &job]).await, 1, &[&job, "pending", command]);
     }

@@ -147,8 +147,8 @@ async fn a_job_that_owed_a_file_delivers_it_after_a_retry(pool: PgPool) {
     world.finish().await;
 }
 
-/// A document that a job's own row lists in `no_sources`, which its type opens, cannot be quoted; and the first request shows the job's
-/// documents.
+/// A document that a job's own row lists in `no_sources`, which its type opens, cannot be quoted; and the first request
+/// shows the job's documents.
 #[sqlx::test(migrations = false)]
 async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
     let world = World::new(pool).await;

@@ -241,10 +241,10 @@ pub(super) fn permits(text: &str) -> bool {
             !["not", "only", "no", "never"].contains(&at(place + 1))
                 && !behind(place, &["only"])
                 && !is_month(text)
-                && !is_of_nobody(&tokens, place)
+                && !has_negated_subject(&tokens, place)
         }
         "darf" | "dürfen" | "dürfte" => {
-            !behind(place, &NEGATIONS) && !behind(place, &["nur"]) && !is_of_nobody(&tokens, place)
+            !behind(place, &NEGATIONS) && !behind(place, &["nur"]) && !has_negated_subject(&tokens, place)
         }
         "muss" | "müssen" | "braucht" | "brauchen" => behind(place, &["nicht"]),
         "need" => at(place + 1) == "not",
@@ -259,7 +259,7 @@ pub(super) fn permits(text: &str) -> bool {
 }
 
 /// Negated subjects: `no record may`, `niemand darf`.
-const NOBODY: [&str; 13] = [
+const NEGATED_SUBJECTS: [&str; 13] = [
     "no",
     "none",
     "nobody",
@@ -276,9 +276,9 @@ const NOBODY: [&str; 13] = [
 ];
 
 /// Whether the subject before a verb is negated, in the same clause.
-fn is_of_nobody(tokens: &[String], verb: usize) -> bool {
+fn has_negated_subject(tokens: &[String], verb: usize) -> bool {
     let before = tokens[..verb].iter().rev().take(5).take_while(|word| *word != COMMA);
-    before.into_iter().any(|word| NOBODY.contains(&word.as_str()))
+    before.into_iter().any(|word| NEGATED_SUBJECTS.contains(&word.as_str()))
 }
 
 /// Whether the only `May` of a text is the month.
