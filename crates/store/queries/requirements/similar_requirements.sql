@@ -3,6 +3,8 @@
 -- If the text is itself a row of that job, only earlier rows count: of two duplicates in one job the first is kept. $1
 -- jobs, $2 texts, $3 rows.
 --
+-- The two parts are read in different ways: integrated rows by the index of their words, the job's own one by one.
+--
 -- The distinctive words are the rarer half of a text's words plus one: two requirements similar enough to be reported
 -- share more than half of their words, so they share at least one of these. Searching for all words would match nearly
 -- every row by "the" and "must". Word frequencies come from the column's statistics as of the last ANALYZE; of the
@@ -41,13 +43,18 @@ SELECT w.n AS "n!", s.id AS "id!", s.job_id AS "job_id!", s.number, s.candidate_
 FROM wanted w
 CROSS JOIN LATERAL (
     SELECT r.*, ts_rank(r.words, w.words) AS rank
-    FROM requirement_cache r
-    WHERE r.words @@ w.words
-      AND (w.widely OR char_length(r.text) BETWEEN w.chars / 2 AND w.chars * 2)
-      AND (r.status = 'integrated' OR (r.job_id = w.job_id AND r.status IN ('pending', 'validating')))
-      AND (r.job_id = w.job_id OR EXISTS (SELECT FROM jobs o WHERE o.id = r.job_id AND o.created_by = w.login))
-      AND (w.before IS NULL OR (r.id <> w.before AND (r.status = 'integrated'
-                                                      OR (r.created_at, r.id) < (w.before_at, w.before))))
+    FROM (
+        SELECT i.*
+        FROM requirement_cache i
+        WHERE i.status = 'integrated' AND i.words @@ w.words
+          AND (i.job_id = w.job_id OR EXISTS (SELECT FROM jobs o WHERE o.id = i.job_id AND o.created_by = w.login))
+        UNION ALL
+        SELECT o.*
+        FROM requirement_cache o
+        WHERE o.job_id = w.job_id AND o.status IN ('pending', 'validating') AND o.words @@ w.words
+          AND (w.before IS NULL OR (o.created_at, o.id) < (w.before_at, w.before))
+    ) AS r
+    WHERE (w.widely OR char_length(r.text) BETWEEN w.chars / 2 AND w.chars * 2) AND r.id IS DISTINCT FROM w.before
     ORDER BY rank DESC, r.created_at, r.id
     LIMIT $4
 ) AS s
