@@ -98,23 +98,25 @@ dropped_passages AS (
 ),
 put_passages AS (
     INSERT INTO passages (job_id, passage, document, ordinal, first_page, last_page, sha256, chunk_path, candidates,
-                          candidates_cited, judged, n_sentences, n_not_judged, n_requirements, decisions, state, answered_by, carried_from,
-                          read_step, answered_step, decided_step, asked_step, reason, cut_step, blocks, unseen, sentences)
+                          candidates_cited, judged, n_sentences, n_not_judged, n_requirements, decisions, state,
+                          answered_by, carried_from, read_step, answered_step, decided_step, asked_step, reason, cut_step,
+                          blocks, unseen, sentences)
     SELECT s.job_id, p.passage, p.document, p.ordinal, p.first_page, p.last_page, decode(p.sha256, 'hex'), p.chunk_path,
-           p.candidates, p.candidates_cited, p.judged, p.n_sentences, p.n_not_judged, p.n_requirements, p.decisions, p.state, p.answered_by,
-           p.carried_from, p.read_step, p.answered_step, p.decided_step, p.asked_step, p.reason, p.cut_step,
-           decode(p.blocks, 'hex'), decode(p.unseen, 'hex'), p.sentences
+           p.candidates, p.candidates_cited, p.judged, p.n_sentences, p.n_not_judged, p.n_requirements, p.decisions,
+           p.state, p.answered_by, p.carried_from, p.read_step, p.answered_step, p.decided_step, p.asked_step, p.reason,
+           p.cut_step, decode(p.blocks, 'hex'), decode(p.unseen, 'hex'), p.sentences
     FROM steps s
     CROSS JOIN LATERAL json_to_recordset(s.passages) AS p (
         passage int, document text, ordinal int, first_page int, last_page int, sha256 text, chunk_path text,
-        candidates int, candidates_cited int, judged boolean, n_sentences int, n_not_judged int, n_requirements int, decisions jsonb, state text,
-        answered_by text, carried_from text, read_step bigint, answered_step bigint, decided_step bigint, asked_step bigint,
-        reason text, cut_step bigint, blocks text, unseen text, sentences jsonb)
+        candidates int, candidates_cited int, judged boolean, n_sentences int, n_not_judged int, n_requirements int,
+        decisions jsonb, state text, answered_by text, carried_from text, read_step bigint, answered_step bigint,
+        decided_step bigint, asked_step bigint, reason text, cut_step bigint, blocks text, unseen text, sentences jsonb)
     ON CONFLICT (job_id, passage) DO UPDATE
     SET document = excluded.document, ordinal = excluded.ordinal, first_page = excluded.first_page,
         last_page = excluded.last_page, sha256 = excluded.sha256, chunk_path = excluded.chunk_path,
-        candidates = excluded.candidates, candidates_cited = excluded.candidates_cited, judged = excluded.judged, n_sentences = excluded.n_sentences,
-        n_not_judged = excluded.n_not_judged, n_requirements = excluded.n_requirements, decisions = excluded.decisions, state = excluded.state,
+        candidates = excluded.candidates, candidates_cited = excluded.candidates_cited, judged = excluded.judged,
+        n_sentences = excluded.n_sentences, n_not_judged = excluded.n_not_judged,
+        n_requirements = excluded.n_requirements, decisions = excluded.decisions, state = excluded.state,
         answered_by = excluded.answered_by, carried_from = excluded.carried_from, read_step = excluded.read_step,
         answered_step = excluded.answered_step, decided_step = excluded.decided_step, asked_step = excluded.asked_step,
         reason = excluded.reason, cut_step = excluded.cut_step, blocks = excluded.blocks, unseen = excluded.unseen,
