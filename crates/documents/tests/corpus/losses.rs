@@ -443,3 +443,38 @@ async fn bytes_before_a_pdf_are_none_of_it() {
         assert_eq!(parser().probe("a.pdf", &bytes).await.expect("it opens").pages, Some(1));
     }
 }
+
+/// A page whose content is drawn after that transformation.
+fn turned(rotate: u16, drawn: &str) -> Vec<u8> {
+    let text =
+        lines(72, 700, &["1. Duties", "The operator must keep each record and", "must delete it after ten years."])
+            + &lines(72, 600, &["The vendor shall report breaches within", "one day of their discovery."]);
+    let content = format!("q {drawn} cm\n{text}Q");
+    assemble(&[
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 800 800] /Rotate {rotate} /Contents 4 0 R /Resources << /Font \
+             << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >> >> >>"
+        ),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
+    ])
+}
+
+#[tokio::test]
+async fn a_turned_page_is_read_in_the_order_that_its_text_runs() {
+    let (upright, _) = told(Kind::Pdf, &turned(0, "1 0 0 1 0 0")).await;
+    assert!(upright.contains("must keep each record and must delete it after ten years.\n\nThe vendor"), "{upright}");
+    let up = "0 1 -1 0 800 0";
+    let over = "-1 0 0 -1 800 800";
+    let down = "0 -1 1 0 0 800";
+    let crooked = "-0.03 0.9995 -0.9995 -0.03 820 0";
+    for (rotate, drawn) in [(90, up), (180, over), (270, down), (0, up), (0, over), (180, "1 0 0 1 0 0"), (90, crooked)]
+    {
+        assert_eq!(
+            told(Kind::Pdf, &turned(rotate, drawn)).await,
+            (upright.clone(), String::new()),
+            "{rotate}, {drawn}"
+        );
+    }
+}

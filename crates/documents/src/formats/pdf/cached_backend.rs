@@ -7,6 +7,7 @@
 
 use super::fonts::{Font, Fonts};
 use super::ruling_lines::Rules;
+use super::turned::Turn;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,18 +58,31 @@ pub(crate) struct View<'a> {
     pages: BTreeMap<u32, PageId>,
     rules: Mutex<Rules>,
     lost: AtomicUsize,
+    turn: Option<Turn>,
 }
 
 impl<'a> View<'a> {
-    /// The page of that number and id.
+    /// The page of that number and id, as it looks after a turn.
     pub(crate) fn new(
         document: &'a RawBackend,
         fonts: &'a Fonts,
         memory: &'a Mutex<StringCache>,
         (number, id): (u32, PageId),
+        turn: Option<Turn>,
     ) -> Self {
         let pages = BTreeMap::from([(number, id)]);
-        Self { document, fonts, memory, pages, rules: Mutex::default(), lost: AtomicUsize::new(0) }
+        Self { document, fonts, memory, pages, rules: Mutex::default(), lost: AtomicUsize::new(0), turn }
+    }
+
+    /// The page's content, after the turn.
+    fn turn_content(&self, page: PageId, data: Vec<u8>) -> Vec<u8> {
+        let Some(turn) = self.turn else { return data };
+        [turn.operator(self.document.page_box(page)).into_bytes(), data].concat()
+    }
+
+    /// An area of the page, after the turn.
+    fn turn_area(&self, page: PageId, area: PageBox) -> PageBox {
+        self.turn.map_or(area, |turn| turn.area(area, self.document.page_box(page)))
     }
 
     /// How many characters of the page could not be decoded from the codes of their fonts.
@@ -158,11 +172,13 @@ impl PdfBackend for View<'_> {
     }
 
     fn page_content(&self, page: PageId) -> Result<Vec<u8>> {
-        self.document.page_content(page)
+        self.document.page_content(page).map(|data| self.turn_content(page, data))
     }
 
     fn page_content_with_losses(&self, page: PageId) -> Result<PageContent> {
-        self.document.page_content_with_losses(page)
+        let mut content = self.document.page_content_with_losses(page)?;
+        content.data = self.turn_content(page, content.data);
+        Ok(content)
     }
 
     fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
@@ -201,19 +217,20 @@ impl PdfBackend for View<'_> {
     }
 
     fn page_box(&self, page: PageId) -> PageBox {
-        self.document.page_box(page)
+        self.turn_area(page, self.document.page_box(page))
     }
 
     fn crop_box(&self, page: PageId) -> PageBox {
-        self.document.crop_box(page)
+        self.turn_area(page, self.document.crop_box(page))
     }
 
     fn page_rotation(&self, page: PageId) -> u16 {
-        self.document.page_rotation(page)
+        if self.turn.is_some() { 0 } else { self.document.page_rotation(page) }
     }
 
     fn struck_out_areas(&self, page: PageId) -> Vec<PageBox> {
-        self.document.struck_out_areas(page)
+        let areas = self.document.struck_out_areas(page).into_iter();
+        areas.map(|area| self.turn_area(page, area)).collect()
     }
 
     fn outline(&self) -> Result<Vec<RawOutlineItem>> {

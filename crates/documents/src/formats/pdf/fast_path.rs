@@ -11,6 +11,7 @@ use super::fonts::Fonts;
 use super::lines::Lines;
 use super::page_layout::{Place, Seen, Sheet};
 use super::ruling_lines::has_columns;
+use super::turned::Turn;
 use crate::formats::blocks::Block;
 use parking_lot::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
@@ -24,18 +25,27 @@ pub(crate) enum Found {
     Other(Lines, Seen),
 }
 
+impl Default for Found {
+    fn default() -> Self {
+        Self::Other(Lines::default(), Seen::default())
+    }
+}
+
 /// Reads a page, if it is one of running text.
-pub(crate) fn read(
-    document: &RawBackend,
-    fonts: &Fonts,
-    memory: &Mutex<StringCache>,
-    page @ (number, id): (u32, PageId),
-) -> Found {
-    let view = View::new(document, fonts, memory, page);
-    let mut analyzer = LayoutAnalyzer::new(&view);
-    let Ok(mut spans) = analyzer.extract_page_spans(number) else {
-        return Found::Other(Lines::default(), Seen::default());
-    };
+pub(crate) fn read(document: &RawBackend, fonts: &Fonts, memory: &Mutex<StringCache>, page: (u32, PageId)) -> Found {
+    let found = |turn| read_turned(&View::new(document, fonts, memory, page, turn), page, turn);
+    found(None).unwrap_or_else(|turn| found(Some(turn)).unwrap_or_default())
+}
+
+/// Reads a page after a turn, or says which turn it needs.
+fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>) -> Result<Found, Turn> {
+    let mut analyzer = LayoutAnalyzer::new(view);
+    let Ok(mut spans) = analyzer.extract_page_spans(number) else { return Ok(Found::default()) };
+    if turn.is_none()
+        && let Some(turn) = Turn::of(&spans)
+    {
+        return Err(turn);
+    }
     let seen = Seen {
         lost: view.lost(),
         senseless: analyzer.ocr_text_suppressed(),
@@ -55,13 +65,14 @@ pub(crate) fn read(
     analyzer.font_stats_mut().analyze();
     let lines = columns::lines(&analyzer, spans);
     let places = Lines::of(&lines);
-    if ruled || (columns && has_table(&lines)) {
-        return Found::Other(places, seen);
+    // The parser does not turn a page.
+    if turn.is_none() && (ruled || (columns && has_table(&lines))) {
+        return Ok(Found::Other(places, seen));
     }
     let blocks = analyzer.group_lines_into_blocks_pub(analyzer.detect_headings_pub(lines));
     let counts = analyzer.page_op_counts();
     let place = Place { number, height, text: counts.text, images: counts.image, fills: facts.fill_op_count };
-    Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen))
+    Ok(Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen)))
 }
 
 /// A picture that covers this share of a page is the page, usually a scan.

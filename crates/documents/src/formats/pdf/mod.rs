@@ -13,6 +13,7 @@ mod running_headers;
 mod shown_elsewhere;
 mod source;
 mod strings;
+mod turned;
 
 use super::blocks::{Block, to_markdown};
 use super::dehyphenate::{Dehyphenator, characters};
