@@ -1,9 +1,9 @@
--- The queue: jobs, who runs them, and which of them may run now.
--- One wide row a job: users insert here and watch here, so whatever a user asks about a job is a column of it.
+-- The queue: jobs, their workers, and the order in which jobs are claimed.
+-- One wide row per job: users insert a job here and watch it here, so everything they ask about a job is a column.
 
--- UUID version 7 of RFC 9562: 48 bits of milliseconds, 12 bits of the fraction of the millisecond (its method 3), so that
--- the rows of one statement rise too, and 62 random bits. A random id would go to a random page of each index that holds
--- it: a claim of a thousand jobs would write to as many pages.
+-- UUID version 7 (RFC 9562): 48 bits of milliseconds, 12 bits of the fraction of the millisecond (its method 3), so
+-- that ids also increase within one statement, and 62 random bits. Random ids would be spread over all pages of each
+-- index: a claim of a thousand jobs would write to a thousand pages.
 CREATE FUNCTION uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN (
     overlay(lpad(to_hex((date_part('epoch', clock_timestamp()) * 1000 * 4096)::bigint), 15, '0') PLACING '7' FROM 13 FOR 0)
@@ -12,7 +12,7 @@ RETURN (
 COMMENT ON FUNCTION uuid_v7() IS 'A new id: UUIDs of version 7 rise with the time they are made.';
 
 CREATE TABLE jobs (
-    -- What users write.
+    -- Written by users.
     id                uuid PRIMARY KEY DEFAULT uuid_v7(),
     job_type          text NOT NULL DEFAULT 'creator',
     prompt            text NOT NULL,
@@ -25,33 +25,33 @@ CREATE TABLE jobs (
     max_attempts      int NOT NULL DEFAULT 3 CHECK (max_attempts >= 1),
     idempotency_key   text,
     parent_job_id     uuid,
-    -- Where it stands, and who runs it.
+    -- State in the queue, and the lease.
     status            text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'running', 'paused', 'review', 'completed', 'failed', 'cancelled')),
     status_reason     text,
     concurrency_key   text NOT NULL DEFAULT '',
     scheduled         boolean NOT NULL DEFAULT false,
     attempt           int NOT NULL DEFAULT 0,
-    -- Crashes since the last committed step: a job that gets on is not to blame for its worker's death.
+    -- Crashes since the last committed step: a job that makes progress is not blamed for its worker's crash.
     crash_count       int NOT NULL DEFAULT 0,
     worker_id         uuid,
-    -- The fencing token: one more with each claim; every write of a run names it.
+    -- The fencing token: incremented by each claim; every write of a run includes it.
     lease_epoch       bigint NOT NULL DEFAULT 0,
-    -- A count and not a flag: the fence subtracts what it took in, so that feedback arriving meanwhile stays counted.
+    -- A count, not a flag: the fence subtracts what the step took in, so feedback that arrives meanwhile stays counted.
     feedback_untaken  int NOT NULL DEFAULT 0,
     raised_limits     jsonb,
     forked_step       bigint,
     created_by        text NOT NULL DEFAULT session_user,
-    -- Time in review and paused, which is no time of the job's own, and since when it has been in one of them.
+    -- Seconds in review and paused, which do not count as the job's own time, and the start of the current wait.
     waited_s          bigint NOT NULL DEFAULT 0,
     waits_since       timestamptz,
-    -- From when on the job holds text of others; never taken back.
+    -- The step from which the job holds text of others; never raised or cleared.
     untrusted_step    bigint,
-    -- What job_documents has of this job: counted here, on one row, so that sessions which do not see each other's rows
+    -- Totals of the job's rows in job_documents. Kept on one row so that sessions that do not see each other's rows
     -- conflict.
     documents_count   int NOT NULL DEFAULT 0,
     documents_bytes   bigint NOT NULL DEFAULT 0,
-    -- Progress, written with each step.
+    -- Progress, updated by each step.
     step              bigint NOT NULL DEFAULT 0,
     phase_number      int NOT NULL DEFAULT 0,
     phase             text CHECK (phase IN ('strategic', 'tactical')),
@@ -65,11 +65,11 @@ CREATE TABLE jobs (
     total_tokens_used bigint NOT NULL DEFAULT 0,
     cached_tokens     bigint NOT NULL DEFAULT 0,
     cost_usd          numeric NOT NULL DEFAULT 0,
-    -- What came of it.
+    -- Result or error.
     result            jsonb,
     error_message     text,
     error_details     jsonb,
-    -- By the clock, not by the transaction: of an INSERT of many, each has a time of its own, in the order in which they came.
+    -- clock_timestamp(), not now(): each row of a multi-row INSERT gets its own time, in the order of insertion.
     created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at        timestamptz,
@@ -77,12 +77,12 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_ended_has_completed_at
         CHECK ((status IN ('completed', 'failed', 'cancelled')) = (completed_at IS NOT NULL)),
     CONSTRAINT jobs_running_has_worker CHECK ((status = 'running') = (worker_id IS NOT NULL)),
-    -- A time that no worker can read, such as infinity, would make every claim fail. A job may run from any time on (run_at);
-    -- what says when it came, began or ended is a time that people's calendars have.
+    -- A time that workers cannot decode, such as infinity, would make every claim fail. run_at may be any time; the
+    -- other times must be calendar dates.
     CONSTRAINT jobs_times_are_in_years_1_to_9999
         CHECK (least(created_at, updated_at, started_at, completed_at) >= '0001-01-01 00:00:00Z'
                AND greatest(created_at, updated_at, started_at, completed_at) < '10000-01-01 00:00:00Z')
-) WITH (fillfactor = 80); -- room for heap-only updates: a step changes no indexed column
+) WITH (fillfactor = 80); -- room for HOT updates: a step changes no indexed column
 
 COMMENT ON TABLE jobs IS 'Insert a row to start a job; watch the same row for its progress and result.';
 COMMENT ON COLUMN jobs.job_type IS 'Names a configuration, a folder of configs/.';
@@ -119,11 +119,12 @@ COMMENT ON COLUMN jobs.error_details IS
     'last_error, last_error_at, hint; of trouble that gave it back also code (the SQLSTATE, or a word for what is none) and the step.';
 COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
 
--- A change of status writes an entry into each index that holds the row afterwards. Running jobs are in two only, the key
--- and jobs_running, which is small; waiting ones in the key and two of those below.
+-- A change of status adds an entry to each index that contains the new row version. For a running job these are few:
+-- the two unique indexes, the small jobs_running and, if it follows another job, jobs_parent or jobs_previous. A
+-- waiting job is in the indexes of the queue instead of jobs_running.
 CREATE UNIQUE INDEX jobs_idempotency ON jobs (created_by, job_type, idempotency_key);
 CREATE INDEX jobs_running ON jobs (worker_id) WHERE status = 'running';
--- Prune reads ended jobs oldest first, and keeps those whose successors still work.
+-- Prune reads ended jobs, oldest first, and keeps those with a child job or a next job that has not ended.
 CREATE INDEX jobs_ended ON jobs (completed_at) WHERE completed_at IS NOT NULL;
 CREATE INDEX jobs_parent ON jobs (parent_job_id) WHERE parent_job_id IS NOT NULL;
 CREATE INDEX jobs_previous ON jobs ((context ->> 'previous_job_id')) WHERE context ? 'previous_job_id';
@@ -132,14 +133,14 @@ CREATE TABLE job_documents (
     job_id   uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     position int NOT NULL,
     name     text NOT NULL,
-    -- Documents are compressed already, most of them.
+    -- Most documents are compressed already.
     content  bytea NOT NULL,
     PRIMARY KEY (job_id, position)
 );
 ALTER TABLE job_documents ALTER COLUMN content SET STORAGE EXTERNAL;
 COMMENT ON TABLE job_documents IS 'Documents given inline, besides jobs.document_content; taken in at the job''s first step.';
 
--- A job's lease holds while its worker's row is young, however many jobs the worker runs.
+-- A job's lease is valid while the row of its worker is recent: one heartbeat renews all leases of the worker.
 CREATE TABLE workers (
     id              uuid PRIMARY KEY,
     hostname        text NOT NULL,
@@ -165,8 +166,8 @@ CREATE TABLE attempts (
     ended_at    timestamptz,
     outcome     text CHECK (outcome IN ('released', 'ended', 'crashed', 'lost')),
     error       text,
-    -- A worker that dies takes all its jobs with it, and nobody knows which of them killed it. A job is blamed, and failed,
-    -- only when it was the only one: one that met two crashes in a row is run alone until it has committed a step.
+    -- A worker that crashes loses all its jobs, and which of them caused the crash is unknown. A job is blamed, and
+    -- failed, only if it ran alone: after two crashes in a row, a job runs alone until it has committed a step.
     alone       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (job_id, lease_epoch),
     CONSTRAINT attempts_ended_has_outcome CHECK ((ended_at IS NULL) = (outcome IS NULL))
@@ -175,18 +176,19 @@ COMMENT ON TABLE attempts IS 'A row a claim. attempt can repeat (a released atte
 COMMENT ON COLUMN attempts.alone IS
     'Whether the worker ran nothing else meanwhile, because the job is suspected of killing workers.';
 
--- Sweeps keep it: a type is here while jobs of it wait and no live worker knows it. They wait for one that does: draining
--- the only worker of a type, or a deployment in the wrong order, loses no queue.
+-- Maintained by the sweep: a type is listed while jobs of it wait and no live worker has its configuration. The jobs
+-- wait for a worker that does: draining the only worker of a type, or deploying in the wrong order, loses no jobs.
 CREATE TABLE unknown_job_types (
     job_type text PRIMARY KEY,
-    -- Infinite: a live worker has its files and cannot use them; or it is known again, and jobs are left that still say otherwise.
+    -- Infinite if a live worker has the type's files but cannot use them, or if a worker knows the type again and some
+    -- jobs still have the old status_reason.
     since    timestamptz NOT NULL DEFAULT now(),
-    -- What their jobs are told in status_reason.
+    -- Copied to the status_reason of the jobs.
     reason   text NOT NULL
 );
 COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker claims, since when, and why.';
 
--- key: '' bounds the whole job type, '*' each key of it, anything else that one key (and goes before '*').
+-- key: '' limits the whole job type, '*' each of its keys, any other value that key (it overrides '*').
 CREATE TABLE concurrency_limits (
     job_type    text NOT NULL,
     key         text NOT NULL DEFAULT '',
@@ -196,7 +198,7 @@ CREATE TABLE concurrency_limits (
 COMMENT ON TABLE concurrency_limits IS
     'At most max_running running jobs of the job type; with a key, of those whose context.concurrency_key is the key.';
 
--- The operator's bound for logins that insert without an end. Each INSERT of such a login counts its waiting jobs.
+-- The operator's limit on the waiting jobs of a login. Each INSERT by such a login counts its waiting jobs.
 CREATE TABLE login_limits (
     login      text PRIMARY KEY,
     waiting    int NOT NULL CHECK (waiting >= 0),
@@ -210,32 +212,31 @@ COMMENT ON COLUMN login_limits.counted_at IS
 CREATE INDEX jobs_waiting_of_login ON jobs (created_by) WITH (deduplicate_items = on) WHERE status = 'pending' AND step >= 0;
 
 -- Lanes -------------------------------------------------------------------------------------------------------------
--- A waiting job stands in the lane of its job type and concurrency key. The claim jumps from lane to lane of the types that
--- its worker knows and, within one, from priority to priority, and reads each from its front: jobs whose lane is full, or
--- whose type the worker does not know, cost it nothing, however many they are.
--- Jobs whose time has not come stand outside (`scheduled`), so that it visits the lanes of runnable jobs only.
+-- A lane holds the waiting jobs of one job type and concurrency key. A claim skips from lane to lane of the types that
+-- its worker knows and, within a lane, from priority to priority, and reads each from the front. Jobs in a full lane,
+-- or of a type that the worker does not know, cost the claim nothing, regardless of their number.
+-- Jobs that are not due are in no lane (`scheduled`), so a claim visits only the lanes of runnable jobs.
 
--- A lane as a number, for the index: comparing numbers is cheaper than comparing two texts, which may be long. Two lanes of
--- one number, which is as likely as two equal hashes of 64 bits are, would wait for each other in waiting_lanes.
+-- A lane as a number, for the index: comparing numbers is cheaper than comparing two texts, which may be long. If two
+-- lanes had the same number (a collision of 64-bit hashes), waiting_lanes would return only one of them at a time.
 CREATE FUNCTION lane_number(job_type text, concurrency_key text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended(concurrency_key, hashtextextended(job_type, 0));
 
--- A job type as a number: the lanes of a type stand together.
+-- A job type as a number, so that the lanes of a type are adjacent in the index.
 CREATE FUNCTION type_number(job_type text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended(job_type, 0);
 
--- Of jobs that may run from the same time on, the one that came first is first. So a claim can begin right behind the last
--- job of the claim before, also among jobs of one INSERT: while somebody holds an old snapshot open, the entries of all
--- that were claimed since then stay, and whoever begins before them walks over them. Looking for equal entries to put
--- together would cost more than it saves where entries come and go.
+-- Jobs with the same run_at are in order of arrival, so a claim can begin right after the last job of the previous
+-- claim, even among the jobs of one INSERT. While a transaction holds an old snapshot, the dead index entries of all
+-- jobs claimed since then remain, and a scan that begins before them reads them all. Deduplication is off: in an index
+-- with so much turnover, searching for equal entries costs more than it saves.
 CREATE INDEX jobs_queue ON jobs
     (type_number(job_type), lane_number(job_type, concurrency_key), priority DESC, run_at, created_at)
     WITH (deduplicate_items = off) WHERE status = 'pending' AND NOT scheduled;
 CREATE INDEX jobs_scheduled ON jobs (run_at) WHERE status = 'pending' AND scheduled;
 
--- What "runnable" means, said once: the claim, the metrics and the doctor all read it here. Two conditions, one for each
--- index.
+-- Defines "runnable" for the claim, the metrics and the doctor. One condition per index.
 CREATE VIEW runnable_jobs AS
 SELECT id, job_type, priority, run_at, created_at, concurrency_key
 FROM jobs
@@ -243,9 +244,10 @@ WHERE (status = 'pending' AND NOT scheduled AND run_at <= now())
    OR (status = 'pending' AND scheduled AND run_at <= now());
 COMMENT ON VIEW runnable_jobs IS 'The jobs that wait and whose time has come.';
 
--- The lanes of some job types with jobs in the queue, found by jumping through the index from each to the next, with what
--- stands in front there. They are walked up from a place that is drawn anew each time, and then up to it, `most` of a type at
--- most each way: nobody makes claims slow by filling a type with lanes. The lane without a key is always among them.
+-- The lanes of the given job types that have jobs in the queue, each with its first job, found by a skip scan of
+-- jobs_queue. The scan begins at a random lane, runs to the last one, and then from the first one up to the random one.
+-- Each part returns at most `most` lanes per type, so many lanes of a type do not make claims slow. The lane without a
+-- key is always included.
 CREATE FUNCTION waiting_lanes(types text[], most int DEFAULT 500)
 RETURNS TABLE (job_type text, concurrency_key text, priority int, run_at timestamptz, created_at timestamptz)
 LANGUAGE sql VOLATILE ROWS 10 AS $$
@@ -304,20 +306,20 @@ LANGUAGE sql VOLATILE ROWS 10 AS $$
     ) AS first
 $$;
 
--- The running jobs of a lane; with the empty key, of the whole job type. Slots are counted, never kept: a job that
--- leaves in whatever way gives its slot back. Volatile on purpose: called within a statement it sees what others have
--- committed since that statement began, so that a claim that waited for another one counts the other's jobs.
+-- The number of running jobs of a lane; with an empty key, of the whole job type. Slots are counted, not stored, so a
+-- job that stops running always frees its slot. VOLATILE on purpose: within a statement the function sees what others
+-- committed after the statement began, so a claim that waited for another one counts the other's jobs.
 CREATE FUNCTION running_in_lane(lane_type text, lane_key text) RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT count(*)
     FROM jobs
     WHERE status = 'running' AND job_type = lane_type AND (lane_key = '' OR concurrency_key = lane_key)
 $$;
 
--- The most urgent jobs of a lane that may run now, at most so many, locked; what others hold locked is passed over. From a
--- place on (a priority, and the times from which a job may run and at which it came), which the caller knows nothing to
--- stand before, to the end of the lane. spot is where the row lies, and holds while it is locked: an UPDATE need not look
--- for it. A loop, because the planner takes the same as one statement for so costly that it compiles it, which takes a
--- thousand times longer than to run it.
+-- Locks and returns the most urgent due jobs of a lane, at most `most`, skipping jobs that others have locked. The scan
+-- begins at a position (priority, run_at, created_at) before which, as the caller knows, the lane has no job, and goes
+-- to the end of the lane. spot is the row's ctid, which does not change while the row is locked: an UPDATE need not
+-- look the row up. A loop, because the planner's cost estimate for the equivalent single statement triggers JIT
+-- compilation, which takes a thousand times longer than the statement.
 CREATE FUNCTION front_of_lane(lane_type text, lane_key text, top int, since timestamptz, born timestamptz,
                               most bigint)
 RETURNS TABLE (spot tid, id uuid, priority int, run_at timestamptz, created_at timestamptz)

@@ -1,9 +1,9 @@
--- What a row of jobs may say, and what becomes of it when its status changes. The rules live with the row, so that a plain
+-- Rules for the rows of jobs, and the effects of a change of status. The rules are in the database, so that a plain
 -- UPDATE by a user is as safe as a command.
 
 -- Bounds ------------------------------------------------------------------------------------------------------------
--- The rules of a row are CHECKs of its table. These are triggers, because each must not hold for every statement: who breaks
--- one gets the error of a CHECK of the trigger's name.
+-- Most rules are CHECKs of the table. These are triggers, because each must not apply to every statement; a violation
+-- raises the error of a CHECK with the trigger's name.
 
 CREATE FUNCTION jobs_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -11,9 +11,9 @@ BEGIN
         USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
 END $$;
 
--- What a claim, the sweep and a step count up. A sum that its column cannot hold is an error of the whole statement, and no
--- worker would claim any job. So the bounds are far from the columns' ends, and hold for whoever sets a count, not for those
--- that count: a CHECK would fail the claim of a job that stands at its bound.
+-- Counters that a claim, the sweep and a step increment. An overflow is an error of the whole statement: no worker
+-- could claim any job. So the bounds are far below the columns' maximum. They apply to statements that set a counter; a
+-- CHECK would apply to each increment too, and fail the claim of a job at its bound.
 CREATE TRIGGER jobs_counts_are_small AFTER INSERT ON jobs
     FOR EACH ROW
     WHEN (least(NEW.attempt, NEW.crash_count, NEW.lease_epoch, NEW.step, NEW.phase_number, NEW.feedback_untaken,
@@ -28,8 +28,9 @@ CREATE TRIGGER jobs_counts_stay_small AFTER UPDATE OF attempt, lease_epoch ON jo
     WHEN (NEW.attempt > 1000000000 OR NEW.lease_epoch > 1000000000000000000)
     EXECUTE FUNCTION jobs_refuse();
 
--- Sizes, with a sentence that says what to do instead. One prompt of 500 MB would take gigabytes of every worker that meets
--- it. A CHECK would write the JSON out anew with each step to measure it, and say only its name.
+-- Limits on sizes, with an error that says what to do instead. A prompt of 500 MB would take gigabytes of memory in
+-- every worker that loads it. A CHECK would serialize the JSON again with each step to measure it, and its error would
+-- contain only its name.
 CREATE FUNCTION jobs_too_large() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'the job''s % is larger than %; %', TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]
@@ -52,7 +53,7 @@ CREATE TRIGGER jobs_document_content_at_most_256_mib BEFORE INSERT OR UPDATE OF 
     FOR EACH ROW WHEN (octet_length(NEW.document_content) > 268435456)
     EXECUTE FUNCTION jobs_too_large('document_content', '256 MiB', 'split the document, or put it into the import folder and name it in document_path');
 
--- An index entry has a size limit of its own, whose message would help nobody.
+-- Index entries have their own size limit, with an error that does not help users.
 CREATE TRIGGER jobs_job_type_at_most_1_kib BEFORE INSERT OR UPDATE OF job_type ON jobs
     FOR EACH ROW WHEN (octet_length(NEW.job_type) > 1024)
     EXECUTE FUNCTION jobs_too_large('job_type', '1 KiB', 'name a job type of the configuration');
@@ -76,9 +77,9 @@ CREATE TRIGGER jobs_documents_name_at_most_1_kib BEFORE INSERT OR UPDATE OF name
     FOR EACH ROW WHEN (octet_length(NEW.name) > 1024)
     EXECUTE FUNCTION jobs_too_large('documents name', '1 KiB', 'give the document a shorter name');
 
--- Columns that follow from others ------------------------------------------------------------------------------------
--- By triggers and not as generated columns: those are worked out anew in every UPDATE of a table that has triggers before its
--- rows, in each step and each claim.
+-- Derived columns ---------------------------------------------------------------------------------------------------
+-- Triggers, not generated columns: if a table has BEFORE ROW triggers, every UPDATE recomputes its generated columns,
+-- in each step and each claim.
 
 CREATE FUNCTION jobs_touch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -86,7 +87,7 @@ BEGIN
     RETURN NEW;
 END $$;
 
--- Who says himself when a change was made, as a step and a claim do, pays for the comparison alone.
+-- Statements that set updated_at themselves, as a step and a claim do, only pay for the comparison.
 CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs
     FOR EACH ROW WHEN (NEW.updated_at IS NOT DISTINCT FROM OLD.updated_at) EXECUTE FUNCTION jobs_touch();
 
@@ -113,20 +114,20 @@ CREATE TRIGGER jobs_schedule BEFORE UPDATE OF status, run_at ON jobs
     FOR EACH ROW WHEN (NEW.scheduled <> (NEW.status = 'pending' AND NEW.run_at > now())) EXECUTE FUNCTION jobs_schedule();
 
 -- Status ------------------------------------------------------------------------------------------------------------
---   pending  -> running (a claim only), paused, cancelled
---   running  -> pending, paused, cancelled: a user takes it away and the worker's next fence fails; anything by its worker
+--   pending  -> running (only by a claim), paused, cancelled
+--   running  -> pending, paused, cancelled by a user, and the worker's next fence fails; any status by its worker
 --   paused   -> pending, cancelled
 --   review   -> pending, cancelled; completed by approve_job
 --   failed, cancelled -> pending by retry_job
---   completed -> nothing
--- The commands mark the row they work on in a setting that is local to the transaction; no session state remains. Anybody
--- can write that setting, so it counts only where a function of the owner's wrote it.
+--   completed -> none
+-- A command writes the id of its job to a setting that is local to the transaction, so no session state remains. Any
+-- user can write that setting, so it counts only within a function that runs as the table's owner.
 CREATE FUNCTION is_commanded(job uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT coalesce(current_setting('plumbline.command', true), '') = job::text
         AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER')
 $$;
 
--- Who may write leases runs jobs: a worker, whatever its role is called, and nobody else.
+-- A worker is a role that may write leases, regardless of its name.
 CREATE FUNCTION runs_jobs() RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT has_column_privilege(current_user, 'public.jobs'::regclass, 'lease_epoch', 'UPDATE')
 $$;
@@ -164,7 +165,7 @@ BEGIN
     ELSE
         NEW.completed_at := NULL;
     END IF;
-    -- A job that has not begun waits for nobody: its time runs from its first claim on.
+    -- Before the first claim no waiting time is counted: the job's time begins with that claim.
     NEW.waited_s := OLD.waited_s + CASE WHEN isfinite(OLD.started_at)
         THEN coalesce(ceil(extract(epoch FROM clock_timestamp() - OLD.waits_since)), 0) ELSE 0 END;
     NEW.waits_since := CASE WHEN NEW.status IN ('review', 'paused') THEN clock_timestamp() END;
@@ -174,7 +175,7 @@ BEGIN
     END IF;
     IF OLD.status = 'running' THEN
         NEW.worker_id := NULL;
-        -- An attempt counts when it ended the job or crashed. Every other way back gives it back.
+        -- An attempt counts if it ended the job or crashed; any other change of status gives it back.
         IF NEW.status IN ('pending', 'paused', 'review') AND NEW.crash_count = OLD.crash_count THEN
             NEW.attempt := greatest(OLD.attempt - 1, 0);
         END IF;
@@ -182,18 +183,18 @@ BEGIN
     RETURN NEW;
 END $$;
 
--- A claim is the one change of status that needs no rule applied and no notice from here: its shape is checked by the
--- conditions of this trigger and of jobs_notify_status, and its one statement takes the reason away that belonged to the
--- status before, and announces its jobs. A trigger a row cost it as much as the rows do.
+-- A claim is the one change of status that needs neither these rules nor a notice from here. The conditions of this
+-- trigger and of jobs_notify_status check its form; the claim statement itself clears the status_reason and announces
+-- its jobs. A trigger per row cost as much as updating the rows.
 CREATE TRIGGER jobs_change_status BEFORE UPDATE OF status ON jobs
     FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status
                        AND NOT (OLD.status = 'pending' AND NEW.status = 'running' AND NEW.worker_id IS NOT NULL
                                 AND NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.status_reason IS NULL))
     EXECUTE FUNCTION jobs_change_status();
 
--- A worker closes its own attempt in the statement that gives the job back. An attempt still open here was taken
--- away by a user: its calls in flight have an unknown outcome, which is what "lost" tells the next attempt.
--- Runs with its owner's rights, so that a role that may only cancel jobs needs no access to attempts.
+-- A worker closes its own attempt in the statement that gives the job back. An attempt that is still open here was
+-- taken away by a user: the outcome of its calls in flight is unknown, which "lost" tells the next attempt. SECURITY
+-- DEFINER, so that a role that may only cancel jobs needs no access to attempts.
 CREATE FUNCTION jobs_close_attempt() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -206,16 +207,16 @@ CREATE TRIGGER jobs_close_attempt AFTER UPDATE OF status ON jobs
     FOR EACH ROW WHEN (OLD.status = 'running' AND NEW.status <> 'running') EXECUTE FUNCTION jobs_close_attempt();
 
 -- Notices -----------------------------------------------------------------------------------------------------------
--- A hint for those who listen, never the truth: rows are. Steps that leave the status alone notify nobody, because
--- NOTIFY takes a lock over the whole server's commits.
+-- Notices are hints for listeners; the rows are the source of truth. Steps that do not change the status send none,
+-- because NOTIFY takes a lock that serializes all commits of the server.
 --
--- Any login may listen. Where jobs are behind policies (deploy/roles.sql), a notice is the id alone: who may read the row
--- reads there what has become of it.
+-- Any login may listen. If jobs have row-level security (deploy/roles.sql), a notice contains only the id: a login that
+-- may read the row finds its status there.
 CREATE FUNCTION notices_tell_all() RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT NOT c.relrowsecurity FROM pg_class c WHERE c.oid = 'public.jobs'::regclass
 $$;
 
--- Put together without functions, which cost more than the notice does, but for the type: a user may write anything there.
+-- Concatenated, because JSON functions cost more than the notice itself; only the job type may be any text.
 CREATE FUNCTION job_notice(id uuid, status text, job_type text, tells_all boolean) RETURNS text LANGUAGE sql STABLE
 RETURN '{"id": "' || id || CASE WHEN tells_all THEN '", "status": "' || status || '", "job_type": ' || to_json(job_type) || '}'
                                 ELSE '"}' END;
@@ -232,8 +233,8 @@ CREATE TRIGGER jobs_notify_status AFTER UPDATE OF status ON jobs
                                 AND NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.status_reason IS NULL))
     EXECUTE FUNCTION jobs_notify();
 
--- Jobs inserted together are announced together, each with its own notice: a trigger a row took a quarter of the time of a
--- large INSERT.
+-- Jobs inserted together are announced by one trigger call, each with its own notice: a trigger per row took a quarter
+-- of the time of a large INSERT.
 CREATE FUNCTION jobs_notify_inserted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     tells_all boolean := notices_tell_all();
