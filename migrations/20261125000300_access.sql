@@ -1,7 +1,7 @@
--- Whose a job is, who may read it, and who steered it. The roles are those of deploy/roles.sql, which puts the rows of `jobs`
--- behind policies; they need not exist.
+-- The owner of a job, read access to jobs, and the log of steering commands. The roles are those of deploy/roles.sql,
+-- which enables row-level security for `jobs`; they need not exist.
 
--- The owner of the tables, workers and outside validators act for everybody.
+-- The owner of the tables, workers and external validators act for all logins.
 CREATE FUNCTION acts_for_others(login text) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (
         SELECT FROM pg_roles actor
@@ -10,15 +10,15 @@ CREATE FUNCTION acts_for_others(login text) RETURNS boolean LANGUAGE sql STABLE 
         WHERE actor.rolname = login AND pg_has_role(actor.oid, trusted.oid, 'MEMBER'))
 $$;
 
--- Null where there is no such job. With its owner's rights: an enqueuer may know whether a job is his, and not whose it is.
+-- Null if there is no such job. SECURITY DEFINER: enqueuers may learn whether a job is theirs, but not whose it is.
 CREATE FUNCTION job_is_mine(job text) RETURNS boolean LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT created_by IS NOT DISTINCT FROM session_user FROM jobs WHERE id::text = lower(job)
 $$;
 
--- Nobody sets created_by: SET ROLE does not change who is logged in, and a role that may write the column is overruled here.
--- What only who acts for others may insert is refused to the rest. A function that runs with its owner's rights acts as its
--- owner.
+-- Users cannot set created_by: SET ROLE does not change session_user, and the trigger overrides the value even if the
+-- role may write the column. Some jobs may be inserted only by logins that act for others; other logins get an error. A
+-- SECURITY DEFINER function acts as its owner.
 CREATE FUNCTION jobs_are_somebodys() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     wrong text;
@@ -56,8 +56,8 @@ CREATE TRIGGER jobs_are_somebodys BEFORE INSERT ON jobs
           OR NEW.job_type = 'validator')
     EXECUTE FUNCTION jobs_are_somebodys();
 
--- A job that follows one which has read text of others, or works on a later version of its documents, begins with what was made
--- of that. fork_job says it of a fork, by its step.
+-- A job that follows a job which has read text of others, or works on a later version of its documents, begins with
+-- what was made of that text. fork_job sets untrusted_step of a fork, by its step.
 CREATE FUNCTION jobs_follow_untrusted() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -83,10 +83,10 @@ CREATE TRIGGER jobs_untrusted_is_not_taken_back BEFORE UPDATE OF untrusted_step 
 CREATE TRIGGER jobs_created_by_is_not_changed BEFORE UPDATE OF created_by ON jobs
     FOR EACH ROW WHEN (NEW.created_by IS DISTINCT FROM OLD.created_by) EXECUTE FUNCTION jobs_refuse();
 
--- Whose job it is, whether it may still get documents, how many they are and their size together, with its owner's rights: an
--- enqueuer reads no rows of others. They are counted on the job's row: what a session sees of job_documents is its own
--- affair (REPEATABLE READ), a row that another session has written is a conflict. The write also keeps the job from being
--- claimed before its documents are there.
+-- Checks whose job it is, whether it may still get documents, their number and their total size. SECURITY DEFINER,
+-- because enqueuers may not read others' rows. The totals are kept on the job's row: under REPEATABLE READ a session
+-- does not see the rows that others add to job_documents, but an update of a row that another session has updated
+-- conflicts. The update also keeps the job from being claimed before its documents are there.
 CREATE FUNCTION job_documents_belong() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -128,7 +128,7 @@ END $$;
 CREATE TRIGGER job_documents_belong AFTER INSERT ON job_documents
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION job_documents_belong();
 
--- All jobs, unless all that somebody has is a right to his own or to those in review.
+-- False if the login is an enqueuer (own jobs) or an approver (jobs in review) and has no role that reads all jobs.
 CREATE FUNCTION sees_every_job() RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT count(*) FILTER (WHERE r.rolname IN ('plumbline_enqueue', 'plumbline_approve')) = 0
         OR count(*) FILTER (WHERE r.rolname NOT IN ('plumbline_enqueue', 'plumbline_approve')) > 0
@@ -138,7 +138,7 @@ CREATE FUNCTION sees_every_job() RETURNS boolean LANGUAGE sql STABLE SET search_
       AND pg_has_role(session_user, r.oid, 'MEMBER')
 $$;
 
--- With its owner's rights, which see every row. Whoever calls it learns nothing of jobs that are not his to read.
+-- SECURITY DEFINER, to see every row. Callers learn nothing of jobs that they may not read.
 CREATE FUNCTION may_read_job(job uuid) RETURNS boolean LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT sees_every_job() OR EXISTS (
@@ -149,9 +149,10 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
                   AND pg_has_role(session_user, (SELECT r.oid FROM pg_roles r WHERE r.rolname = 'plumbline_approve'), 'MEMBER')))
 $$;
 
--- The job that has an idempotency key already; null where there is none. A key is its login's: another login's job of the same
--- key is none of its business. Who inserts something else under a known key is told so: they would take the known job's
--- result for that of theirs. Only what acts for others enqueues followers, whose key says all.
+-- The job that already has an idempotency key; null if there is none. Keys belong to a login: a job of another login
+-- with the same key is ignored. If the existing job differs from the one to be inserted, an error says so; otherwise
+-- the caller would take its result for that of their own job. Child jobs, which only logins that act for others
+-- enqueue, are not compared: their key is unambiguous.
 CREATE FUNCTION job_of_key(
     job_type text, key text, prompt text, document_path text, document_content bytea, names text[], contents bytea[],
     parent uuid DEFAULT NULL
@@ -188,14 +189,14 @@ BEGIN
     RETURN found_job.id;
 END $$;
 
--- Whether a job is one's own, for the policies of rows that belong to jobs (deploy/roles.sql).
+-- Whether the job belongs to the login, for the policies of rows that belong to jobs (deploy/roles.sql).
 CREATE FUNCTION owns_job(job uuid) RETURNS boolean LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT EXISTS (SELECT FROM jobs j WHERE j.id = job AND j.created_by = session_user)
 $$;
 
--- How many jobs of a login may wait is the operator's to say. Counted with the owner's rights, after the rows are there: a
--- session that waits for another one's count sees its rows, and one that cannot see them (REPEATABLE READ) conflicts with it.
+-- Enforces the operator's limit on the waiting jobs of a login. SECURITY DEFINER, and after the INSERT: a session that
+-- waits for another one's count sees its rows, and one that cannot see them (REPEATABLE READ) conflicts with it.
 CREATE FUNCTION jobs_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -205,7 +206,7 @@ BEGIN
     FOR bound IN
         UPDATE login_limits l
         SET counted_at = clock_timestamp()
-        -- What a job of the login's enqueues is not refused: the job could not end.
+        -- Child jobs of the login's jobs are exempt: if one were refused, its parent could not end.
         WHERE l.login IN (SELECT i.created_by FROM inserted i WHERE i.parent_job_id IS NULL)
         RETURNING l.*
     LOOP
@@ -225,7 +226,7 @@ END $$;
 CREATE TRIGGER jobs_of_login_are_bounded AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_of_login_are_bounded();
 
--- The id is the key by which a published database deletes rows.
+-- The id completes the primary key, which logical replication needs to delete rows.
 CREATE TABLE job_commands (
     job_id    uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     command   text NOT NULL,
@@ -238,9 +239,9 @@ CREATE TABLE job_commands (
 COMMENT ON TABLE job_commands IS 'A row for each steering command: which, with what, by whom, when.';
 COMMENT ON COLUMN job_commands.id IS 'Rises with the time.';
 
--- A plain UPDATE of the status is a command too, whoever makes it and in whatever role (SET ROLE). Commands leave rows of
--- their own. What workers do to running jobs is no command, nor is a claim; no worker cancels a job, or takes one from the
--- queue in any other way than by a claim.
+-- A plain UPDATE of the status is recorded as a command too, for any login and in any role (SET ROLE). Commands write
+-- their own rows. Changes of running jobs by workers are not commands, and neither are claims; workers never cancel a
+-- job, and take pending jobs only by a claim.
 CREATE FUNCTION jobs_record_update() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN

@@ -1,14 +1,14 @@
--- What a run is rebuilt from: settings, conversation, plan, checkpoints, feedback; and what each model request cost.
--- Everything is appended or, for todos and phases, closed: a step writes what is new, never what was there.
+-- The rows from which a run is loaded (settings, conversation, plan, checkpoints, feedback), and the cost of each model
+-- request. Rows are appended or, in todos and phases, closed: a step writes only new data.
 --
--- The tables that only workers write have no foreign key to jobs. A key makes each insert of a step look its job up and lock
--- the row again: more work for the server than the inserts themselves. The step knows already: its fence has updated the
--- job's row in the same statement, so the row is there and nobody can delete it before the commit; a claim locks the jobs
--- whose attempts it opens. A DELETE that came first makes the fence wait and then find nothing. That all rows have their job
--- is one of the invariants that `doctor --invariants` checks; what goes with a job is in the last chapter.
+-- Tables that only workers write have no foreign key to jobs. With one, each insert of a step would look up and lock
+-- the job's row again, which costs the server more than the inserts themselves. It is not needed: the step's fence has
+-- updated the job's row in the same statement, so the row exists and cannot be deleted before the commit; a claim locks
+-- the jobs whose attempts it opens. If a DELETE came first, the fence waits for it and then matches no row. The
+-- invariants (`doctor --invariants`) include that all rows have their job; rows of deleted jobs are deleted in `views`.
 
--- Stored when the job first starts, never copied into steps. Only a retry changes it: it takes the present tools that are
--- not the program's own.
+-- Stored when the job first starts, never copied into steps. Only a retry changes them: it takes the current tools that
+-- are not built in.
 CREATE TABLE job_settings (
     job_id     uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
     resolved   jsonb NOT NULL,
@@ -23,8 +23,8 @@ COMMENT ON COLUMN job_settings.replaced IS 'What retries have replaced, oldest f
 COMMENT ON COLUMN job_settings.takes_present_tools IS 'Set by retry_job until the job''s next step, which stores the present tools.';
 COMMENT ON COLUMN job_settings.foreign_tools IS 'Tools of the job that are not the program''s own: name, description, schema, annotations and sha256 of each; null without any.';
 
--- A row is inserted once and never changed, except by the first step of a retry: its INSERT replaces what is there. A trigger
--- with its owner's rights, because workers may not update settings.
+-- A row is inserted once and never changed, except by the first step of a retry, whose INSERT replaces it. SECURITY
+-- DEFINER, because workers may not update settings.
 CREATE FUNCTION job_settings_after_retry() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -50,7 +50,7 @@ CREATE TABLE messages (
     role         text NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
     kind         text NOT NULL,
     content      text NOT NULL,
-    -- json and not jsonb: the provider gets back the text it sent, byte for byte.
+    -- json, not jsonb: the provider gets back the text it sent, byte for byte.
     tool_calls   json,
     tool_call_id text,
     extra        json,
@@ -61,7 +61,7 @@ CREATE TABLE messages (
 );
 COMMENT ON TABLE messages IS 'The conversation, a row a message.';
 COMMENT ON COLUMN messages.cleared_step IS 'The step from which the model no longer gets this result''s text.';
--- A trace reads a few steps at a time.
+-- For traces, which read a few steps at a time.
 CREATE INDEX messages_by_step ON messages (job_id, step);
 
 CREATE TABLE phases (
@@ -98,13 +98,13 @@ COMMENT ON COLUMN todos.passages IS 'The passages that it works through: while s
 COMMENT ON COLUMN todos.unevidenced IS 'Closed although the phase had had fewer effects than todos that the model closed, this one included.';
 COMMENT ON TABLE todos IS 'The todo list of each phase; those of the number after the present phase''s are written ahead.';
 
--- Almost every row says itself from which step to which it holds, which is what a fork copies. A todo list that is written
--- anew does not: its earlier entries are kept here.
+-- Most rows record from which step to which they are valid, which is what a fork copies. Rows of a todo list that is
+-- rewritten do not, so its former entries are kept here.
 CREATE TABLE replaced_todos (
     job_id        uuid NOT NULL,
     phase_number  int NOT NULL,
     position      int NOT NULL,
-    -- The first step in which the entry no longer stood.
+    -- The first step without the entry.
     replaced_step bigint NOT NULL,
     content       text NOT NULL,
     status        text NOT NULL,
@@ -117,9 +117,9 @@ CREATE TABLE replaced_todos (
     PRIMARY KEY (job_id, phase_number, position, replaced_step)
 );
 
--- The step comes from the job's row: a step's fence has counted it up before anything else is written. While the job
--- itself is being deleted there is no such row, and nothing to keep. Two lists within one step: the earlier one stood
--- in the last checkpoint, the later one in none.
+-- The step is read from the job's row: the fence of the step has incremented it before anything else is written. If the
+-- job itself is being deleted, it has no row, and nothing is kept. If a step writes two lists, only the entries of the
+-- first are kept, because only they were in the last checkpoint.
 CREATE FUNCTION todos_keep_replaced() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO replaced_todos (job_id, phase_number, position, replaced_step, content, status, notes, created_step,
@@ -151,7 +151,7 @@ COMMENT ON TABLE checkpoints IS 'A row a committed step.';
 COMMENT ON COLUMN checkpoints.state IS
     'Small, and does not grow with the job; null where it was given up: old, between two phases'' beginnings, and none of the kept ones.';
 
--- The key begins with the step, by which they are read a page at a time.
+-- The primary key orders a job's requests by step: they are read by step, a page at a time.
 CREATE TABLE llm_requests (
     job_id            uuid NOT NULL,
     id                uuid NOT NULL,
@@ -199,7 +199,7 @@ COMMENT ON COLUMN llm_requests.cost_usd IS 'By the prices of the model that was 
 
 CREATE TABLE feedback (
     job_id     uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
-    id         bigint NOT NULL, -- counted within the job: a sequence begins anew on a server that took over by replication
+    id         bigint NOT NULL, -- counted per job: after a failover by logical replication a sequence restarts
     text       text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     taken_step bigint,
@@ -212,11 +212,12 @@ CREATE TRIGGER feedback_at_most_64_kib BEFORE INSERT OR UPDATE OF text ON feedba
     EXECUTE FUNCTION jobs_too_large('feedback', '64 KiB', 'say it shorter, or put it into the job''s input/ folder as a file');
 
 -- Limits of models' endpoints ---------------------------------------------------------------------------------------
--- All workers ask the same endpoints with the same keys, so they share what a provider allows. The algorithm is GCRA (generic
--- cell rate algorithm, ITU-T I.371): a row keeps one time a rate, its TAT (theoretical arrival time), at which all that was
--- drawn so far is paid for. A draw moves it by its cost times the period; what is drawn may be used when the TAT before it is
--- no more than `burst_s` away. So those who draw are in line in the order of their draws, and wait without asking again. A
--- transaction that draws need not be on disk when it ends: a crash of the server loses a moment's use.
+-- All workers use the same endpoints with the same keys, so they share the provider's rate limits. The algorithm is
+-- GCRA (generic cell rate algorithm, ITU-T I.371): a row keeps one timestamp per rate, the TAT (theoretical arrival
+-- time), at which all earlier draws are paid for. A draw advances it by its cost times the period; what is drawn may be
+-- used when the TAT before the draw is at most `burst_s` in the future. So requests are queued in the order of their
+-- draws, and wait without asking again. A transaction that draws need not be durable: a crash of the server loses only
+-- the draws of a moment.
 CREATE TABLE endpoint_limits (
     endpoint            text NOT NULL,
     key_name            text NOT NULL,
@@ -235,7 +236,7 @@ CREATE TABLE endpoint_limits (
     tokens_tat          timestamptz NOT NULL DEFAULT now(),
     refused_at          timestamptz,
     PRIMARY KEY (endpoint, key_name, model)
-) WITH (fillfactor = 20); -- one page, and room on it for many versions of the row
+) WITH (fillfactor = 20); -- one page, with room for many versions of the row
 COMMENT ON TABLE endpoint_limits IS 'What a model''s endpoint allows to a key: a row an endpoint, key and model of which a limit is known.';
 COMMENT ON COLUMN endpoint_limits.endpoint IS 'Scheme and host, and the port where it is not the scheme''s own.';
 COMMENT ON COLUMN endpoint_limits.key_name IS 'The environment variable with the key.';
@@ -253,13 +254,13 @@ COMMENT ON COLUMN endpoint_limits.requests_tat IS 'Internal: the theoretical arr
 COMMENT ON COLUMN endpoint_limits.tokens_tat IS 'Internal: the theoretical arrival time of the next token.';
 COMMENT ON COLUMN endpoint_limits.refused_at IS 'Internal: when the provider last refused a request that was sent after the refusal before.';
 
--- Seconds between two units of a limit of so many a minute: with the burst, no minute has more than the limit, and a tenth of it
--- is left because the provider counts and times differently than we do.
+-- Seconds per unit of a limit of `per_minute` units: including the burst, no minute exceeds the limit. A tenth is left
+-- unused, because providers count and time differently than we do.
 CREATE FUNCTION endpoint_period(per_minute bigint, burst_s double precision) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN 60 / (per_minute * least(0.9, 1 - burst_s / 60));
 
--- Workers keep in mind what they have drawn last; whatever changes, by whomever, they hear.
+-- Workers cache the limits that they last drew from, so they are notified of every change, by any role.
 CREATE FUNCTION endpoint_limits_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM pg_notify('plumbline_endpoint_limits', '');
@@ -274,10 +275,10 @@ CREATE TRIGGER endpoint_limits_notify_change AFTER UPDATE ON endpoint_limits
           IS DISTINCT FROM (NEW.requests_per_minute, NEW.tokens_per_minute, NEW.parallel, NEW.blocked_until))
     EXECUTE FUNCTION endpoint_limits_notify();
 
--- Slots of endpoints with a limit on parallel requests: a row a request that is under way or waits, in the order in which they
--- came. The first `parallel` of them may be under way. A worker renews its rows; those of a lost worker expire.
+-- Slots of endpoints with a limit on parallel requests: one row per request that is under way or waits, in order of
+-- arrival. The first `parallel` of them may be under way. A worker renews its rows; those of a lost worker expire.
 CREATE TABLE endpoint_slots (
-    id         bigint NOT NULL, -- counted within the endpoint, as in feedback
+    id         bigint NOT NULL, -- counted per endpoint, as in feedback
     endpoint   text NOT NULL,
     key_name   text NOT NULL,
     model      text NOT NULL,
@@ -290,9 +291,9 @@ CREATE INDEX endpoint_slots_of_worker ON endpoint_slots (worker_id);
 COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel requests: a row a request that is under way or waits for its turn.';
 COMMENT ON COLUMN endpoint_slots.expires_at IS 'The worker renews the row before this time, or is taken to be lost.';
 
--- Brings the rows of one worker to `wanted`, of which its `ended` oldest go because their requests have ended. granted: how many
--- of its requests may be under way; contested: whether requests of other workers wait. No row: there is no such limit. The
--- endpoint's row is locked first, so that each call sees the rows of those before it.
+-- Sets the number of a worker's rows to `wanted`, after deleting its `ended` oldest, whose requests have ended. Returns
+-- granted (how many of its requests may be under way) and contested (whether requests of other workers wait), or no row
+-- if there is no such limit. The endpoint's row is locked first, so that each call sees the rows of earlier calls.
 CREATE FUNCTION hold_endpoint_slots(
     at_endpoint text, with_key text, of_model text, worker uuid, lease_s double precision, wanted int, ended int
 ) RETURNS TABLE (granted int, contested boolean) LANGUAGE plpgsql VOLATILE AS $$
@@ -331,8 +332,8 @@ BEGIN
     ) AS line;
 END $$;
 
--- Long values that each step or each first step writes are compressed with LZ4, where the server was built with it: a tenth
--- more bytes than pglz, a fraction of the time. Contents of files stay with pglz, because they are what fills the disk.
+-- Long values that each step or each first step writes are compressed with LZ4 if the server supports it: a tenth more
+-- bytes than pglz, in a fraction of the time. File contents stay with pglz, because they use most of the disk space.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
