@@ -1,5 +1,6 @@
--- The workspace's truth: contents stored once by hash, and an append-only list of which path had which content from
--- which step on; and the documents among them. The folder on a worker's disk is a mirror of this.
+-- The source of truth of workspaces: file contents, stored once by hash; an append-only list of file versions (path,
+-- content and the step from which it is valid); and the documents among the files. The folder on a worker's disk is a
+-- mirror of it.
 
 CREATE TABLE blobs (
     job_id  uuid NOT NULL,
@@ -13,23 +14,23 @@ CREATE TABLE file_versions (
     job_id      uuid NOT NULL,
     path        text NOT NULL,
     step        bigint NOT NULL,
-    -- Null: deleted by this step.
+    -- Null if the step deleted the file.
     sha256      bytea,
     size        bigint NOT NULL,
-    -- Whether the content stands for missing content; decided once, when it is written.
+    -- Whether the content is a placeholder for missing content; decided once, when it is written.
     placeholder boolean NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (job_id, path, step)
 );
 COMMENT ON TABLE file_versions IS 'Which path had which content from which step on; workspace_files has the present ones.';
--- What changed since a step: the mirror asks this after every commit.
+-- For the changes since a step, which the mirror reads after every commit.
 CREATE INDEX file_versions_by_step ON file_versions (job_id, step);
 
--- Files that many jobs have alike, the documentation of their tools, are kept once for all of them. A job names the set of
--- them that it has, from the step on with which it got it; the set never changes, and no job writes to the paths in it.
--- Sets stay when their jobs are gone: there is one for each release and set of bound tools, about 100 KB.
+-- Files that are identical in many jobs, the documentation of their tools, are stored once. A job references its set of
+-- these files, and the step at which it got the set; a set never changes, and jobs do not write to its paths. Sets are
+-- kept after their jobs are deleted: there is one per release and set of bound tools, about 100 KB.
 CREATE TABLE shared_files (
-    -- SHA-256 of its paths and hashes.
+    -- SHA-256 of the set's paths and hashes.
     set_id      bytea NOT NULL,
     path        text NOT NULL,
     sha256      bytea NOT NULL,
@@ -62,8 +63,8 @@ COMMENT ON COLUMN sources.warnings IS 'What of the document is not in its text, 
 COMMENT ON COLUMN sources.unread_pages IS 'Pages that show something most of which is not in the text; each is a passage.';
 COMMENT ON COLUMN sources.extraction IS 'The version of the reading that gave the text: another one may cut and number the same bytes otherwise, so that a job over the next version works them anew.';
 
--- The coverage ledger: which passages of its documents a job has read, and what answered them. A fork has them as they stood,
--- so what happens to one says in which step it did.
+-- The coverage ledger: which passages of its documents a job has read, and what answered them. Each change of a passage
+-- records its step, so that a fork can copy the state as of a step.
 CREATE TABLE passages (
     job_id           uuid NOT NULL,
     passage          int NOT NULL,
@@ -89,7 +90,7 @@ CREATE TABLE passages (
     n_requirements   int NOT NULL DEFAULT 0,
     reason           text,
     cut_step         bigint NOT NULL,
-    -- Hashes of the passage's words, and those of them that no tool result has shown yet.
+    -- Hashes of the passage's words, and those that no tool result has shown yet.
     blocks           bytea NOT NULL,
     unseen           bytea NOT NULL,
     -- The candidate sentences: {sentence, text, leads, cited_step, seen_step}.
@@ -114,7 +115,7 @@ COMMENT ON COLUMN passages.judged IS 'Whether the scan has rules for all of its 
 COMMENT ON COLUMN passages.n_requirements IS 'Requirements with a verified citation that begins in it.';
 COMMENT ON COLUMN passages.reason IS 'The model''s, where it closed the passage; the parser''s, where its text cannot be had.';
 
--- A row a document, and one a job with the document null. A document without passages has a share of 0.
+-- One row per document, and one per job with document null. A document without passages has a share of 0.
 CREATE VIEW coverage WITH (security_barrier) AS
 SELECT d.job_id, d.document, count(p.passage) AS passages,
        count(p.passage) FILTER (WHERE p.state = 'unread') AS unread,
@@ -134,7 +135,7 @@ FROM (
     SELECT job_id, document FROM passages
 ) AS d
 LEFT JOIN passages p ON p.job_id = d.job_id AND p.document = d.document
--- A passage that was carried over counts as what answered it there.
+-- A passage that was carried over counts by what answered it in the earlier job.
 CROSS JOIN LATERAL (
     SELECT CASE p.answered_by WHEN 'carried' THEN coalesce(p.carried_from, 'carried') ELSE p.answered_by END AS answered_by
 ) AS b
@@ -142,7 +143,7 @@ WHERE (SELECT sees_every_job()) OR may_read_job(d.job_id)
 GROUP BY GROUPING SETS ((d.job_id, d.document), (d.job_id));
 COMMENT ON VIEW coverage IS 'How much of each document a job has worked through; the row with the document null is the whole job''s.';
 
--- What file_versions and blobs are for a job's own files.
+-- The counterpart of file_versions and blobs for shared files.
 CREATE VIEW shared_file_versions AS
 SELECT u.job_id, f.path, u.step, f.sha256, f.size, f.placeholder, u.created_at, f.content
 FROM job_shared_files u
@@ -165,8 +166,8 @@ FROM (
 WHERE (SELECT sees_every_job()) OR may_read_job(f.job_id);
 COMMENT ON VIEW workspace_files IS 'The files of each job that its reader may read, as they are now.';
 
--- For people: SELECT convert_from(workspace_file('<job>', 'main_plan.md'), 'UTF8');
--- With its owner's rights: who may read a job's files need not read those of all jobs.
+-- Example: SELECT convert_from(workspace_file('<job>', 'main_plan.md'), 'UTF8');
+-- SECURITY DEFINER: a login that may read the files of one job need not be able to read those of all jobs.
 CREATE FUNCTION workspace_file(job_id uuid, path text) RETURNS bytea LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT b.content

@@ -1,7 +1,7 @@
--- What a job finds, citations and requirements, and the hand-over to whoever validates them, our validator job type or a
--- program outside.
+-- What a job finds (citations and requirements), and the hand-over of requirements to a validator: a job of the
+-- built-in job type or an external program.
 
--- The id is made from source, page and quote, so the same citation twice is one row.
+-- The id is derived from source, page and quote, so a repeated citation is one row.
 CREATE TABLE citations (
     job_id   uuid NOT NULL,
     id       text NOT NULL,
@@ -52,11 +52,11 @@ CREATE TABLE requirement_cache (
     tags               jsonb NOT NULL DEFAULT '[]',
     validator_job_id   uuid,
     step               bigint,
-    -- SHA-256 of the normalized text; an outside writer may leave it out.
+    -- SHA-256 of the normalized text; external writers may omit it.
     content_key        bytea,
-    -- What near-duplicates are looked up by. No language: documents have several.
+    -- For finding near-duplicates. The configuration has no language, because documents have several.
     words              tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED,
-    -- Rows of a job are read by both.
+    -- A job's rows are looked up by both columns.
     CONSTRAINT requirement_cache_of_job UNIQUE (job_id, id)
 );
 COMMENT ON TABLE requirement_cache IS
@@ -65,7 +65,7 @@ COMMENT ON COLUMN requirement_cache.number IS 'The job''s own count: r12. Null f
 COMMENT ON COLUMN requirement_cache.candidate_id IS 'The short id that the model uses, unique in its job.';
 COMMENT ON COLUMN requirement_cache.validator_job_id IS
     'The validator job that holds the row (validating) or was the last to judge it. Outside validators leave it null.';
--- Workers read whole rows, including those that other programs write or judge.
+-- Workers load whole rows, including those that other programs write or judge.
 CREATE TRIGGER requirement_cache_at_most_1_mib BEFORE INSERT OR UPDATE ON requirement_cache
     FOR EACH ROW WHEN (octet_length(concat(
         NEW.candidate_id, NEW.name, NEW.type, NEW.priority, NEW.source_document, NEW.source_location, NEW.citations,
@@ -74,19 +74,21 @@ CREATE TRIGGER requirement_cache_at_most_1_mib BEFORE INSERT OR UPDATE ON requir
     EXECUTE FUNCTION jobs_too_large('requirement', '1 MiB', 'say it shorter');
 CREATE UNIQUE INDEX requirement_cache_once ON requirement_cache (job_id, content_key) WHERE content_key IS NOT NULL;
 CREATE INDEX requirement_cache_by_candidate ON requirement_cache (job_id, candidate_id);
--- A validator of all jobs, ours or an outside one, claims the oldest pending rows.
+-- A validator of all jobs, built-in or external, claims the oldest pending rows.
 CREATE INDEX requirement_cache_queue ON requirement_cache (created_at, id) WHERE status = 'pending';
--- A validator of one job takes that job's. Where none waited when the table was last analyzed, the planner takes one for all
--- there are, and the index of one job's rows for no better than that of all. So the statements of a validator of one job say
--- their condition in other words, which only this index knows. It knows the usual words as well, which other programs use.
+-- A validator of one job claims that job's rows. If none were pending when the table was last analyzed, the planner
+-- estimates one pending row in total, and considers the index for one job no better than the index for all jobs. So the
+-- statements of a validator of one job write the condition in another form, which only this index matches. It matches
+-- the usual form too, which other programs use.
 CREATE INDEX requirement_cache_queue_of_job ON requirement_cache (job_id, created_at, id)
     WHERE status = 'pending' OR status IS NOT DISTINCT FROM 'pending';
 CREATE INDEX requirement_cache_validator ON requirement_cache (validator_job_id) WHERE validator_job_id IS NOT NULL;
--- What a validator job holds is asked for with every turn: those few rows, and not all that the job has judged before.
+-- Each turn reads the rows that a validator job holds: these few, not all that the job has judged before.
 CREATE INDEX requirement_cache_held ON requirement_cache (validator_job_id) WHERE status = 'validating';
--- Near-duplicates are looked for among all integrated rows, by this index, and among the waiting rows of one job, which are few
--- and need none: an index of the waiting rows took a third of the time of an INSERT and half of its log. New words wait in
--- a list that each search reads through; one of 4 MiB, the default, would double the time of a search.
+-- Near-duplicates are searched among all integrated rows, with this index, and among the waiting rows of one job, which
+-- are few and need no index: an index of the waiting rows took a third of the time of an INSERT and half of its WAL.
+-- New words are first added to the GIN pending list, which each search reads through; a list of 4 MiB, the default,
+-- would double the time of a search.
 CREATE INDEX requirement_cache_words ON requirement_cache USING gin (words) WITH (gin_pending_list_limit = 256)
     WHERE status = 'integrated';
 
@@ -99,7 +101,7 @@ END $$;
 CREATE TRIGGER requirement_cache_touch BEFORE UPDATE ON requirement_cache
     FOR EACH ROW EXECUTE FUNCTION requirement_cache_touch();
 
--- Whoever validates is told of new rows when they can be seen, once a statement and job.
+-- Notifies validators of new rows at commit, once per statement and job.
 CREATE FUNCTION requirement_cache_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM pg_notify('plumbline_requirements', CASE WHEN notices_tell_all() THEN json_build_object('job_id', a.job_id, 'count', a.count)
@@ -112,13 +114,13 @@ CREATE TRIGGER requirement_cache_notify AFTER INSERT ON requirement_cache
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION requirement_cache_notify();
 
 -- Changes -----------------------------------------------------------------------------------------------------------
--- A job puts right what it recorded, and withdraws it, while nobody has taken the row.
+-- A job can correct or withdraw what it recorded until a validator has taken the row.
 
 CREATE TABLE requirement_changes (
     job_id         uuid NOT NULL,
     requirement_id uuid NOT NULL,
     step           bigint NOT NULL,
-    -- Its place among the changes of its step.
+    -- Position among the changes of the step.
     position       int NOT NULL,
     kind           text NOT NULL CHECK (kind IN ('updated', 'withdrawn')),
     reason         text NOT NULL,
@@ -133,7 +135,7 @@ COMMENT ON COLUMN requirement_changes.fields IS 'The columns that changed, with 
 COMMENT ON COLUMN requirement_changes.former IS 'What the row said before, all columns that a job writes.';
 CREATE INDEX requirement_changes_of_row ON requirement_changes (job_id, requirement_id, step, position);
 
--- What a job writes of a requirement, so that it can be put back.
+-- The fields of a requirement that a job writes, so that they can be restored.
 CREATE FUNCTION requirement_as_written(r requirement_cache) RETURNS jsonb LANGUAGE sql STABLE
 SET search_path = public, pg_temp AS $$
     SELECT jsonb_build_object(
@@ -144,8 +146,8 @@ SET search_path = public, pg_temp AS $$
         'content_key', r.content_key, 'status', r.status, 'validation_result', r.validation_result)
 $$;
 
--- The requirements of a job as a step left them: rows that were changed later as they were before the first such change. A
--- step of -1 is the one that recorded each row, whatever that step changed of it afterwards.
+-- The requirements of a job as of a step: rows that changed later are returned as they were before the first later
+-- change. at_step -1 returns each row as it was first recorded, before other changes by the same step.
 CREATE FUNCTION requirements_at(job uuid, at_step bigint) RETURNS SETOF requirement_cache LANGUAGE sql STABLE
 SET search_path = public, pg_temp AS $$
     SELECT (jsonb_populate_record(r, coalesce(c.former, '{}'))).*
@@ -160,7 +162,7 @@ SET search_path = public, pg_temp AS $$
     WHERE r.job_id = job AND (r.step <= at_step OR at_step < 0)
 $$;
 
--- Sets n_requirements of the passages of these jobs: requirements with a verified citation that begins there.
+-- Sets n_requirements of these jobs' passages: requirements with a verified citation that begins in the passage.
 CREATE FUNCTION count_requirements_of_passages(jobs uuid[]) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     UPDATE passages p
@@ -183,9 +185,9 @@ $$;
 
 -- Validators --------------------------------------------------------------------------------------------------------
 
--- The job whose requirements a validator job checks; null: everybody's. Its context names it, which a fork and a job
--- inserted by hand have as well; without that it is the job that enqueued it. A fork's parent is the job it was forked
--- from, so it does not count.
+-- The job whose requirements a validator job checks; null: all jobs. The validator's context names it, also in a fork
+-- or a job inserted by hand; otherwise it is the job that enqueued the validator. The parent of a fork is the job that
+-- was forked, so it does not count.
 CREATE FUNCTION validation_scope(validator jobs) RETURNS uuid LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN validator.context ->> 'parent_job_id' ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
@@ -194,8 +196,8 @@ CREATE FUNCTION validation_scope(validator jobs) RETURNS uuid LANGUAGE sql STABL
     END
 $$;
 
--- Whose requirements a validator judges: those of one job, of all jobs (null), or of nobody (the nil id) where neither is its
--- creator's to judge.
+-- The job whose requirements a validator judges; null: all jobs; the nil UUID: no job, because the validator's creator
+-- may not judge the requirements of the job or of all jobs.
 CREATE FUNCTION judged_job(validator jobs) RETURNS uuid LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT CASE
         WHEN acts_for_others(validator.created_by)
@@ -205,8 +207,8 @@ CREATE FUNCTION judged_job(validator jobs) RETURNS uuid LANGUAGE sql STABLE SET 
     END
 $$;
 
--- A row as a validator needs it: complete, and with how many of its citations its own job has verified. The row's word
--- for it is not enough, because anybody may write rows.
+-- A row as a validator needs it: complete, and with the number of its citations that its own job has verified. The
+-- row's own `verified` flags are not trusted, because other programs may write rows too.
 CREATE VIEW requirements_with_evidence AS
 SELECT r.job_id, r.id, r.number, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
        r.gobd_relevant, r.gdpr_relevant, r.citations, r.mentioned_objects, r.mentioned_messages, r.reasoning,
@@ -222,8 +224,8 @@ CROSS JOIN LATERAL (
     FROM jsonb_array_elements(CASE jsonb_typeof(r.citations) WHEN 'array' THEN r.citations ELSE '[]' END) AS cited
 ) AS e;
 
--- A job that ends gives back what it holds, whichever way it ends and whoever ends it, in the same transaction. A job
--- whose worker died keeps its rows, for it goes on elsewhere. Runs with its owner's rights, so that a role that may
+-- A job that ends, for any reason and by any role, returns the rows it holds in the same transaction. A job whose
+-- worker was lost keeps its rows, because it continues on another worker. SECURITY DEFINER, so that a role that may
 -- only cancel jobs needs no access to the rows.
 CREATE FUNCTION requirements_give_back() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
