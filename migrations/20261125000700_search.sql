@@ -1,10 +1,10 @@
--- Search: by words and by meaning, over the texts of a workspace and over requirements. It is made when a job first searches,
--- not when it writes, so that a step costs nothing for it, and it is keyed by content: the same bytes are indexed once,
--- whatever their path and however often they come back. It holds nothing that could not be made anew.
+-- Search by words and by meaning, over workspace files and requirements. The index is built when a job first searches,
+-- not when it writes, so that steps do not pay for it. It is keyed by content: the same bytes are indexed once,
+-- regardless of their path and of how often they occur. All of it can be rebuilt.
 --
--- Only core PostgreSQL is needed: embeddings are real[], and without pgvector they are compared by the worker, one by one.
--- All that names a type of the extension is put together when it runs, so that it may be added later (CREATE EXTENSION
--- vector) and nothing has to be migrated again.
+-- Only core PostgreSQL is required: embeddings are real[], and without pgvector the worker compares them one by one.
+-- Statements that name a type of the extension are built at run time, so that the extension can be added later (CREATE
+-- EXTENSION vector) without another migration.
 
 DO $$
 BEGIN
@@ -15,7 +15,7 @@ EXCEPTION WHEN insufficient_privilege THEN
     RAISE NOTICE 'pgvector is there, but this role may not add it; embeddings are compared without it';
 END $$;
 
--- Contents that are in the index, those without any text included.
+-- Contents that have been indexed, including those without text.
 CREATE TABLE indexed_blobs (
     job_id     uuid NOT NULL,
     sha256     bytea NOT NULL,
@@ -24,13 +24,13 @@ CREATE TABLE indexed_blobs (
     FOREIGN KEY (job_id, sha256) REFERENCES blobs (job_id, sha256) ON DELETE CASCADE
 );
 
--- A search is always within one job and ranks all of its matches, so the key by job serves it better than one index over the
--- words of all jobs would.
+-- A search covers one job and ranks all of its matches, so the primary key, which begins with the job, serves it better
+-- than one index over the words of all jobs.
 CREATE TABLE file_segments (
     job_id     uuid NOT NULL,
     sha256     bytea NOT NULL,
     part       int NOT NULL,
-    -- The line of the file it begins on, from 1.
+    -- The line of the file on which the segment begins, from 1.
     first_line int NOT NULL,
     text       text NOT NULL,
     words      tsvector NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE file_segments (
     FOREIGN KEY (job_id, sha256) REFERENCES indexed_blobs (job_id, sha256) ON DELETE CASCADE
 );
 
--- Embeddings are of length 1, so that a product of two is their likeness.
+-- Embeddings have length 1, so that the inner product of two is their similarity.
 CREATE TABLE segment_embeddings (
     job_id    uuid NOT NULL,
     sha256    bytea NOT NULL,
@@ -58,7 +58,8 @@ CREATE TABLE requirement_embeddings (
     FOREIGN KEY (job_id, requirement_id) REFERENCES requirement_cache (job_id, id) ON DELETE CASCADE
 );
 
--- Other words mean something else, whoever says them: a worker may forget an embedding, and nothing besides.
+-- An embedding is deleted when the requirement's text changes, by any role. SECURITY DEFINER, because workers may not
+-- delete embeddings otherwise.
 CREATE FUNCTION forget_requirement_embeddings() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -69,13 +70,13 @@ END $$;
 CREATE TRIGGER forget_requirement_embeddings AFTER UPDATE OF text ON requirement_cache
     FOR EACH ROW WHEN (OLD.text IS DISTINCT FROM NEW.text) EXECUTE FUNCTION forget_requirement_embeddings();
 
--- Any of a text's words. plainto_tsquery asks for all of them.
+-- Matches any word of a text; plainto_tsquery requires all of them.
 CREATE FUNCTION any_word_of(text text) RETURNS tsquery LANGUAGE sql IMMUTABLE AS $$
     SELECT replace(plainto_tsquery('simple', any_word_of.text)::text, '&', '|')::tsquery
 $$;
 
--- The extension's type for embeddings of so many numbers; null where there is none. Up to 2,000 numbers can be indexed at
--- full precision, up to 4,000 at half.
+-- The pgvector type for embeddings of a dimension; null if there is none. Up to 2,000 dimensions can be indexed at full
+-- precision, up to 4,000 at half precision.
 CREATE FUNCTION vector_type(dimension int) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN dimension BETWEEN 2001 AND 4000 AND to_regtype('halfvec') IS NOT NULL THEN format('halfvec(%s)', dimension)
@@ -83,8 +84,8 @@ CREATE FUNCTION vector_type(dimension int) RETURNS text LANGUAGE sql STABLE AS $
     END
 $$;
 
--- Makes the HNSW index for the embeddings of one model unless it is there; says whether it is. Done when a model is first
--- used, so ordinarily on few rows; until it is done nobody adds embeddings, and steps go on.
+-- Creates the HNSW index for the embeddings of one model if it does not exist; returns whether it exists. Called when a
+-- model is first used, so usually with few rows. Meanwhile no embeddings can be added; steps are not blocked.
 CREATE FUNCTION index_embeddings(of_table text, model text, dimension int) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -98,7 +99,7 @@ BEGIN
         RETURN false;
     END IF;
     IF to_regclass(quote_ident(index_name)) IS NULL THEN
-        -- One at a time. Not by an advisory lock, which any login may hold.
+        -- A table lock: one call at a time. Not an advisory lock, because any login may hold it.
         EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', of_table);
         EXECUTE format(
             'CREATE INDEX IF NOT EXISTS %I ON %I USING hnsw ((embedding::%s) %s_ip_ops) WHERE model = %L AND cardinality(embedding) = %s',
@@ -113,7 +114,7 @@ CREATE FUNCTION nearest_segments(job uuid, model text, wanted real[], paths text
 DECLARE
     kind text := vector_type(cardinality(wanted));
 BEGIN
-    -- An index walk goes on until enough rows are of this job.
+    -- The index scan continues until it has found enough rows of this job.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true);
     RETURN QUERY EXECUTE format($q$
         WITH present AS (
@@ -140,8 +141,8 @@ BEGIN
     $q$, kind, model, cardinality(wanted)) USING job, wanted, paths, most;
 END $$;
 
--- Whether a requirement is one that others are compared with: an integrated one of a job of the same login as this one, or
--- one of this job that is not judged yet. What other logins' documents say is nobody else's to read.
+-- Whether a requirement is compared with those of a job: either it is integrated and of a job of the same login, or it
+-- belongs to this job and is not judged yet. A login's documents are not disclosed to other logins.
 CREATE FUNCTION is_comparable(requirement requirement_cache, job uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT CASE requirement.status
         WHEN 'integrated' THEN requirement.job_id = job
@@ -151,7 +152,7 @@ CREATE FUNCTION is_comparable(requirement requirement_cache, job uuid) RETURNS b
     END
 $$;
 
--- The requirements nearest to an embedding, by pgvector, with their likeness; see nearest_requirements.sql.
+-- The requirements nearest to an embedding, by pgvector, with their similarity; see nearest_requirements.sql.
 CREATE FUNCTION nearest_requirements(job uuid, model text, wanted real[], most bigint)
     RETURNS TABLE (job_id uuid, id uuid, likeness double precision) LANGUAGE plpgsql AS $$
 DECLARE

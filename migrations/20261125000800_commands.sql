@@ -1,9 +1,10 @@
--- What users call. Each command locks the job's row, says no with the job and its present status, or returns the new
--- status, and leaves a row in job_commands. Parameters carry the names of the public interface, hence the qualified references.
+-- The commands of users. Each one locks the job's row, then either raises an error with the job and its status, or adds
+-- a row to job_commands and returns the new status. Parameters have the names of the public interface, hence the
+-- qualified references.
 
 -- Enqueuing ---------------------------------------------------------------------------------------------------------
 
--- The type of jobs that are enqueued without one: the column's default, which an operator may change.
+-- The job type of jobs enqueued without one: the column's default, which an operator may change.
 CREATE FUNCTION default_job_type() RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     expression text;
@@ -16,12 +17,12 @@ BEGIN
     IF expression IS NULL THEN
         RETURN 'creator';
     END IF;
-    -- Only the table's owner can have written it.
+    -- Safe to execute: only the table's owner can set a default.
     EXECUTE 'SELECT ' || expression INTO found;
     RETURN found;
 END $$;
 
--- For the table's owner. Nothing is locked where it is the default already.
+-- For the table's owner. Takes no lock if the job type is the default already.
 CREATE FUNCTION set_default_job_type(job_type text) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF default_job_type() IS DISTINCT FROM set_default_job_type.job_type THEN
@@ -29,7 +30,7 @@ BEGIN
     END IF;
 END $$;
 
--- The rows of enqueue_job's documents. What is wrong with them is said before there is a job.
+-- The rows of enqueue_job's documents. Invalid documents raise an error, and no job is enqueued.
 CREATE FUNCTION given_documents(documents jsonb) RETURNS TABLE (pos int, name text, content bytea)
 LANGUAGE plpgsql IMMUTABLE SET search_path = public, pg_temp AS $$
 DECLARE
@@ -60,7 +61,7 @@ BEGIN
                 USING ERRCODE = 'invalid_parameter_value';
         END IF;
         name := btrim(document ->> 'name');
-        -- Folders that people see do not all tell capitals apart.
+        -- Some file systems do not distinguish upper and lower case.
         IF lower(name) = ANY (seen) THEN
             RAISE EXCEPTION 'two documents are called `%`; give one of them another name', left(name, 100)
                 USING ERRCODE = 'invalid_parameter_value';
@@ -103,7 +104,7 @@ BEGIN
         VALUES (enqueue_job.prompt, full_type, full_context, enqueue_job.document_content,
                 coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.run_at, now()), enqueue_job.idempotency_key,
                 coalesce(enqueue_job.config, '{}'), enqueue_job.document_path)
-        -- Which columns conflict is not said: who inserts need not be able to read created_by.
+        -- No conflict target: the inserting role need not be able to read created_by.
         ON CONFLICT DO NOTHING
         RETURNING id INTO found_id;
         IF found_id IS NOT NULL THEN
@@ -124,10 +125,10 @@ COMMENT ON FUNCTION enqueue_job(text, text, jsonb, text, bytea, int, timestamptz
     'Inserts a job and returns its id; for an idempotency_key that the login has used, the id of the job that has it.';
 
 -- Steering ----------------------------------------------------------------------------------------------------------
--- The commands run with their owner's rights, so that who may steer needs no right to the counters that they reset.
+-- The commands are SECURITY DEFINER, so that roles that steer need no privileges on the counters that are reset.
 
--- What all of them begin with: locks the row and returns its status, or refuses when the status is not among those the
--- command works on. A null within the arguments says something: it takes a limit away.
+-- The first part of each command: locks the row and returns its status, or raises an error if the command does not work
+-- on that status. A null argument is not recorded, but a null within an argument is: it removes a limit.
 CREATE FUNCTION job_status_for(command text, job uuid, works_on text[], arguments jsonb DEFAULT '{}') RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -145,12 +146,12 @@ BEGIN
     SELECT job, command, coalesce(jsonb_object_agg(given.key, given.value), '{}')
     FROM jsonb_each(arguments) AS given
     WHERE given.value <> 'null';
-    -- What the command does to the row is on record now (see is_commanded).
+    -- The command's changes of the row are recorded (see is_commanded).
     PERFORM set_config('plumbline.command', job::text, true);
     RETURN present;
 END $$;
 
--- What all of them end with.
+-- The last part of each command.
 CREATE FUNCTION command_is_done() RETURNS void LANGUAGE sql AS $$
     SELECT set_config('plumbline.command', '', true)
 $$;
@@ -173,8 +174,8 @@ BEGIN
     RETURN 'paused';
 END $$;
 
--- Feedback of nothing but spaces is no feedback. What waits for a job's next step is bounded on its row, which each session
--- must write: 32 times 64 KiB.
+-- Ignores blank feedback. The feedback that waits for a job's next step is bounded to 32 texts of 64 KiB, counted on
+-- the job's row, which each session must update.
 CREATE FUNCTION add_feedback(job uuid, words text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     untaken int;
@@ -187,12 +188,12 @@ BEGIN
         RAISE EXCEPTION 'job % has 32 messages that it has not read yet; send more when it has, or all of it as a document', job
             USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
-    -- The job's row, locked above, lets one session at a time count.
+    -- The lock on the job's row, taken above, lets only one session at a time assign an id.
     INSERT INTO feedback (job_id, id, text)
     SELECT job, coalesce(max(f.id), 0) + 1, words FROM feedback f WHERE f.job_id = job;
 END $$;
 
--- Goes on from the last checkpoint, with attempts and crashes counted anew.
+-- Continues from the last checkpoint, with attempts and crashes reset to 0.
 CREATE FUNCTION retry_job(id uuid) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -201,7 +202,7 @@ BEGIN
     SET status = 'pending', run_at = now(), attempt = 0, crash_count = 0, error_message = NULL, error_details = NULL
     WHERE j.id = retry_job.id;
     UPDATE job_settings s SET takes_present_tools = true WHERE s.job_id = retry_job.id;
-    -- What older rules have answered, which counted quotes, is worked anew.
+    -- Passages answered by older rules, which counted quotes, are worked on again.
     UPDATE passages p
     SET state = CASE WHEN p.read_step IS NULL THEN 'unread' ELSE 'read' END,
         carried_from = coalesce(p.carried_from, p.answered_by), answered_by = NULL, answered_step = NULL, reason = NULL
@@ -210,10 +211,10 @@ BEGIN
     RETURN 'pending';
 END $$;
 
--- The job that follows a completed one, if its configuration names any; the worker does the same when it completes a
--- job itself, under the same key, so it happens once. A job whose type records requirements and that has none to hand over is
--- followed by no validator. Services that the job was told to use go with it. Runs with its owner's rights: whoever may
--- approve a job need not be able to read its settings.
+-- Enqueues the child job of a completed job, if its configuration names one. A worker that completes a job itself does
+-- the same with the same idempotency key, so it happens once. If the job's type records requirements and the job has
+-- none to hand over, no validator is enqueued. The connections that the job was given are passed on. SECURITY DEFINER:
+-- a role that may approve a job need not be able to read its settings.
 CREATE FUNCTION enqueue_follower(job uuid) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
     INSERT INTO jobs (prompt, job_type, context, config, parent_job_id, idempotency_key)
@@ -240,7 +241,7 @@ BEGIN
     RETURN 'completed';
 END $$;
 
--- A running job takes the words in at its next step; a job in review is put back to work by them.
+-- A running job takes the text in at its next step; a job in review becomes pending.
 CREATE FUNCTION send_feedback(id uuid, text text) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -262,11 +263,11 @@ BEGIN
 END $$;
 
 -- Limits ------------------------------------------------------------------------------------------------------------
--- Limits of one job are raised by resume_job: they replace those of its configuration, past the operator's bound and up to
--- the ceiling that its type sets. What the function refuses is refused at once; what holds is what the worker finds when the
--- job goes on.
+-- resume_job raises the limits of one job: they replace those of its configuration, beyond the operator's bound and up
+-- to the ceiling of its job type. The function rejects invalid limits at once; the worker's check when the job
+-- continues is the authoritative one.
 
--- The limits that a configuration has, as in configs/schema.json.
+-- The limits of a configuration, as in configs/schema.json.
 CREATE FUNCTION limit_rules() RETURNS TABLE (key text, at_least numeric, at_most numeric, whole boolean, optional boolean)
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     VALUES ('max_iterations', 1, 1000000000, true, false),
@@ -286,7 +287,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
            ('approval_expires_s', 1, 31536000, true, false)
 $$;
 
--- Limits by their keys with dots.
+-- Limits, with the keys of nested ones joined by dots.
 CREATE FUNCTION flat_limits(limits jsonb) RETURNS TABLE (key text, value jsonb)
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT one.key, one.value
@@ -300,7 +301,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
                     END) AS one
 $$;
 
--- The key that a wrong one is most like, by the pairs of letters that they share; none where it is like none.
+-- The limit whose key is most similar to a wrong one, by shared pairs of letters; null if none is similar.
 CREATE FUNCTION nearest_limit(word text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = public, pg_temp AS $$
     SELECT r.key
     FROM limit_rules() AS r
@@ -317,7 +318,8 @@ CREATE FUNCTION nearest_limit(word text) RETURNS text LANGUAGE sql IMMUTABLE SET
     LIMIT 1
 $$;
 
--- What is wrong with limits, as the end of a sentence; null where nothing is. A few keys are a choice among words and no number.
+-- What is wrong with the limits, as the end of a sentence; null if they are valid. A few keys take one of several
+-- words, not a number.
 CREATE FUNCTION wrong_limit(limits jsonb, ceiling jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
 SET search_path = public, pg_temp AS $$
 DECLARE
@@ -330,7 +332,7 @@ BEGIN
     IF jsonb_typeof(limits) <> 'object' THEN
         RETURN 'limits must be an object of limits, e.g. {"cost_budget_usd": 2}';
     END IF;
-    -- A key with a dot would be taken for one within an object, and read by nobody.
+    -- A key with a dot would be taken for a nested one, and no program would read it.
     IF EXISTS (SELECT FROM jsonb_object_keys(limits) AS one WHERE one LIKE 'repeated_calls.%') THEN
         RETURN 'limits of repeated calls are given within each other, e.g. {"repeated_calls": {"nudge": 5}}';
     END IF;
@@ -360,7 +362,7 @@ BEGIN
             CONTINUE;
         END IF;
         number := CASE WHEN jsonb_typeof(given.value) = 'number' THEN (given.value #>> '{}')::numeric END;
-        -- 5.0 is no whole number to those who read it.
+        -- The readers of an integer limit reject 5.0.
         IF number IS NULL OR rule.whole AND given.value::text !~ '^-?[0-9]+$' THEN
             RETURN format('`%s` must be a %s', given.key, CASE WHEN rule.whole THEN 'whole number' ELSE 'number' END);
         ELSIF number < rule.at_least THEN
@@ -374,14 +376,15 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- Why a job would pause again at once, if so: the limit that paused it is not among those given, or what is given is used up.
+-- Why a job would pause again at once; null if it would not: the limit that paused it is not among those given, or a
+-- given limit is used up already.
 CREATE FUNCTION still_used_up(job jobs, raised jsonb) RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('it has %s already, and would pause again at once; raise %s further', used, key)
     FROM (VALUES
         ('cost_budget_usd', job.cost_usd, format('cost %s USD', trim_scale(job.cost_usd))),
         ('token_budget', job.total_tokens_used::numeric, format('used %s tokens', job.total_tokens_used)),
         ('max_iterations', job.total_requests::numeric, format('made %s requests', job.total_requests)),
-        -- Without the time that it has waited for people.
+        -- Without the time that the job has waited for people.
         ('deadline_s', extract(epoch FROM coalesce(job.waits_since, now()) - job.started_at) - job.waited_s, 'had more time')
     ) AS limits (key, amount, used)
     WHERE (raised ->> key)::numeric <= amount
@@ -403,7 +406,7 @@ BEGIN
     present := job_status_for('resume_job', resume_job.id, ARRAY['paused', 'review'],
                               jsonb_build_object('feedback', nullif(btrim(resume_job.feedback), ''), 'limits', raised));
     IF raised IS NOT NULL THEN
-        -- The ceiling as the worker that came last tells it.
+        -- The ceiling as reported by the worker that started last.
         wrong := wrong_limit(raised, (
             SELECT w.limits_ceilings -> j.job_type
             FROM jobs j
@@ -419,7 +422,7 @@ BEGIN
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION 'job % is %: %', resume_job.id, present, wrong USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
-    -- Limits that the worker could not use are given up for those of now: added to, they would be refused again for ever.
+    -- Limits that the worker could not use are replaced, not extended: extended, they would be rejected again forever.
     UPDATE jobs j
     SET raised_limits = CASE WHEN j.status_reason LIKE 'the limits given to resume\_job cannot be used: %' THEN raised
         ELSE coalesce(j.raised_limits, '{}') || raised
