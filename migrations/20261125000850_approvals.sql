@@ -1,6 +1,6 @@
--- Calls that people decide on. The commit that parks a job asks for its calls here, and the job is in review until none of its
--- rows is pending. An approved call is made once: the commit before it sets executed, under the job's fence, and is refused
--- where the row is no longer what was approved. Whoever changes a row locks the job's row first.
+-- Calls that people decide on. The commit that parks a job requests the approval of its calls here, and the job is in
+-- review until none of its rows is pending. An approved call is made once: the commit before it sets executed, under
+-- the job's fence, and is refused if the row is no longer what was approved. Writers lock the job's row first.
 
 CREATE TABLE approvals (
     id               uuid PRIMARY KEY DEFAULT uuid_v7(),
@@ -26,7 +26,7 @@ CREATE TABLE approvals (
     executed_step    bigint,
     CONSTRAINT approvals_executed_has_step CHECK ((state = 'executed') = (executed_step IS NOT NULL)),
     CONSTRAINT approvals_outcome_is_of_executed CHECK (outcome IS NULL OR state = 'executed'),
-    -- Workers may set the state and none of these columns: no worker approves.
+    -- Workers may set the state but none of these columns, so they cannot approve.
     CONSTRAINT approvals_are_decided_by_somebody
         CHECK (state NOT IN ('approved', 'rejected', 'executed')
                OR (decided_by IS NOT NULL AND decided_via IS NOT NULL AND decided_at IS NOT NULL))
@@ -56,13 +56,13 @@ COMMENT ON COLUMN approvals.expires_at IS 'After this time nothing is decided an
 COMMENT ON COLUMN approvals.decided_by IS 'The login that decided; of a call that a grant has approved, the login that granted.';
 COMMENT ON COLUMN approvals.executed_step IS 'The step that was committed before the call was made.';
 
--- Nothing is asked for twice at a time.
+-- A call has at most one open request.
 CREATE UNIQUE INDEX approvals_open ON approvals (job_id, call_id) WHERE state IN ('pending', 'approved');
 CREATE INDEX approvals_of_job ON approvals (job_id, id);
 CREATE INDEX approvals_waiting ON approvals (requested_at) WHERE state = 'pending';
 CREATE INDEX approvals_expiring ON approvals (expires_at) WHERE state IN ('pending', 'approved');
 
--- What was decided is not decided again, by whomever.
+-- A decision is final, for all roles.
 CREATE FUNCTION approvals_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'call % of job % is % and cannot become %', OLD.id, OLD.job_id, OLD.state, NEW.state
@@ -95,7 +95,7 @@ COMMENT ON COLUMN approval_grants.remaining IS 'Calls that it still approves.';
 
 -- Waiting -----------------------------------------------------------------------------------------------------------
 
--- What a job waits for, as its status_reason says it; null where no call is pending.
+-- What a job waits for, in the words of its status_reason; null if no call is pending.
 CREATE FUNCTION waits_for_calls(job uuid) RETURNS text LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT format('waits for approval of %s (call %s)', a.tool, a.call_id)
         || CASE WHEN count(*) OVER () > 1 THEN format(' and %s more', count(*) OVER () - 1) ELSE '' END
@@ -105,7 +105,7 @@ CREATE FUNCTION waits_for_calls(job uuid) RETURNS text LANGUAGE sql STABLE SET s
     LIMIT 1
 $$;
 
--- While a call is pending, its job goes on by the decision alone: not by approve_job, resume_job, send_feedback or an UPDATE.
+-- While a call is pending, only the decision continues its job, not approve_job, resume_job, send_feedback or UPDATE.
 CREATE FUNCTION jobs_wait_for_decisions() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -122,7 +122,7 @@ CREATE TRIGGER jobs_wait_for_decisions BEFORE UPDATE OF status ON jobs
     FOR EACH ROW WHEN (OLD.status = 'review' AND NEW.status IN ('pending', 'completed'))
     EXECUTE FUNCTION jobs_wait_for_decisions();
 
--- Nothing that was asked for, approved or granted outlives its job's end: a retry asks anew.
+-- Requests, approvals and grants end with their job: a retry requests approval again.
 CREATE FUNCTION jobs_void_calls() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -137,7 +137,7 @@ CREATE TRIGGER jobs_void_calls AFTER UPDATE OF status ON jobs
     FOR EACH ROW WHEN (OLD.completed_at IS NULL AND NEW.completed_at IS NOT NULL)
     EXECUTE FUNCTION jobs_void_calls();
 
--- Of a job whose row is locked: it goes on once nothing of it is pending; else its row says what is.
+-- Requires the lock on the job's row. The job continues if none of its calls is pending; otherwise its row names one.
 CREATE FUNCTION calls_are_decided(job uuid) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     waits text := waits_for_calls(job);
@@ -152,7 +152,7 @@ END $$;
 
 -- Deciding ----------------------------------------------------------------------------------------------------------
 
--- What approve_call, reject_call and edit_call do. via is how: sql, or command.
+-- Implements approve_call, reject_call and edit_call. via: sql or command.
 CREATE FUNCTION decide_call(id uuid, decision text, reason text, arguments jsonb, via text) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
@@ -163,7 +163,7 @@ DECLARE
     job_status text;
     wrong text;
 BEGIN
-    -- The job's row before the call's, as every step locks them.
+    -- The job's row before the call's: the lock order of every step.
     SELECT j.status INTO job_status
     FROM jobs j
     WHERE j.id = (SELECT a.job_id FROM approvals a WHERE a.id = decide_call.id)
@@ -203,7 +203,7 @@ BEGIN
         decided_at = clock_timestamp(),
         decided_by = CASE WHEN becomes <> 'expired' THEN session_user END,
         decided_via = CASE WHEN becomes <> 'expired' THEN via END,
-        -- Whoever approves at the last moment has not approved nothing.
+        -- An approval at the last moment still leaves time for the call.
         expires_at = CASE WHEN becomes = 'approved' THEN greatest(a.expires_at, clock_timestamp() + interval '1 hour')
                           ELSE a.expires_at END
     WHERE a.id = found_call.id;
@@ -229,8 +229,9 @@ COMMENT ON FUNCTION edit_call(uuid, jsonb) IS
     'Approves a pending call with other arguments, all of them in one object; where they do not fit the tool, the call is asked '
     'for again. Returns its state.';
 
--- Of a job whose row is locked: grants approve what is pending, in the order of the calls. A row that asks again is for a person.
--- Without a prior question the tool's digest is not known yet; the first use settles it.
+-- Requires the lock on the job's row. Grants approve pending calls in the order of the calls. A row that requests
+-- approval again is left to a person. If the tool was not requested before, its digest is unknown, and the first use
+-- sets it.
 CREATE FUNCTION use_grants(job uuid) RETURNS void LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -283,8 +284,8 @@ END $$;
 COMMENT ON FUNCTION grant_calls(uuid, text, int) IS
     'Approves the next count calls of a tool in a job, those that wait first; returns the job''s status.';
 
--- What the sweep does: rows whose time is over expire, and jobs that waited for them alone go on. A job that is locked has
--- its turn in the next sweep.
+-- Called by the sweep: rows past expires_at expire, and jobs that waited only for them continue. A locked job is left
+-- to the next sweep.
 CREATE FUNCTION expire_calls(most int) RETURNS int LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE

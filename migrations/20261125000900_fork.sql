@@ -1,15 +1,15 @@
--- Fork: a new job that goes on from a checkpoint of another, with the rows as they stood then. Almost every row says itself
--- from which step to which it holds.
+-- Fork: a new job that continues from a checkpoint of another, with the rows as of that step. Most rows record from
+-- which step to which they are valid.
 
--- An object's numbers set to 0, its flags to false, the rest to null: counters that begin anew, whatever fields a later
--- version gives them.
+-- Sets numbers to 0, booleans to false and other values to null: resets counters, including those of later versions.
 CREATE FUNCTION blank_counters(counters jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT jsonb_object_agg(key, CASE jsonb_typeof(value)
         WHEN 'number' THEN '0'::jsonb WHEN 'boolean' THEN 'false'::jsonb ELSE 'null'::jsonb END)
     FROM jsonb_each(counters)
 $$;
 
--- A list's entry of a step, closed only if it was closed by then. What replaced it later counts less.
+-- The todo entries as of a step, closed only if they were closed by then. Of the versions of an entry, the one that was
+-- replaced first after the step counts.
 CREATE FUNCTION todos_as_of(job uuid, at_step bigint)
 RETURNS TABLE (phase_number int, "position" int, content text, status text, notes text, created_step bigint,
                closed_step bigint, created_at timestamptz, completed_at timestamptz, unevidenced boolean,
@@ -64,8 +64,8 @@ CREATE FUNCTION fork_plan(source uuid, at_step bigint, state jsonb, target uuid)
     FROM todos_as_of(source, at_step) t;
 $$;
 
--- Requirements as the step left them, for a validator to check anew, under ids of their own that sort as the originals do (the
--- first 28 characters are an id's time and counter), and what was changed of them by then.
+-- Requirements as of the step, to be validated again, with new ids that sort like the originals (the first 28
+-- characters are an id's time and counter), and the changes made to them by then.
 CREATE FUNCTION fork_requirements(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     WITH named AS MATERIALIZED (
@@ -92,9 +92,9 @@ SET search_path = public, pg_temp AS $$
     WHERE c.job_id = source AND c.step <= at_step;
 $$;
 
--- Passages as they stood: what was shown of one that was read later is not known any more, so none of it was. Those of a
--- document that was cut anew later are left out; it is prepared again. What older rules have answered, which counted quotes, is
--- worked anew.
+-- Passages as of the step. If a passage was read later, what had been shown of it by then is unknown, so all of it
+-- counts as unseen. Passages of a document that was cut again later are omitted; the document is prepared again.
+-- Passages answered by older rules, which counted quotes, are worked on again.
 CREATE FUNCTION fork_passages(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     INSERT INTO passages (job_id, passage, document, ordinal, first_page, last_page, sha256, chunk_path, candidates,
@@ -130,7 +130,7 @@ SET search_path = public, pg_temp AS $$
     SELECT count_requirements_of_passages(ARRAY[target]);
 $$;
 
--- Workspace and findings. Of each file only the version of that step, of each document only what was known of it by then.
+-- Workspace and findings: of each file only the version as of the step, of each document only what was known by then.
 CREATE FUNCTION fork_findings(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     INSERT INTO blobs (job_id, sha256, content)
@@ -157,7 +157,7 @@ SET search_path = public, pg_temp AS $$
     FROM job_shared_files u
     WHERE u.job_id = source AND u.step <= at_step;
 
-    -- A document that could not be had has no file. What extraction has found is known from its text on.
+    -- A document that could not be obtained has no file. Extraction results are copied if the text existed by then.
     INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages, extraction)
     SELECT target, s.path, s.size, s.pages, t.path,
            CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.warnings END,
@@ -178,7 +178,7 @@ SET search_path = public, pg_temp AS $$
     SELECT fork_passages(source, at_step, target);
 $$;
 
--- Why a step has no checkpoint to fork at, and which do.
+-- Why a step has no checkpoint from which a job can be forked, and which steps have one.
 CREATE FUNCTION fork_refusal(job uuid, at_step bigint) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN max(c.step) IS NULL THEN format('job %s has no checkpoint yet: fork it once it has taken a step', job)
@@ -193,8 +193,8 @@ CREATE FUNCTION fork_refusal(job uuid, at_step bigint) RETURNS text LANGUAGE sql
     WHERE c.job_id = job
 $$;
 
--- A new pending job that continues from a checkpoint of any job, a running one included. It counts its requests, its
--- cost and its time from zero. The lock keeps the source's next step waiting for the moment of the copy.
+-- A new pending job that continues from a checkpoint of any job, including a running one. It counts its requests, cost
+-- and time from zero. The row lock delays the next step of the source during the copy.
 CREATE FUNCTION fork_job(id uuid, step bigint) RETURNS uuid LANGUAGE plpgsql
 SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
@@ -238,7 +238,7 @@ BEGIN
                 'totals', blank_counters(at_checkpoint.state -> 'totals'),
                 'retry', blank_counters(at_checkpoint.state -> 'retry'),
                 'started_at', now()), 0);
-    -- A call that people decide on is asked for anew, also where the other job has made it.
+    -- Approval of a call is requested again, even if the source job has made the call.
     UPDATE checkpoints c
     SET state = c.state #- '{stage,calls,dispatched}'
     WHERE c.job_id = target
