@@ -1,6 +1,6 @@
--- What people and dashboards read about all jobs, and what stays of deleted ones.
+-- Views of all jobs for people and dashboards, the deletion of jobs, and what is kept of deleted ones.
 
--- percent: whole phases, and of a tactical one under way its todos; all of it only when the job is completed.
+-- percent: completed phases, plus completed todos of a tactical phase under way; 100 only when the job is completed.
 CREATE VIEW job_summary WITH (security_barrier) AS
 SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reason, j.attempt, j.step,
        j.phase_number, j.phase, j.phase_name, j.todos_done, j.todos_total, j.current_todo,
@@ -20,7 +20,7 @@ SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reaso
         ORDER BY v.created_at DESC, v.id DESC LIMIT 1) AS validator_status,
        r.requirements_checked, j.result,
        nullif(p.passages, 0) AS passages, CASE WHEN p.passages > 0 THEN p.answered END AS passages_answered,
-       -- A result without it is that of a type with coverage: off.
+       -- A null coverage in the result means that the job type has coverage: off.
        CASE WHEN j.result -> 'coverage' IS DISTINCT FROM 'null'::jsonb
             THEN trunc(p.answered::numeric / nullif(p.passages, 0), 4) END AS coverage,
        coalesce(j.result ->> 'headline', j.error_details ->> 'headline') AS headline,
@@ -38,26 +38,26 @@ CROSS JOIN LATERAL (
            count(*) FILTER (WHERE q.status = 'integrated') AS requirements_integrated,
            count(*) FILTER (WHERE q.status = 'rejected') AS requirements_rejected,
            count(*) FILTER (WHERE q.status = 'failed') AS requirements_failed,
-           -- Judged, whatever came of it: a row that passed and waits for a graph is pending again.
+           -- Judged, with any verdict: a row that passed and waits for a graph is pending again.
            count(*) FILTER (WHERE q.validated_at IS NOT NULL
                                OR q.status IN ('integrated', 'rejected', 'failed')) AS requirements_checked
     FROM requirement_cache q
     WHERE q.job_id = j.id
 ) AS r
--- Who may read his own jobs alone has his own here, too.
+-- Logins that may read only their own jobs see only these here, too.
 WHERE (SELECT sees_every_job()) OR j.created_by = session_user;
 COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator, the system''s sentence on what it came to and the number of calls that wait for a decision.';
 
--- Shelves: a status and a job type, oldest first; lists take the end of each shelf they show. What an INSERT writes for the
--- waiting ones has two columns. Their index has a condition that only its readers state: where the queue was empty when its
--- table was last analyzed, the planner takes one waiting job for all there are, and any index that holds the waiting ones for
--- as good as the queue's.
+-- A shelf is the jobs of one status and job type, oldest first; lists read the end of each shelf that they show. For
+-- waiting jobs an INSERT adds an entry of only two columns. Their index has a condition that only its readers write: if
+-- the queue was empty when the table was last analyzed, the planner estimates one waiting job in total, and considers
+-- any index that contains the waiting jobs as good as jobs_queue.
 CREATE INDEX jobs_waiting ON jobs (job_type, created_at)
     WITH (deduplicate_items = off) WHERE status = 'pending' AND attempt >= 0;
 CREATE INDEX jobs_shelves ON jobs (status, job_type, created_at)
     WITH (deduplicate_items = off) WHERE status <> 'running' AND status <> 'pending';
 
--- The shelves that hold jobs, found by jumping through the indexes from each to the next.
+-- The shelves that have jobs, found by a skip scan of the two indexes.
 CREATE VIEW job_shelves AS
 WITH RECURSIVE waiting AS (
     (
@@ -129,8 +129,8 @@ GROUP BY day, job_type, model;
 COMMENT ON VIEW usage_daily IS 'Requests, tokens (prompt and completion) and cost a day (UTC), job type and model, deleted jobs included.';
 
 -- Deletion ----------------------------------------------------------------------------------------------------------
--- Folders of deleted jobs lie on volumes that whoever deletes may not reach. Each worker looks here for what is to go from
--- its own. Nobody reads a row that is older than 90 days.
+-- Folders of deleted jobs are on volumes that the deleting session may not reach. Each worker reads here which folders
+-- to remove from its own volume. No worker reads rows that are older than 90 days.
 CREATE TABLE deleted_jobs (
     id         uuid PRIMARY KEY,
     deleted_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -138,12 +138,12 @@ CREATE TABLE deleted_jobs (
 COMMENT ON TABLE deleted_jobs IS 'Jobs deleted within the last 90 days, for the workers that have a folder of theirs.';
 CREATE INDEX deleted_jobs_by_time ON deleted_jobs (deleted_at);
 
--- Before the row goes, because its requests go with it. Deletions take turns: two that added to the same days in
--- another order would wait for each other.
+-- BEFORE DELETE, because the job's requests are deleted with it. Deletions are serialized: two that added to the same
+-- days in different orders would deadlock.
 CREATE FUNCTION jobs_keep_usage() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    -- One deletion at a time. Not by an advisory lock, which any login may hold.
+    -- One deletion at a time. Not an advisory lock, because any login may hold it.
     LOCK TABLE usage_of_deleted IN SHARE ROW EXCLUSIVE MODE;
     INSERT INTO usage_of_deleted AS u (day, job_type, model, requests, tokens, cost_usd)
     SELECT (r.created_at AT TIME ZONE 'UTC')::date, OLD.job_type, r.model, count(*),
@@ -173,8 +173,8 @@ END $$;
 CREATE TRIGGER jobs_leave_folders AFTER DELETE ON jobs REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_leave_folders();
 
--- The id of a deleted job does not come again: its folder may still be there, with its documents, and the next job of the id
--- would find them.
+-- The id of a deleted job cannot be used again: its folder, with its documents, may still exist, and a new job with the
+-- id would find them.
 CREATE FUNCTION jobs_ids_are_new() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -190,15 +190,14 @@ END $$;
 CREATE TRIGGER jobs_ids_are_new AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_ids_are_new();
 
--- What belongs to a job goes with it, where no foreign key sees to it: with the rights of their owner as keys have, because
--- whoever may delete a job need not be able to write its rows. Deleted todos are not kept as replaced ones: their job is gone
--- by now. Sets of shared files stay.
+-- Deletes the rows of a job that have no foreign key. SECURITY DEFINER, as foreign keys act with the owner's rights: a
+-- role that may delete a job need not be able to write its rows. Deleted todos are not kept in replaced_todos, because
+-- their job is already deleted. Sets of shared files are kept.
 CREATE FUNCTION jobs_delete_rows() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     gone uuid[] := ARRAY(SELECT id FROM deleted);
 BEGIN
-    -- Nothing was deleted.
     IF cardinality(gone) = 0 THEN
         RETURN NULL;
     END IF;
@@ -221,7 +220,7 @@ END $$;
 CREATE TRIGGER jobs_delete_rows AFTER DELETE ON jobs REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_delete_rows();
 
--- And when all jobs go at once.
+-- The same for TRUNCATE.
 CREATE FUNCTION jobs_truncate_rows() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN

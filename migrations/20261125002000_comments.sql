@@ -1,5 +1,5 @@
--- What the columns mean that users read, where the table's own migration does not say it: `\d+ jobs` shows it. A test finds
--- columns without a comment.
+-- Comments on the columns that users read, unless the table's own migration has one; `\d+ jobs` shows them. A test
+-- finds columns without a comment.
 DO $$
 DECLARE
     said record;
@@ -196,7 +196,7 @@ BEGIN
     LOOP
         EXECUTE format('COMMENT ON COLUMN %I.%I IS %L', said.relation, said.name, said.words);
     END LOOP;
-    -- The job of a row; and in the views of jobs, what the table says of a column of the same name.
+    -- The job_id of each row; and in views of jobs, the comment of the table's column with the same name.
     FOR said IN
         SELECT c.relname AS relation, a.attname AS name,
                coalesce(CASE WHEN a.attname = 'job_id' THEN 'The job it belongs to, as in jobs.id.' END,
