@@ -157,7 +157,7 @@ async fn run(
     let mut replayed = Replayed { steps: 0, requests: 0, difference: None };
     let mut left = None;
     for step in &recording.job.steps {
-        if is_only_a_leave(step) {
+        if is_only_a_leave(&recording.job, step) {
             replayed.steps += 1;
             continue;
         }
@@ -240,11 +240,12 @@ impl OtherConfig<'_> {
     }
 }
 
-/// A step in which the job only left its worker: a budget that was still used up, a refusal. A dispatch alone does not
-/// count as such.
-fn is_only_a_leave(step: &RecordedStep) -> bool {
+/// A step in which the job only left its worker: a budget that was still used up, a refusal. A dispatch alone, or a call
+/// that was asked for again, does not count as such.
+fn is_only_a_leave(job: &RecordedJob, step: &RecordedStep) -> bool {
     let dispatched = step.state.as_ref().and_then(|state| state.pointer("/stage/calls/dispatched"));
     dispatched.is_none()
+        && job.approvals.iter().all(|row| row.step != step.step)
         && step.requests.is_empty()
         && step.messages.is_empty()
         && step.files.is_empty()
@@ -264,7 +265,8 @@ fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     let fits = match job.status.as_str() {
         "completed" => matches!(now, "completed" | "review"),
         "review" => now == "review",
-        _ => !matches!(now, "completed" | "review"),
+        // It may have been in review before it was cancelled or told to go on.
+        _ => now != "completed",
     };
     let last = job.steps.last().map_or(0, |step| step.step);
     (!fits).then(|| Difference::new(last, "the job's ending", &job.status, now))

@@ -59,7 +59,10 @@ impl MemoryJob {
             let decision = self.decisions.iter().filter(|decision| decision.call_id == row.call_id).nth(*place);
             *place += 1;
             if let (ApprovalState::Pending, Some(decision)) = (row.state, decision) {
-                row.state = decided(decision);
+                row.state = decided(decision, row);
+                if decision.state == ApprovalState::Void {
+                    (row.tool_sha256, row.arguments_sha256) = (decision.tool_sha256, decision.arguments_sha256);
+                }
                 (row.edited, row.reason) = (decision.edited.clone(), decision.reason.clone());
                 row.decided_by = decision.decided_by.clone();
             }
@@ -109,11 +112,15 @@ impl Workspace for MemoryJob {
     }
 }
 
-/// A row's state before its call was made or found invalid.
-fn decided(row: &Approval) -> ApprovalState {
-    match row.state {
+/// A row's state before its call was made or found invalid: its new arguments did not fit, or tool and arguments are not
+/// those of the request.
+fn decided(decision: &Approval, requested: &Approval) -> ApprovalState {
+    let digests = |row: &Approval| (row.tool_sha256, row.arguments_sha256);
+    match decision.state {
         ApprovalState::Executed => ApprovalState::Approved,
-        ApprovalState::Void if row.edited.is_some() => ApprovalState::Approved,
+        ApprovalState::Void if decision.edited.is_some() || digests(decision) != digests(requested) => {
+            ApprovalState::Approved
+        }
         state => state,
     }
 }

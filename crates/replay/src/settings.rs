@@ -52,8 +52,8 @@ pub(crate) fn raised(job: &RecordedJob, resolved: Resolved) -> Result<Resolved, 
 
 fn of_engine(job: &RecordedJob, resolved: &Resolved) -> Result<Arc<Settings>, ReplayError> {
     let mut settings = engine_settings(resolved, &[]).map_err(unreadable)?;
-    // The operator's approval settings may have changed between claims; the rows show which calls were asked for.
-    settings.approval.asks_for = job.approvals.iter().map(|row| row.approval.tool.clone()).collect();
+    // The operator may have added tools between claims: the rows name them. A call that was refused has no row.
+    settings.approval.asks_for.extend(job.approvals.iter().map(|row| row.approval.tool.clone()));
     Ok(Arc::new(settings))
 }
 

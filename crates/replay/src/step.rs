@@ -7,8 +7,8 @@ use super::{
     tools,
 };
 use plumbline_engine::{
-    Change, Effect, Failure, FileWrite, FinishReason, Intake, Message, MessageKind, ModelRequest, Outcome, Product,
-    Reply, RequestRecord, Run, Source, Stage, WAITING,
+    Change, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, Message, MessageKind, ModelRequest,
+    Outcome, Product, Reply, RequestRecord, Run, Source, Stage, Suspicion, WAITING,
 };
 use plumbline_report::Rendering;
 use plumbline_store::RecordedStep;
@@ -229,7 +229,8 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
         let unknown = "a request failed, and the recording does not contain the class of the failure: record the job \
                        again";
         let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
-        let suspicion = plumbline_llm::suspicion(class, &message);
+        let passed = (class == FailureClass::Permanent && !gives_up(step)).then_some(Suspicion::Passing);
+        let suspicion = plumbline_llm::suspicion(class, &message).or(passed);
         let learnt = plumbline_llm::has_taught(&message);
         let failure =
             Failure { class, message, retry_after_s: None, hint: None, suspicion, learnt, jitter: 0.0, record };
@@ -253,6 +254,12 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
         }
     };
     Ok(Outcome::ModelReplied(reply))
+}
+
+/// Whether the recorded step did without the answer: the job failed, or it made the summary itself. The status of a
+/// refusal, by which the client suspects that it may pass, is not in the rows.
+fn gives_up(step: &RecordedStep) -> bool {
+    step.files.contains_key("error.md") || of_kind(step, MessageKind::Summary).is_some()
 }
 
 /// The summary without the engine's additions. If it was not usable, the previous one is there.

@@ -75,6 +75,26 @@ async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
     world.finish().await;
 }
 
+/// A refusal that passed, and one that ended the job: neither the status nor the times in `error.md` are in the rows.
+#[sqlx::test(migrations = false)]
+async fn refusals_are_replayed(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.hold_from(3);
+    let worker = world.worker();
+    world.model.arrived(3).await;
+    world.model.answers_before(4, Answer::Fail(404, Some(0)));
+    world.model.arrived(4).await;
+    world.model.answers_before(5, Answer::Work);
+    world.model.arrived(5).await;
+    world.model.answers(Answer::Fail(400, None));
+    world.becomes(job, "failed").await;
+    worker.stop().await;
+    assert_replays(&world, job).await;
+    world.finish().await;
+}
+
 /// Puts a file into a running job's `input/`, as if it had been there for a while: one that has just changed may be half
 /// copied.
 async fn put_into_input(world: &World, job: Uuid, name: &str) {

@@ -335,6 +335,16 @@ async fn a_number_that_no_double_holds_is_an_error_and_no_question(pool: PgPool)
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_job_that_is_cancelled_while_it_waits_is_replayed(pool: PgPool) {
+    let scene = scene(pool, &[&[query(1)]]).await;
+    scene.work().await;
+    scene.waits().await;
+    assert_eq!(scene.ask("SELECT cancel_job($1)", scene.job).await.as_deref(), Ok("cancelled"));
+    scene.replays(scene.job).await;
+    scene.end().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_row_adds_names_and_takes_none_away(pool: PgPool) {
     let scene = scene_with(pool, &[&[query(1)]], json!({"approval": ["fetch_page"]})).await;
     scene.execute("DELETE FROM jobs").await;

@@ -131,9 +131,8 @@ async fn each_order_of_decisions_makes_the_calls_that_were_approved_in_one_claim
         assert_eq!(scene.ask(has_file, *job).await.as_deref(), Ok("1"), "{case}");
     }
     let arrived = scene.server.arrived().len();
-    for (job, case) in jobs.iter().step_by(5) {
-        let replayed = scene.run(&["replay", &job.to_string()]).await;
-        assert_eq!(replayed.code, Some(0), "{case:?}: {}{}", replayed.stdout, replayed.stderr);
+    for (job, _) in jobs.iter().step_by(5) {
+        scene.replays(*job).await;
     }
     assert_eq!(scene.server.arrived().len(), arrived, "a replay sends nothing");
     scene.world.finish().await;

@@ -66,8 +66,7 @@ async fn a_tool_of_ones_own_is_called_with_its_key_and_stored_with_the_job(pool:
     let documentation = scene.run(&["cat", &scene.job.to_string(), "tools/http_pay.md"]).await.stdout;
     assert!(documentation.contains("Pay an amount.") && documentation.contains("sent once"), "{documentation}");
 
-    let replayed = scene.run(&["replay", &scene.job.to_string()]).await;
-    assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+    scene.replays(scene.job).await;
     assert_eq!(scene.server.amounts(), [3, 4, 1], "a replay sends nothing");
     scene.finish().await;
 }
@@ -103,8 +102,7 @@ async fn a_retry_takes_the_present_tools_and_a_replay_those_of_each_step(pool: P
     let has = foreign_tools(&scene, scene.job).await;
     assert_eq!((has.as_array().map(Vec::len), &has[0]["description"]), (Some(1), &json!("Pay a sum.")));
 
-    let replayed = scene.run(&["replay", &scene.job.to_string()]).await;
-    assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+    scene.replays(scene.job).await;
     let before = "SELECT fork_job(job_id, min(step))::text FROM messages WHERE job_id = $1 AND content LIKE '{\"paid\"%' GROUP BY job_id";
     let fork = scene.ask(before, scene.job).await.expect("it forks").parse().expect("an id");
     assert_eq!(foreign_tools(&scene, fork).await, began_with, "a fork has the tools of its step");

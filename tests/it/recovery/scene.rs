@@ -109,6 +109,12 @@ impl<D: Double> Scene<D> {
         sqlx::query(statement).execute(&self.world.pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
     }
 
+    /// Asserts that the job's replay has no difference.
+    pub(super) async fn replays(&self, job: Uuid) {
+        let replayed = self.run(&["replay", &job.to_string()]).await;
+        assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+    }
+
     /// Whether the model has read a text.
     pub(super) fn is_told(&self, text: &str) -> bool {
         self.model.seen().iter().any(|request| has(request, text))
@@ -128,9 +134,10 @@ impl<D: Double> OneJob<D> {
         Self { scene, job }
     }
 
-    /// Ends the scene once the job is completed.
+    /// Ends the scene once the job is completed and its replay has no difference.
     pub(super) async fn finish(self) {
         self.world.becomes(self.job, "completed").await;
+        self.replays(self.job).await;
         self.end().await;
     }
 
