@@ -29,6 +29,9 @@ static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What models take for the place of the tools.
+const NAMESPACES: [&str; 2] = ["functions", "default_api"];
+
 /// The text before the last channel in harmony's format, with its marks or without.
 static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -36,8 +39,24 @@ static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The calls in a text, and the text without them; none if there is none or any ambiguity.
+/// Where thinking ends that a server passed on in the text. Often there is no mark where it begins, because templates
+/// put that one into the prompt: DeepSeek R1, Qwen3, Magistral, Command A.
+const ENDS_OF_THINKING: [&str; 4] = ["</think>", "</thinking>", "[/THINK]", "<|END_THINKING|>"];
+
+/// The calls in a text, and the text without them; none if there is none or any ambiguity. What was thought counts if
+/// nothing is said behind it.
 pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
+    let said = ENDS_OF_THINKING.iter().filter_map(|end| Some(text.rfind(end)? + end.len())).max().unwrap_or_default();
+    match text[said..].trim() {
+        "" => in_what_is_said(text, bound),
+        _ => {
+            let (calls, rest) = in_what_is_said(&text[said..], bound)?;
+            Some((calls, format!("{}{rest}", &text[..said])))
+        }
+    }
+}
+
+fn in_what_is_said(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
     let in_json = [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
         let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
         (!calls.is_empty()).then(|| (calls, form.replace_all(text, "").trim().to_string()))
@@ -50,12 +69,16 @@ pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, Stri
     })
 }
 
-/// A tool's name without harmony's marks: `read_file<|channel|>commentary`, `functions.read_file`.
+/// A tool's name without harmony's marks, `read_file<|channel|>commentary`, and without what other models put around
+/// it: `functions.read_file`, Kimi's `functions.read_file:0`, Gemini's `default_api.read_file`.
 pub(crate) fn name<'a>(called: &'a str, bound: &[&str]) -> &'a str {
     let called = called.split("<|").next().unwrap_or(called).trim_end();
-    match called.strip_prefix("functions.") {
-        Some(name) if bound.contains(&name) && !bound.contains(&called) => name,
-        Some(_) | None => called,
+    let name = called.split_once('.').or(called.split_once(':')).filter(|(space, _)| NAMESPACES.contains(space));
+    let name = name.map_or(called, |(_, name)| name);
+    let name = name.split_once(':').map_or(name, |(name, _)| name);
+    match bound.contains(&name) && !bound.contains(&called) {
+        true => name,
+        false => called,
     }
 }
 
@@ -120,6 +143,24 @@ mod tests {
     }
 
     #[test]
+    fn calls_in_thinking_that_a_server_passed_on_as_text_count_where_nothing_else_is_said() {
+        let call = "<tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.md\"}}</tool_call>";
+        let expected = vec![("read_file".to_string(), r#"{"path":"a.md"}"#.to_string())];
+        for (text, rest) in [
+            (format!("<think>Perhaps {call}, no.</think>It is read."), None),
+            (format!("Perhaps {call}, no.</think>\n\nIt is read."), None),
+            (format!("[THINK]Perhaps {call}, no.[/THINK]It is read."), None),
+            (format!("<think>I must read.</think>\n{call}"), Some("<think>I must read.</think>")),
+            (format!("Not {call}.</think>Reading.\n{call}"), Some("Not {call}.</think>Reading.")),
+            (format!("<think>I must read. {call}"), Some("<think>I must read.")),
+            (format!("<think>I must read. {call}</think>\n"), Some("<think>I must read. </think>")),
+        ] {
+            let rest = rest.map(|rest| (expected.clone(), rest.replace("{call}", call)));
+            assert_eq!(found(&text), rest, "{text}");
+        }
+    }
+
+    #[test]
     fn calls_and_words_in_the_format_of_gpt_oss() {
         let call = (vec![("read_file".to_string(), r#"{"path":"a.md"}"#.to_string())], String::new());
         for text in [
@@ -145,7 +186,11 @@ mod tests {
             ("query_dataset<|channel|>commentary", "query_dataset"),
             ("functions.read_file", "read_file"),
             ("functions.read_file<|channel|>analysis", "read_file"),
+            ("functions.read_file:12", "read_file"),
+            ("default_api.read_file", "read_file"),
+            ("default_api:read_file", "read_file"),
             ("functions.remove_all", "functions.remove_all"),
+            ("other.read_file", "other.read_file"),
             ("read_file", "read_file"),
         ] {
             assert_eq!(name(called, &BOUND), expected, "{called}");

@@ -58,6 +58,12 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
             Some(r"<｜tool▁calls▁(?:begin|end)｜>|<｜end▁of▁sentence｜>"),
             Arguments::Json,
         ),
+        // Kimi K2.
+        form(
+            r"(?s)<\|tool_call_begin\|>\s*(?:functions\.)?(?P<name>[\w-]+)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*(?P<json>\{.*?\})\s*<\|tool_call_end\|>",
+            Some(r"<\|tool_calls_section_(?:begin|end)\|>"),
+            Arguments::Json,
+        ),
         // Llama 3, the whole answer, with its mark or without.
         form(
             r"(?s)^\s*(?:<\|python_tag\|>)?\s*(?P<json>\{.*\})\s*(?:<\|eom_id\|>|<\|eot_id\|>)?\s*$",
@@ -161,6 +167,10 @@ mod tests {
             ),
             (
                 "Reading.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read_file<｜tool▁sep｜>{\"path\": \"a.md\", \"offset\": 3}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                &typed,
+            ),
+            (
+                "Reading.<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>{\"path\": \"a.md\", \"offset\": 3}<|tool_call_end|><|tool_calls_section_end|>",
                 &typed,
             ),
             (
