@@ -50,6 +50,8 @@ pub(crate) struct RequestOptions {
     pub(crate) encrypted: bool,
     /// Whether extra data of earlier answers is sent back.
     pub(crate) echo: bool,
+    /// Whether an answer without reasoning is sent with an empty text in its place (chat completions).
+    pub(crate) empty_reasoning: bool,
     /// Keys of it that are not sent back.
     pub(crate) left_out: Vec<String>,
     /// Answers that are sent as text together with their results, by their numbers in the history.

@@ -16,6 +16,8 @@ pub(crate) enum Lesson {
     NoEncrypted,
     /// Extra data of earlier answers is not accepted back.
     NoEcho,
+    /// An answer without reasoning needs an empty text in its place.
+    EmptyReasoning,
     /// A key of it is not accepted back.
     LeaveOut(String),
     /// The answer with this number in the history, and its results, are sent as text.
@@ -46,6 +48,7 @@ impl Lesson {
             Self::NoStreamOptions => "without `stream_options`".to_owned(),
             Self::NoEncrypted => "without encrypted reasoning".to_owned(),
             Self::NoEcho => "without sending earlier reasoning back".to_owned(),
+            Self::EmptyReasoning => "with empty reasoning where an answer has none".to_owned(),
             Self::LeaveOut(key) => format!("without sending `{}` back", key.replace(['\n', ';'], " ")),
             Self::AsText(seq) => format!("with its message {seq} as text"),
             Self::CapAs(field) => format!("with `{}`", field.name()),

@@ -12,7 +12,7 @@ mod tests;
 
 use crate::dialect::RequestOptions;
 use crate::http::stated_limits::StatedLimits;
-use crate::{Api, Streaming, config::ModelConfig};
+use crate::{Api, ReasoningEcho, Streaming, config::ModelConfig};
 pub(crate) use lesson::Lesson;
 pub use lesson::has_taught;
 use parking_lot::Mutex;
@@ -82,6 +82,7 @@ impl Learnt {
             stream_options: api == Api::Chat && config.profile.stream_options,
             encrypted: true,
             echo: true,
+            empty_reasoning: config.profile.reasoning_echo == ReasoningEcho::EmptyString,
             left_out: Vec::new(),
             as_text: Vec::new(),
             without: Vec::new(),
@@ -130,6 +131,7 @@ fn follow(lesson: &Lesson, options: &mut RequestOptions) {
         Lesson::NoStreamOptions => options.stream_options = false,
         Lesson::NoEncrypted => options.encrypted = false,
         Lesson::NoEcho => options.echo = false,
+        Lesson::EmptyReasoning => options.empty_reasoning = true,
         Lesson::LeaveOut(key) => options.left_out.push(key.clone()),
         Lesson::AsText(seq) => options.as_text.push(*seq),
         Lesson::CapAs(field) => options.output_cap = *field,

@@ -41,6 +41,7 @@ pub(super) fn lessons_of(config: &ModelConfig, options: &RequestOptions, refusal
     if let Some(sent) = &sent {
         lessons.extend(of_settings(options, &said, sent, refusal.cap));
     }
+    lessons.extend(of_missing_reasoning(options, &said));
     lessons.extend(of_reasoning(options, &said));
     if let (Some(sent), true) = (&sent, options.echo) {
         lessons.extend(of_keys(&said, sent));
@@ -149,12 +150,24 @@ fn of_reasoning(options: &RequestOptions, said: &Said) -> Option<Lesson> {
     let of_item = said.says(&["reasoning"]) && said.says(&ITEMS);
     let of_block = said.place().is_some() && said.says(&["thinking"]) && options.api == Api::Messages;
     let is_of_it = said.says(&PHRASES) || of_item || of_block;
-    (options.echo && is_of_it && !said.says(&["passed back"])).then_some(Lesson::NoEcho)
+    (options.echo && is_of_it && !wants_it_back(said)).then_some(Lesson::NoEcho)
+}
+
+/// Servers that require the field in each answer, also in those of another model or from before it thought: DeepSeek,
+/// Kimi.
+fn of_missing_reasoning(options: &RequestOptions, said: &Said) -> Option<Lesson> {
+    let may_add = options.api == Api::Chat && !options.empty_reasoning;
+    (may_add && said.says(&["reasoning_content"]) && wants_it_back(said)).then_some(Lesson::EmptyReasoning)
+}
+
+/// Whether reasoning was refused because it was not sent.
+fn wants_it_back(said: &Said) -> bool {
+    said.says(&["passed back", "is missing"])
 }
 
 /// A key of earlier answers that the refusal names. If an item requires the key, all of its extra data is omitted.
 fn of_keys(said: &Said, sent: &SentBack) -> Option<Lesson> {
-    if said.says(&["passed back"]) {
+    if wants_it_back(said) {
         return None;
     }
     let named = || sent.keys.iter().filter(|(name, _)| said.names(name));
@@ -162,9 +175,9 @@ fn of_keys(said: &Said, sent: &SentBack) -> Option<Lesson> {
     left_out.or_else(|| (named().next().is_some() && said.place().is_some()).then_some(Lesson::NoEcho))
 }
 
-/// A field that another server of the same protocol requires. DeepSeek also names it if it is missing.
+/// A field that another server of the same protocol requires.
 fn is_about_reasoning(said: &Said) -> bool {
-    said.says(&["reasoning_content", "reasoning_details", "reasoning input"]) && !said.says(&["passed back"])
+    said.says(&["reasoning_content", "reasoning_details", "reasoning input"]) && !wants_it_back(said)
 }
 
 fn of_streams(config: &ModelConfig, options: &RequestOptions, said: &Said) -> Option<Lesson> {

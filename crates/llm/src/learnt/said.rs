@@ -15,7 +15,7 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\b(?:messages|in
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"[\w.,-]+"));
 
 /// Words of a refusal of something, not of its value.
-const REFUSES: [&str; 14] = [
+const REFUSES: [&str; 15] = [
     "support",
     "allow",
     "unrecognized",
@@ -28,6 +28,7 @@ const REFUSES: [&str; 14] = [
     "not enabled",
     "verified",
     "disabled",
+    "deprecated",
     "no such field",
     "additional propert",
 ];

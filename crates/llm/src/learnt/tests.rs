@@ -98,17 +98,32 @@ fn refusals_that_say_what_to_do_are_learnt_from_once() {
             r#"{"error":{"message":"'messages.2' : property 'reasoning_content' is unsupported"}}"#,
             Some(NoEcho),
         ),
-        (
-            Api::Chat,
-            400,
-            r#"{"error":{"message":"The `reasoning_content` in the thinking mode must be passed back to the API."}}"#,
-            None,
-        ),
         (Api::Chat, 400, r#"{"error":{"message":"upstream does not support this"}}"#, None),
         (Api::Chat, 500, r#"{"error":{"message":"streaming is not supported"}}"#, None),
         (Api::Chat, 400, r#"{"error":{"message":"maximum context length"}}"#, None),
     ] {
         assert_eq!(lesson(api, status, body), expected, "{body}");
+    }
+}
+
+#[test]
+fn reasoning_that_a_server_misses_is_sent_empty() {
+    use Lesson::EmptyReasoning;
+    for (api, words, expected) in [
+        (
+            Api::Chat,
+            "The `reasoning_content` in the thinking mode must be passed back to the API.",
+            Some(EmptyReasoning),
+        ),
+        (
+            Api::Chat,
+            "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+            Some(EmptyReasoning),
+        ),
+        (Api::Messages, "The `content[].thinking` in the thinking mode must be passed back to the API.", None),
+    ] {
+        let body = serde_json::json!({"error": {"type": "invalid_request_error", "message": words}}).to_string();
+        assert_eq!(lesson(api, 400, &body), expected, "{words}");
     }
 }
 
@@ -178,7 +193,7 @@ fn refusals_about_reasoning_items_are_learnt_from() {
 }
 
 /// Protocol, configured effort, message, and how the job continues.
-const SETTINGS: [(Api, &str, &str, Option<&str>); 21] = [
+const SETTINGS: [(Api, &str, &str, Option<&str>); 22] = [
     (
         Api::Chat,
         "high",
@@ -203,6 +218,7 @@ const SETTINGS: [(Api, &str, &str, Option<&str>); 21] = [
         "`temperature` may only be set to 1 when thinking is enabled.",
         Some("without `temperature`"),
     ),
+    (Api::Messages, "high", "`temperature` is deprecated for this model.", Some("without `temperature`")),
     (Api::Messages, "high", "temperature: range: 0..1", None),
     (
         Api::Chat,

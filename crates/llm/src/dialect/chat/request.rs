@@ -6,7 +6,7 @@ use crate::dialect::Field;
 use crate::dialect::conversation::{CALL_EXTRAS, Offer, offers, tool_choice};
 use crate::dialect::turn::{Answer, Call, Turn};
 use crate::dialect::{RequestOptions, SentBack, written};
-use crate::{OutputCapField, ReasoningEcho, config::ModelConfig, profile::Profile};
+use crate::{OutputCapField, config::ModelConfig, profile::Profile};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -221,7 +221,7 @@ impl<'a> Earlier<'a> {
         // Servers send both during the change.
         extra.dedup_by_key(|(key, _)| *key);
         let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
-        if self.profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
+        if self.options.empty_reasoning && !has_reasoning {
             extra.push((field.unwrap_or(REASONING_FIELDS[0]), &self.placeholders.reasoning));
         }
         self.taken(extra)
