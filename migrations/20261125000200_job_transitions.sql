@@ -25,7 +25,8 @@ CREATE TRIGGER jobs_counts_are_small AFTER INSERT ON jobs
     EXECUTE FUNCTION jobs_refuse();
 CREATE TRIGGER jobs_counts_stay_small AFTER UPDATE OF attempt, lease_epoch ON jobs
     FOR EACH ROW
-    WHEN (NEW.attempt > 1000000000 OR NEW.lease_epoch > 1000000000000000000)
+    WHEN ((NEW.attempt > 1000000000 AND NEW.attempt > OLD.attempt + 1)
+          OR (NEW.lease_epoch > 1000000000000000000 AND NEW.lease_epoch > OLD.lease_epoch + 1))
     EXECUTE FUNCTION jobs_refuse();
 
 -- Limits on sizes, with an error that says what to do instead. A prompt of 500 MB would take gigabytes of memory in

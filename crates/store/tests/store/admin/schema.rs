@@ -1,6 +1,6 @@
 //! Migrations, and what the tables reject.
 
-use crate::support::{empty, execute, pending, sentence, store, value};
+use crate::support::{LEASE_SECS, empty, execute, pending, sentence, store, value, worker};
 use chrono::Utc;
 use plumbline_store::{Error, MIGRATOR, NewJob};
 use sqlx::PgPool;
@@ -65,6 +65,18 @@ async fn ids_that_the_database_makes_rise_with_the_time(pool: PgPool) {
             assert!((before.timestamp_millis()..=after.timestamp_millis() + 1).contains(&millis), "{id}");
         }
     }
+}
+
+/// Otherwise a claim would fail with every other job that it takes.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_whose_counts_are_at_their_limits_is_claimed_like_any_other(pool: PgPool) {
+    let counts =
+        "INSERT INTO jobs (prompt, attempt, lease_epoch) VALUES ('x', 1000000000, 0), ('x', 0, 1000000000000000000)";
+    execute(&pool, counts.to_owned()).await.unwrap();
+    pending(&store(&pool)).await;
+    let claimed =
+        store(&pool).claim(worker(&store(&pool)).await, 9, Some(&["creator".to_owned()]), LEASE_SECS).await.unwrap();
+    assert_eq!(claimed.len(), 3);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
