@@ -95,17 +95,17 @@ COMMENT ON COLUMN jobs.run_at IS 'Not before this time.';
 COMMENT ON COLUMN jobs.idempotency_key IS 'Unique together with created_by and job_type.';
 COMMENT ON COLUMN jobs.parent_job_id IS 'The job that enqueued this one, or of which this one is a fork.';
 COMMENT ON COLUMN jobs.status_reason IS 'Why it is paused, in review, pending still, or running and waiting for its turn.';
-COMMENT ON COLUMN jobs.concurrency_key IS 'From context.concurrency_key; whatever else is written here is replaced.';
+COMMENT ON COLUMN jobs.concurrency_key IS 'From context.concurrency_key; any other value written here is replaced.';
 COMMENT ON COLUMN jobs.scheduled IS
     'Internal: pending, with a run_at that was still to come. The first claim after that time takes it into the queue.';
-COMMENT ON COLUMN jobs.attempt IS 'Claims that count: one that ended the job or crashed. A job that is given back has its attempt back.';
+COMMENT ON COLUMN jobs.attempt IS 'Claims that ended the job or crashed. A released claim does not count.';
 COMMENT ON COLUMN jobs.raised_limits IS
     'What resume_job was given as limits: they replace those keys of the configuration''s limits for this job alone.';
 COMMENT ON COLUMN jobs.forked_step IS 'The step of parent_job_id from which this job goes on; its first checkpoint.';
 COMMENT ON COLUMN jobs.created_by IS 'The login that inserted the row, of a follower that of its parent; set by the server.';
 COMMENT ON COLUMN jobs.waited_s IS
     'Seconds in review and paused since the job began, up to the last time that it went on; they do not count for deadline_s.';
-COMMENT ON COLUMN jobs.waits_since IS 'Since when it is in review or paused.';
+COMMENT ON COLUMN jobs.waits_since IS 'The time at which it was paused or went into review.';
 COMMENT ON COLUMN jobs.untrusted_step IS
     'The step of the first request that held text of a document, a page or a foreign tool, or of rows made of such; 0: from the start, as in what follows such a job. Never taken back.';
 COMMENT ON COLUMN jobs.documents_count IS 'How many documents the job has in job_documents; counted by the server.';
@@ -117,7 +117,7 @@ COMMENT ON COLUMN jobs.result IS 'summary, deliverables, undelivered, confidence
 COMMENT ON COLUMN jobs.error_details IS
     'Why the job failed, or, while it is pending, what gave it back: kind, stage, attempts, first_error, first_error_at, '
     'last_error, last_error_at, hint; of trouble that gave it back also code (the SQLSTATE, or a word for what is none) and the step.';
-COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
+COMMENT ON COLUMN jobs.completed_at IS 'When the job ended: completed, failed or cancelled.';
 
 -- A change of status adds an entry to each index that contains the new row version. For a running job these are few:
 -- the two unique indexes, the small jobs_running and, if it follows another job, jobs_parent or jobs_previous. A
@@ -152,7 +152,7 @@ CREATE TABLE workers (
     broken_types    jsonb NOT NULL DEFAULT '{}',
     limits_ceilings jsonb NOT NULL DEFAULT '{}'
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE workers IS 'A row a worker process, renewed by its heartbeat.';
+COMMENT ON TABLE workers IS 'One row per worker process, renewed by its heartbeat.';
 COMMENT ON COLUMN workers.job_types IS 'The job types that it claims: those it has a configuration for.';
 COMMENT ON COLUMN workers.broken_types IS 'Job types whose files it has and cannot use, each with what is wrong: file, line and reason.';
 COMMENT ON COLUMN workers.limits_ceilings IS 'limits_ceiling of the job types that set one, by job type.';
@@ -172,7 +172,7 @@ CREATE TABLE attempts (
     PRIMARY KEY (job_id, lease_epoch),
     CONSTRAINT attempts_ended_has_outcome CHECK ((ended_at IS NULL) = (outcome IS NULL))
 );
-COMMENT ON TABLE attempts IS 'A row a claim. attempt can repeat (a released attempt is given back); lease_epoch cannot.';
+COMMENT ON TABLE attempts IS 'One row per claim. attempt can repeat (a released attempt is given back); lease_epoch cannot.';
 COMMENT ON COLUMN attempts.alone IS
     'Whether the worker ran nothing else meanwhile, because the job is suspected of killing workers.';
 
@@ -186,7 +186,7 @@ CREATE TABLE unknown_job_types (
     -- Copied to the status_reason of the jobs.
     reason   text NOT NULL
 );
-COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker claims, since when, and why.';
+COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker claims, with the reason and the time since then.';
 
 -- key: '' limits the whole job type, '*' each of its keys, any other value that key (it overrides '*').
 CREATE TABLE concurrency_limits (
@@ -196,7 +196,7 @@ CREATE TABLE concurrency_limits (
     PRIMARY KEY (job_type, key)
 );
 COMMENT ON TABLE concurrency_limits IS
-    'At most max_running running jobs of the job type; with a key, of those whose context.concurrency_key is the key.';
+    'At most max_running jobs of the job type run at a time; with a key, the limit applies to jobs with this context.concurrency_key.';
 
 -- The operator's limit on the waiting jobs of a login. Each INSERT by such a login counts its waiting jobs.
 CREATE TABLE login_limits (
@@ -204,7 +204,7 @@ CREATE TABLE login_limits (
     waiting    int NOT NULL CHECK (waiting >= 0),
     counted_at timestamptz NOT NULL DEFAULT '-infinity'
 );
-COMMENT ON TABLE login_limits IS 'Most jobs of a login that may be pending at a time; a login without a row has no limit.';
+COMMENT ON TABLE login_limits IS 'The maximum number of pending jobs of a login; a login without a row has no limit.';
 COMMENT ON COLUMN login_limits.login IS 'As in jobs.created_by.';
 COMMENT ON COLUMN login_limits.waiting IS 'Most jobs of the login that may be pending.';
 COMMENT ON COLUMN login_limits.counted_at IS

@@ -236,7 +236,7 @@ CREATE TABLE job_commands (
     id        uuid NOT NULL DEFAULT uuid_v7(),
     PRIMARY KEY (job_id, id)
 );
-COMMENT ON TABLE job_commands IS 'A row for each steering command: which, with what, by whom, when.';
+COMMENT ON TABLE job_commands IS 'One row per steering command: its name, arguments, login and time.';
 COMMENT ON COLUMN job_commands.id IS 'Rises with the time.';
 
 -- A plain UPDATE of the status is recorded as a command too, for any login and in any role (SET ROLE). Commands write

@@ -59,7 +59,7 @@ CREATE TABLE messages (
     created_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (job_id, seq)
 );
-COMMENT ON TABLE messages IS 'The conversation, a row a message.';
+COMMENT ON TABLE messages IS 'The conversation, one row per message.';
 COMMENT ON COLUMN messages.cleared_step IS 'The step from which the model no longer gets this result''s text.';
 -- For traces, which read a few steps at a time.
 CREATE INDEX messages_by_step ON messages (job_id, step);
@@ -147,7 +147,7 @@ CREATE TABLE checkpoints (
     created_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (job_id, step)
 );
-COMMENT ON TABLE checkpoints IS 'A row a committed step.';
+COMMENT ON TABLE checkpoints IS 'One row per committed step.';
 COMMENT ON COLUMN checkpoints.state IS
     'Small, and does not grow with the job; null where it was given up: old, between two phases'' beginnings, and none of the kept ones.';
 
@@ -180,7 +180,7 @@ CREATE TABLE llm_requests (
     PRIMARY KEY (job_id, step, id)
 );
 CREATE INDEX llm_requests_not_counted ON llm_requests (job_id) WHERE NOT counted;
-COMMENT ON TABLE llm_requests IS 'A row a request to the model, failed ones too.';
+COMMENT ON TABLE llm_requests IS 'One row per request to the model, including failed ones.';
 COMMENT ON COLUMN llm_requests.estimated IS 'Whether the provider left its usage out and the counts are ours.';
 COMMENT ON COLUMN llm_requests.finish_reason IS
     'The provider''s word for why the answer ended; refusal where it says so in a field of its own.';
@@ -237,7 +237,7 @@ CREATE TABLE endpoint_limits (
     refused_at          timestamptz,
     PRIMARY KEY (endpoint, key_name, model)
 ) WITH (fillfactor = 20); -- one page, with room for many versions of the row
-COMMENT ON TABLE endpoint_limits IS 'What a model''s endpoint allows to a key: a row an endpoint, key and model of which a limit is known.';
+COMMENT ON TABLE endpoint_limits IS 'The rate limits of a model''s endpoint: one row per endpoint, key and model with a known limit.';
 COMMENT ON COLUMN endpoint_limits.endpoint IS 'Scheme and host, and the port where it is not the scheme''s own.';
 COMMENT ON COLUMN endpoint_limits.key_name IS 'The environment variable with the key.';
 COMMENT ON COLUMN endpoint_limits.parallel IS 'Requests at the same time, over all workers.';
@@ -288,7 +288,7 @@ CREATE TABLE endpoint_slots (
     FOREIGN KEY (endpoint, key_name, model) REFERENCES endpoint_limits ON DELETE CASCADE
 );
 CREATE INDEX endpoint_slots_of_worker ON endpoint_slots (worker_id);
-COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel requests: a row a request that is under way or waits for its turn.';
+COMMENT ON TABLE endpoint_slots IS 'One row per request that is in flight or waits for its turn, of endpoints with a limit on parallel requests.';
 COMMENT ON COLUMN endpoint_slots.expires_at IS 'The worker renews the row before this time, or is taken to be lost.';
 
 -- Sets the number of a worker's rows to `wanted`, after deleting its `ended` oldest, whose requests have ended. Returns

@@ -61,7 +61,7 @@ CREATE TABLE sources (
 COMMENT ON TABLE sources IS 'The documents of a job; text_path is the file with the extracted text.';
 COMMENT ON COLUMN sources.warnings IS 'What of the document is not in its text, or was taken out of it, with page and first words.';
 COMMENT ON COLUMN sources.unread_pages IS 'Pages that show something most of which is not in the text; each is a passage.';
-COMMENT ON COLUMN sources.extraction IS 'The version of the reading that gave the text: another one may cut and number the same bytes otherwise, so that a job over the next version works them anew.';
+COMMENT ON COLUMN sources.extraction IS 'The version of the text extraction: another version may cut and number the same bytes differently, so a job over the next version of the document reads them again.';
 
 -- The coverage ledger: which passages of its documents a job has read, and what answered them. Each change of a passage
 -- records its step, so that a fork can copy the state as of a step.
@@ -100,7 +100,7 @@ CREATE TABLE passages (
     CHECK (decided_step IS NULL OR state = 'answered'),
     CHECK (judged OR answered_by IS DISTINCT FROM 'empty')
 );
-COMMENT ON TABLE passages IS 'The passages of a job''s documents, and how far each has come; coverage sums them up.';
+COMMENT ON TABLE passages IS 'The passages of a job''s documents and the state of each; the view coverage summarizes them.';
 COMMENT ON COLUMN passages.passage IS 'The number in the name of its chunk''s file, unique in the job.';
 COMMENT ON COLUMN passages.ordinal IS 'Its place in its document, from 1 without gaps.';
 COMMENT ON COLUMN passages.candidates IS 'Sentences that are likely to oblige somebody.';
@@ -141,7 +141,7 @@ CROSS JOIN LATERAL (
 ) AS b
 WHERE (SELECT sees_every_job()) OR may_read_job(d.job_id)
 GROUP BY GROUPING SETS ((d.job_id, d.document), (d.job_id));
-COMMENT ON VIEW coverage IS 'How much of each document a job has worked through; the row with the document null is the whole job''s.';
+COMMENT ON VIEW coverage IS 'How much of each document a job has worked through; the row whose document is null is the total of the job.';
 
 -- The counterpart of file_versions and blobs for shared files.
 CREATE VIEW shared_file_versions AS

@@ -130,9 +130,9 @@ CREATE TABLE requirement_changes (
     PRIMARY KEY (job_id, step, position),
     FOREIGN KEY (job_id, requirement_id) REFERENCES requirement_cache (job_id, id) ON DELETE CASCADE
 );
-COMMENT ON TABLE requirement_changes IS 'What a job changed of the requirements that it recorded, and what they said before.';
+COMMENT ON TABLE requirement_changes IS 'The changes that a job made to the requirements it recorded, with their former values.';
 COMMENT ON COLUMN requirement_changes.fields IS 'The columns that changed, with their new values; empty where the requirement was withdrawn.';
-COMMENT ON COLUMN requirement_changes.former IS 'What the row said before, all columns that a job writes.';
+COMMENT ON COLUMN requirement_changes.former IS 'The former values of all columns that a job writes.';
 CREATE INDEX requirement_changes_of_row ON requirement_changes (job_id, requirement_id, step, position);
 
 -- The fields of a requirement that a job writes, so that they can be restored.

@@ -122,7 +122,7 @@ BEGIN
     RETURN found_id;
 END $$;
 COMMENT ON FUNCTION enqueue_job(text, text, jsonb, text, bytea, int, timestamptz, text, jsonb, text, jsonb) IS
-    'Inserts a job and returns its id; for an idempotency_key that the login has used, the id of the job that has it.';
+    'Inserts a job and returns its id; if the login has used the idempotency_key, returns the id of the job that has it.';
 
 -- Steering ----------------------------------------------------------------------------------------------------------
 -- The commands are SECURITY DEFINER, so that roles that steer need no privileges on the counters that are reset.

@@ -31,7 +31,7 @@ CREATE TABLE approvals (
         CHECK (state NOT IN ('approved', 'rejected', 'executed')
                OR (decided_by IS NOT NULL AND decided_via IS NOT NULL AND decided_at IS NOT NULL))
 );
-COMMENT ON TABLE approvals IS 'A row for each time that a call was asked for: approve_call, reject_call and edit_call decide it.';
+COMMENT ON TABLE approvals IS 'One row per time that a decision on a call was requested: approve_call, reject_call and edit_call decide it.';
 COMMENT ON COLUMN approvals.id IS 'What approve_call, reject_call and edit_call take.';
 COMMENT ON COLUMN approvals.job_id IS 'The job that asks.';
 COMMENT ON COLUMN approvals.tool IS 'The tool that it calls.';
@@ -49,7 +49,7 @@ COMMENT ON COLUMN approvals.state IS
     'void: its job ended, or it is no longer what was decided on.';
 COMMENT ON COLUMN approvals.edited_arguments IS 'What the call is made with in place of arguments; given to edit_call.';
 COMMENT ON COLUMN approvals.edited_sha256 IS 'Of edited_arguments, set with executed.';
-COMMENT ON COLUMN approvals.reason IS 'Why it was decided so; of a row that asks again, what was wrong with the changed arguments.';
+COMMENT ON COLUMN approvals.reason IS 'The reason for the decision; in a row that asks again, what was wrong with the changed arguments.';
 COMMENT ON COLUMN approvals.outcome IS
     'Of an executed call: ok, error, or in doubt where its worker was lost before the result; null before there is any.';
 COMMENT ON COLUMN approvals.expires_at IS 'After this time nothing is decided and nothing is made.';
@@ -85,7 +85,7 @@ CREATE TABLE approval_grants (
     granted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (job_id, tool)
 );
-COMMENT ON TABLE approval_grants IS 'How many of the next calls of a tool in a job are approved without a further question; see grant_calls.';
+COMMENT ON TABLE approval_grants IS 'How many of the next calls of a tool in a job are approved without a decision; see grant_calls.';
 COMMENT ON COLUMN approval_grants.tool_sha256 IS 'The tool for which it holds, as in approvals; null until the tool is first asked for.';
 COMMENT ON COLUMN approval_grants.job_id IS 'The job whose calls it approves.';
 COMMENT ON COLUMN approval_grants.tool IS 'The tool whose calls it approves.';

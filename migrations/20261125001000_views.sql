@@ -46,7 +46,7 @@ CROSS JOIN LATERAL (
 ) AS r
 -- Logins that may read only their own jobs see only these here, too.
 WHERE (SELECT sees_every_job()) OR j.created_by = session_user;
-COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator, the system''s sentence on what it came to and the number of calls that wait for a decision.';
+COMMENT ON VIEW job_summary IS 'One row per job, with the counts of its requirements, the status of its validator, the headline of its result and the number of calls that wait for a decision.';
 
 -- A shelf is the jobs of one status and job type, oldest first; lists read the end of each shelf that they show. For
 -- waiting jobs an INSERT adds an entry of only two columns. Their index has a condition that only its readers write: if
