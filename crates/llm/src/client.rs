@@ -12,7 +12,7 @@ use crate::server_window;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream;
-use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
+use plumbline_engine::{Failure, FailureClass, ModelRequest, Purpose, Reply, RequestRecord};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -158,7 +158,12 @@ impl ModelClient {
         };
         let mut problem = match self.read(&answer, asked) {
             Ok(decoded) => {
-                return answer::reply(decoded.with_leaked_calls(bound), record, cap, sent, &self.place)
+                let decoded = match record.purpose {
+                    // It stands for the conversation, so what was only thought is none.
+                    Purpose::Summary => decoded.with_leaked_calls(bound).without_thinking(),
+                    Purpose::Strategic | Purpose::Tactical => decoded.with_leaked_calls(bound),
+                };
+                return answer::reply(decoded, record, cap, sent, &self.place)
                     .map_err(|failed| self.failure(failed.0, None, failed.1));
             }
             Err(problem) => problem,

@@ -2,7 +2,7 @@
 
 use super::{
     ending::{self, Ending},
-    halves, inline_tool_calls, parallel,
+    halves, inline_tool_calls, parallel, thinking,
 };
 use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
@@ -61,6 +61,13 @@ impl Decoded {
                 self.tool_calls = calls;
             }
         }
+        self
+    }
+
+    /// The same without thinking in its text.
+    pub(crate) fn without_thinking(mut self) -> Self {
+        let before = self.content.len() - thinking::said(&self.content).len();
+        self.content.drain(..before);
         self
     }
 

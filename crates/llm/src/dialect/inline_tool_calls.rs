@@ -4,7 +4,10 @@
 //! unambiguous: a known form, a bound tool, arguments that parse as an object, and every marked piece of the text is
 //! such a call. Otherwise it stays text, and the engine tells the model that nothing happened.
 
-use super::text_forms::{self, pattern};
+use super::{
+    text_forms::{self, pattern},
+    thinking,
+};
 use plumbline_engine::ToolCall;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -39,21 +42,16 @@ static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Where thinking ends that a server passed on in the text. Often there is no mark where it begins, because templates
-/// put that one into the prompt: DeepSeek R1, Qwen3, Magistral, Command A.
-const ENDS_OF_THINKING: [&str; 4] = ["</think>", "</thinking>", "[/THINK]", "<|END_THINKING|>"];
-
 /// The calls in a text, and the text without them; none if there is none or any ambiguity. What was thought counts if
 /// nothing is said behind it.
 pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
-    let said = ENDS_OF_THINKING.iter().filter_map(|end| Some(text.rfind(end)? + end.len())).max().unwrap_or_default();
-    match text[said..].trim() {
-        "" => in_what_is_said(text, bound),
-        _ => {
-            let (calls, rest) = in_what_is_said(&text[said..], bound)?;
-            Some((calls, format!("{}{rest}", &text[..said])))
-        }
+    let said = thinking::said(text);
+    if said.trim().is_empty() {
+        return in_what_is_said(text, bound);
     }
+    let (calls, rest) = in_what_is_said(said, bound)?;
+    let thought = text.strip_suffix(said).unwrap_or_default();
+    Some((calls, format!("{thought}{rest}")))
 }
 
 fn in_what_is_said(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {

@@ -24,6 +24,7 @@ mod sent_back;
 #[cfg(test)]
 mod tests;
 mod text_forms;
+mod thinking;
 mod turn;
 
 pub(crate) use conversation::ORIGIN;

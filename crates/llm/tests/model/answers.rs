@@ -1,9 +1,9 @@
 //! Reading one answer in many dialects.
 
 use crate::server::Server;
-use crate::talk::{ask, completion, now};
-use plumbline_engine::{FinishReason, Purpose, Reply, RequestRecord, ToolCall};
-use plumbline_llm::{Api, ModelConfig};
+use crate::talk::{ask, completion, message, now, request};
+use plumbline_engine::{FinishReason, ModelRequest, Purpose, Reply, RequestRecord, Role, ToolCall};
+use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig};
 use serde_json::{Map, Value, json};
 
 async fn reply_to(body: &Value) -> Reply {
@@ -45,6 +45,26 @@ async fn the_whole_reply() {
         },
     };
     assert_eq!(reply, expected);
+}
+
+/// A summary stands for the conversation; in a turn the thinking stays, because some models want it back.
+#[tokio::test]
+async fn a_summary_is_without_the_thinking_in_its_text() {
+    for (content, expected) in [
+        ("<think>What happened?</think>Two files are written.", "Two files are written."),
+        ("What happened?</think>Two files are written.", "Two files are written."),
+        ("<think>What happened?</think>", ""),
+        ("Two files are written.", "Two files are written."),
+    ] {
+        let body = completion(json!({"content": content}), "stop");
+        assert_eq!(reply_to(&body).await.content, content);
+        let server = Server::saying(200, body.to_string()).await;
+        let messages = [message(1, Role::User, "Sum it up.")];
+        let asked = || ModelRequest { purpose: Purpose::Summary, ..request(&messages, &[]) };
+        let client = ModelClient::new(ModelConfig::new(&server.base_url, "m")).unwrap();
+        let summary = client.call(asked(), asked, now, &Learnt::default()).await.unwrap();
+        assert_eq!(summary.content, expected, "{content}");
+    }
 }
 
 #[tokio::test]
