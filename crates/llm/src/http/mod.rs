@@ -103,7 +103,9 @@ pub(crate) async fn exchange(
     Ok(Answer { status: status.as_u16(), headers, body, has_own_end, begun })
 }
 
-fn in_one_piece(body: Vec<u8>) -> Read {
+fn in_one_piece(mut body: Vec<u8>) -> Read {
+    let mark = body.len() - without_mark(&body).len();
+    body.drain(..mark);
     let is_cut = body.first() == Some(&b'{') && serde_json::from_slice::<IgnoredAny>(&body).is_err();
     let begun = Begun { usage: None, bytes: if is_cut { body.len() } else { 0 } };
     Read { body: Ok(body), has_own_end: None, begun }
@@ -151,12 +153,19 @@ fn after_headers(broken: Broken) -> Unanswered {
 }
 
 fn first_letter(text: &[u8]) -> Option<u8> {
-    text.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    without_mark(text).iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
-/// `data`, `event`, `id`, `retry`, a comment, or a UTF-8 byte order mark before them.
+/// A body without the UTF-8 byte order mark that some servers put before it; of a mark that is not complete yet,
+/// nothing.
+fn without_mark(body: &[u8]) -> &[u8] {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    if MARK.starts_with(body) { &[] } else { body.strip_prefix(MARK).unwrap_or(body) }
+}
+
+/// `data`, `event`, `id`, `retry` or a comment.
 fn begins_an_event(letter: u8) -> bool {
-    matches!(letter, b'd' | b'e' | b'i' | b'r' | b':' | 0xef)
+    matches!(letter, b'd' | b'e' | b'i' | b'r' | b':')
 }
 
 async fn read_all(

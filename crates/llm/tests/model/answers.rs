@@ -47,6 +47,17 @@ async fn the_whole_reply() {
     assert_eq!(reply, expected);
 }
 
+#[tokio::test]
+async fn a_byte_order_mark_is_no_part_of_an_answer() {
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": "Done."}, "finish_reason": "stop"}]});
+    let whole = completion(json!({"content": "Done."}), "stop").to_string();
+    for body in [format!("\u{feff}{whole}"), format!("\u{feff}\n{whole}"), format!("\u{feff}data: {delta}\n\n")] {
+        let server = Server::saying(200, body.clone()).await;
+        let reply = ask(ModelConfig::new(&server.base_url, "m")).await;
+        assert_eq!(reply.map(|reply| reply.content).ok().as_deref(), Some("Done."), "{body}");
+    }
+}
+
 /// A summary stands for the conversation; in a turn the thinking stays, because some models want it back.
 #[tokio::test]
 async fn a_summary_is_without_the_thinking_in_its_text() {
