@@ -264,11 +264,7 @@ impl ConfigRegistry {
         merged["job_type"] = json!(job_type);
         self.profiles()?.know_fallbacks(&mut merged, &layers.defaults());
         let missing = check::missing(&merged);
-        let say = |path: String| {
-            let message = format!("`{path}` has no value; set it or extend `defaults`");
-            layers.blame(&[path], message)
-        };
-        ConfigError::unless_empty(missing.into_iter().map(say).collect())?;
+        ConfigError::unless_empty(missing.iter().map(|path| layers.blame_missing(path)).collect())?;
         let config: JobConfig = serde_json::from_value(merged)
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;

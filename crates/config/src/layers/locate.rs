@@ -39,6 +39,11 @@ pub(crate) fn child(parent: &str, key: &str) -> String {
     if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") }
 }
 
+/// `parent` of `parent.key`; empty for a key without one.
+pub(crate) fn above(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(parent, _)| parent)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::layers::yaml::{lines_of_json, parse_value};

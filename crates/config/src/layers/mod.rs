@@ -13,7 +13,7 @@ pub(crate) mod yaml;
 
 use super::{ModelEnv, Profiles, error::Problem};
 use crate::layers::{
-    locate::Lines,
+    locate::{Lines, above},
     merge::{merge, merge_onto},
 };
 use serde_json::{Map, Value, json};
@@ -251,6 +251,28 @@ impl Layers {
         let own = files.len().saturating_sub(1);
         for layer in files.iter_mut().take(own).filter(|layer| layer.kind == Kind::Type) {
             layer.value.as_object_mut().and_then(|map: &mut Map<_, _>| map.remove(key));
+        }
+    }
+
+    /// The problem of a required key that no layer sets, attributed to the highest layer that sets the object without it:
+    /// a connection of the environment or of a row is no mistake of the type's file.
+    pub(crate) fn blame_missing(&self, path: &str) -> Problem {
+        let parent = above(path);
+        let pointer = format!("/{}", parent.replace('.', "/"));
+        let defaults = self.defaults();
+        let writes = |layer: &&Layer| {
+            let by_hand = matches!(layer.kind, Kind::Type | Kind::Connections | Kind::Row);
+            by_hand && layer.value.pointer(&pointer).is_some_and(Value::is_object)
+        };
+        match self.iter().rev().find(writes).filter(|_| !parent.is_empty() && defaults.pointer(&pointer).is_none()) {
+            Some(layer) => {
+                let message = format!("`{path}` has no value; give it one, or leave out `{parent}`");
+                Problem::new(layer.named_for(path), layer.lines.of(parent), message)
+            }
+            None if defaults.is_null() => {
+                self.blame(&[path.to_owned()], format!("`{path}` has no value; set it or extend `defaults`"))
+            }
+            None => self.blame(&[path.to_owned()], format!("`{path}` has no value; give it one, or leave it out")),
         }
     }
 

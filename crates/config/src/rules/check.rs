@@ -22,7 +22,7 @@ pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
                 let names: Vec<&str> = known.keys().map(String::as_str).collect();
                 Some(format!("unknown key `{path}`; {}", advice(key, &names)))
             }
-            Place::Missing(is_entry) => is_entry.then(|| format!("`{path}` has no value; give it one")),
+            Place::Missing { is_entry, .. } => is_entry.then(|| format!("`{path}` has no value; give it one")),
         };
         wrong.extend(message.map(|message| Problem::new(layer.named_for(path), layer.lines.of(path), message)));
     });
@@ -33,7 +33,7 @@ pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
 pub(crate) fn missing(config: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     visit(&mut config.clone(), &mut |path, _, place| {
-        if let Place::Missing(_) = place {
+        if let Place::Missing { .. } = place {
             paths.push(path.to_owned());
         }
     });

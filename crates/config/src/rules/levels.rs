@@ -13,7 +13,10 @@ use crate::{
     JobConfig, ModelEnv,
     error::Problem,
     keys::{deliverables, http_tools},
-    layers::{Layers, locate::child},
+    layers::{
+        Layers,
+        locate::{above, child},
+    },
     resolved::binds_recorder,
     secrets,
 };
@@ -35,16 +38,18 @@ pub struct Forbidden {
 /// # Errors
 /// The key, its level and a sentence.
 pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
-    let (mut below, mut row, mut levels) = (layers.without_row(), layers.merged(), BTreeMap::new());
+    let (mut below, mut row) = (layers.without_row(), layers.merged());
+    let (mut levels, mut incomplete) = (BTreeMap::new(), BTreeMap::new());
     for config in [&mut below, &mut row] {
-        visit(config, &mut |path, _, place| {
-            if let Place::Known { level, .. } = place {
-                levels.insert(path.to_owned(), *level);
-            }
+        visit(config, &mut |path, _, place| match place {
+            Place::Known { level, .. } => drop(levels.insert(path.to_owned(), *level)),
+            // An object without what it needs may be all that the row sets, e.g. `"web_search": {}`.
+            Place::Missing { level, .. } => drop(incomplete.insert(above(path).to_owned(), *level)),
+            Place::Unknown(..) => {}
         });
     }
     let policy = RowPolicy { below: &below, row: &row, bounds: &layers.bounds(), env };
-    let changed = levels.iter().filter(|(path, _)| at(&below, path) != at(&row, path));
+    let changed = levels.iter().chain(&incomplete).filter(|(path, _)| at(&below, path) != at(&row, path));
     changed.into_iter().try_for_each(|(path, level)| policy.key(path, *level))
 }
 

@@ -20,8 +20,13 @@ pub enum Place<'a> {
     },
     /// A key that the schema does not have, and the ones that it has there.
     Unknown(&'a str, &'a Map<String, Value>),
-    /// A required key that is absent; whether it is in an entry of a list, which no other layer completes.
-    Missing(bool),
+    /// A required key that is absent.
+    Missing {
+        /// Whether it is in an entry of a list, which no other layer completes.
+        is_entry: bool,
+        /// Who may set it.
+        level: Level,
+    },
 }
 
 type Visit<'v> = dyn FnMut(&str, &mut Value, &Place<'_>) + 'v;
@@ -45,7 +50,8 @@ fn walk(value: &mut Value, schema: &Value, path: &str, above: (Level, bool), vis
             }
             let required = fitting["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
             for key in required.filter(|key| !map.contains_key(*key)) {
-                visit(&child(path, key), &mut Value::Null, &Place::Missing(is_entry));
+                let level = Level::of(&known[key], level);
+                visit(&child(path, key), &mut Value::Null, &Place::Missing { is_entry, level });
             }
         }
         (value, _) => {

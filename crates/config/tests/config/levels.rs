@@ -64,7 +64,7 @@ fn the_levels_of_the_schema_are_those_of_the_interface() {
 }
 
 /// A job of the type `mine`, whose file has these keys in addition to the creator's.
-fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
+pub(crate) fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     let mut text = json!({"$extends": "creator"});
     text.as_object_mut().unwrap().extend(file.as_object().unwrap().clone());
     let dir = folder(&[("mine/config.json", &text.to_string())]);
@@ -203,6 +203,17 @@ fn what_a_row_takes_away_it_sets() {
     // Setting a key to its current value is allowed.
     mine(&file, &json!({"llm": {"api_key_env": "OUR_KEY"}, "autonomy": "review"})).unwrap();
     assert!(mine(&json!({}), &json!({"autonomy": "review"})).is_ok(), "a job may ask for a review");
+}
+
+#[test]
+fn an_incomplete_connection_of_a_row_is_set_by_the_row() {
+    for key in ["web_search", "neo4j", "embeddings", "web"] {
+        let (found, level) = refused(&json!({}), &json!({"connections": {key: {}}}));
+        assert_eq!((found, level), (format!("connections.{key}"), "operator"));
+    }
+    // It changes nothing where the type has the whole of it.
+    let search = json!({"connections": {"web_search": {"provider": "searxng", "base_url": "http://search.local"}}});
+    mine(&search, &json!({"connections": {"web_search": {}}})).unwrap();
 }
 
 #[test]

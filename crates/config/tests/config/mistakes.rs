@@ -1,6 +1,6 @@
 //! Every mistake gives one sentence that says what, where and what to do.
 
-use crate::{creator, env, folder};
+use crate::{creator, env, folder, levels::mine, operators};
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use serde_json::{Value, json};
 
@@ -104,6 +104,27 @@ fn of_a_value_from_the_environment_the_variable_is_named() {
     let wrong = ModelEnv { base_url: Some("nonsense".into()), ..env() };
     let error = configs.resolve("creator", &json!({}), &wrong).expect_err("nonsense").to_string();
     assert_eq!(error, "the environment (OPENAI_BASE_URL): `llm.base_url` must begin with http:// or https://");
+}
+
+#[test]
+fn of_an_object_without_a_required_key_the_place_of_the_object_is_named() {
+    for (connections, key, parent) in [
+        (json!({"web_search": {}}), "web_search.provider", "web_search"),
+        (json!({"neo4j": {"user": "x"}}), "neo4j.uri", "neo4j"),
+        (json!({"embeddings": {}}), "embeddings.model", "embeddings"),
+        (json!({"http_tools": {"x": {"url": "https://h.example"}}}), "http_tools.x.description", "http_tools.x"),
+    ] {
+        let tail = format!("`connections.{key}` has no value; give it one, or leave out `connections.{parent}`");
+        let with_these = ModelEnv { connections: Some(connections.clone()), ..env() };
+        let error = ConfigRegistry::embedded().resolve("creator", &json!({}), &with_these).unwrap_err().to_string();
+        assert!(error.contains(&format!("the environment (PLUMBLINE_CONNECTIONS): {tail}")), "{error}");
+        assert!(!error.contains("creator"), "{error}");
+        let error = operators(&json!({"connections": connections})).unwrap_err().to_string();
+        assert!(error.contains(&format!("mine/config.json:1: {tail}")), "{error}");
+        let opened = mine(&json!({"job_may_set": ["connections"]}), &json!({"connections": connections}));
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains("the job's config: ") && !error.contains("config.json"), "{error}");
+    }
 }
 
 #[test]
