@@ -33,8 +33,15 @@ fn in_full(text: &str) -> Cow<'_, str> {
     })
 }
 
-const LISTS: Lists =
-    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: FIRM, harmless: HARMLESS, binding: BINDING };
+const LISTS: Lists = Lists {
+    names: NAMES,
+    never: NEVER,
+    aside: ASIDE,
+    firm: FIRM,
+    firmly: " must ",
+    harmless: HARMLESS,
+    binding: BINDING,
+};
 
 const NAMES: &[(&str, &str)] = &[
     // Addressees of obligations. General words such as "company" or "people" are omitted, because they are common in
@@ -122,6 +129,8 @@ const FIRM: &[&str] = &[
 ];
 
 const HARMLESS: &[&str] = &[
+    // Descriptions of what happens or is known.
+    r"\bcan only be (?:achieved|assumed|described|estimated|explained|felt|found|guessed|heard|imagined|inferred|measured|reached|seen|speculated|understood)\b",
     // Negated obligations.
     r"\b(?:is|are|be|was|were|been|being|isn't|aren't|wasn't|weren't|becomes?|remains?)(?: in no way| in no event)?(?: not| never| no longer| neither|)(?:n't)? (?:\w+ly |also |always )?not (?:be )?(?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under an(?:y)? obligation)\b",
     r"\b(?:is|are|be|was|were|been|isn't|aren't|wasn't|weren't) (?:not|never|no longer|neither|hardly|rarely)(?: \w+ly| yet| in itself| always)? (?:be )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under (?:any|an) obligation)\b",
@@ -153,6 +162,7 @@ const HARMLESS: &[&str] = &[
     // Aims bind no one.
     r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b(?: ensure\b)?",
     r"\b(?:is|are) to (?:come|follow)(?:[.,;:!]|$)|\bwhat (?:is|are) to (?:come|follow)\b|\b(?:is|are) to (?:say|blame|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
+    r"\b(?:he|she|i) (?:has|have|had) no (?:\w+ )?(?:right|authority|power)s? to\b",
     r"\b(?:he|she|i) (?:is|has|have|am) to\b|\bmust have been \w+ (?:before|in|around|by) (?:\d{3,4}|the)\b",
     r"\b(?:have|has) to (?:do with|say|admit|think|be (?:said|seen|admitted|honest))\b|\b(?:what|that|all|anything|something|much|lot)\b[^.;,]{0,40} (?:have|has) to (?:come|offer)\b|\bto have to\b|\bnothing to\b",
     r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
@@ -175,12 +185,24 @@ const BINDING: &[Binding] = &[
             r"\bcan(?: ?not|'t) be\b[^.;]*\b(?:without|unless|until|before|except|other than)\b|\bcan(?:not| not|'t) <adv>(?:assign|transfer|disclose|delegate|waive|sublet)\b",
             r"\bcan(?: ?not|'t) be (?:altered|amended|assigned|cancelled|changed|deactivated|deleted|disabled|disclosed|edited|exported|modified|overridden|overwritten|reassigned|removed|reused|revoked|shared|sublet|switched off|transferred|turned off|waived)\b",
             r"\b(?:no|neither|nobody|none|no one|nothing)\b[^.;]*\b(?:may|can be|(?:is|are) (?:permitted|allowed|authori[sz]ed|entitled))\b",
+            r"\b(?:has|have|acquires?|gains?|holds?|obtains?) no (?:\w+ )?(?:right|authority|entitlement|permission|power)s? to \w|\b(?:no|nobody|none|no one|neither)\b[^.;]*\b(?:has|have) (?:the|any) (?:right|authority|permission|power) to\b|\b<be> in no (?:way|event|case) (?:permitted|allowed|authori[sz]ed|entitled)\b",
+            r"\b(?:is|are|will be|can be) (?:not|never) <adv>tolerated\b|\b(?:will|can)(?: not| never|not) be (?:tolerated|condoned)\b|\bzero[ -]tolerance (?:for|of|towards?)\b",
             r"\b(?:under no circumstances|in no (?:case|event|circumstances)|at no time|on no account|not under any circumstances)\b",
             r"\b(?:prohibits?|forbids?|disallows?|outlaws?) \w|\b(?:does|do) not <adv>(?:permit|allow|authori[sz]e|entitle|exempt|relieve|release|tolerate)\b",
             r"^no \w[\w ]* (?:without|unless|until|before|in|on|after)\b|^no (?:smoking|entry|parking|eating|food|access)\b|^prohibited\b|\b<be> <adv>(?:off[ -]limits|out of bounds)\b",
             r"\b<actor> <adv>(?:does|do|will) not (?:<adv>)(?:<does>|use|process|transfer|engage|assign|sell|share|sublet|permit|allow|make|enter|alter|modify|copy|remove|exceed|accept|cause|impose|charge|rely|combine|profile|pass|employ|delegate|subcontract)\b",
         ],
         unless: &[],
+    },
+    // What a rule announces of requests and things that do not comply.
+    Binding {
+        reason: "prohibition",
+        says: &[
+            r"\bwill (?:not|never) be (?:accepted|admitted|considered|entertained|granted|honou?red|processed|refunded|reimbursed)\b|\bwill be (?:rejected|refused|disregarded)\b",
+        ],
+        unless: &[
+            r"\b(?:here|further|in this (?:article|book|chapter|guide|paper|section|tutorial)|by (?:all|every\w+|many|most|some))\b",
+        ],
     },
     // Signs and labels without a verb.
     Binding {
@@ -201,13 +223,19 @@ const BINDING: &[Binding] = &[
     Binding {
         reason: "required",
         says: &[
+            r"^(?:mandatory|compulsory) (?:[\w-]+ ){1,5}<where> [^.;]*[.!]*$|^(?:mandatory|compulsory) (?:[\w-]+ ?){1,5}[.!]+$",
             r"^[^.;:,]{3,80}? <adv>(?:mandatory|compulsory|obligatory)(?: <where> [^.;]*)?[.!]*$|^[^.;:,]{3,80}? <adv>required(?: <where> [^.;]*[.!]*|[.!]+)$",
         ],
-        unless: &[r"\b<finite>\b|~", r"\bnot <adv>(?:mandatory|compulsory|obligatory|required)\b"],
+        unless: &[
+            r"\b<finite>\b|~",
+            r"\bnot <adv>(?:mandatory|compulsory|obligatory|required)\b",
+            r"^(?:mandatory|compulsory) (?:courses?|documents?|education|experience|fields?|forms?|literature|modules?|qualifications?|readings?|skills?)\b",
+        ],
     },
     Binding {
         reason: "only",
         says: &[
+            r"\bcan (?:then |also )?(?:only|solely|exclusively) (?:be \w+|<do>)\b[^.;]*?\b(?:after|before|once|upon|until|if|when|where|with|by|on|in|during|through|within|from|at|for)\b|^only (?:after|once|when|if|where|with|upon|on|by|in)\b[^.;]*\bcan (?:the|an?|any|all|such|this|these|your|its|their)\b[^.;]*\bbe\b",
             r"\bonly\b[^.;]*\b(?:may|can be|<be> <adv>(?:permitted|permissible|allowed|lawful|admissible))\b|\bmay\b[^,.;]{0,60}?\b(?:only|solely|exclusively)\b",
             r"\b(?:may|can)\b[^.;]{0,240}?\bonly (?:if|where|when|to the extent|in so far as|insofar as|on condition|after|upon|with|under)\b",
             r"\b<be> (?:permitted|permissible|allowed|lawful|used|granted|given|admitted|accepted|processed|disclosed|valid) (?:only|solely|exclusively)\b|\b<be> (?:only|solely|exclusively) (?:permitted|permissible|allowed|lawful|granted|given|admitted|accepted|processed|disclosed|used)\b",
@@ -224,7 +252,7 @@ const BINDING: &[Binding] = &[
             r"\brequires? (?:that\b|(?:the |all |each |every |any |both |an? )?[\w -]{1,60}? to (?:be )?\w|(?:the )?(?:prior |written |express |explicit )*(?:approval|authori[sz]ation|consent|permission|a permit|a licen[cs]e|notification|registration|signature|payment))",
             r"\b(?:mandates|obligates|obliges|compels) (?:that\b|[\w-]+ )|\b<be> subject to (?:[\w-]+ ){0,4}requirements?\b",
             r"\b(?:is|are) <adv>(?:necessary|essential|vital|crucial)(?: (?:to|that|for|before|prior|in order|on|at|by)\b|\W*$)|\b(?:approval|consent|permit|licen[cs]e|permission|authori[sz]ation|signature|notification|certificate)s? (?:is|are) needed\b|\bit is (?:an? )?(?:requirement|condition|obligation|precondition)\b",
-            r"^(?:mandatory|compulsory|required)(?:[ :]|$)|\b(?:is|are|as) an? (?:\w+ )?(?:mandatory|legal|strict|contractual|statutory|binding) (?:requirement|obligation|duty|condition|precondition)\b",
+            r"^(?:mandatory|compulsory|required)(?::|$| (?:for|in|by|on|at|before|prior|when|if|under|to)\b)|\b(?:is|are|as) an? (?:\w+ )?(?:mandatory|legal|strict|contractual|statutory|binding) (?:requirement|obligation|duty|condition|precondition)\b",
             r"\b<be> subject to (?:prior |the prior |the |mandatory |regular |annual |periodic |written )*<approval>\b|\b<be> (?:conditional|contingent) (?:up)?on\b",
             r"\b<be> <adv>(?:(?:an?|the) )?(?:\w+ )?(?:pre-?condition|prerequisite|condition|requirement)s? (?:of|for|to|that|under|before)\b|\b<be> <adv>(?:not optional|non-?optional|non-negotiable|not negotiable)\b",
         ],

@@ -11,8 +11,15 @@ pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
     RULES.reason(&in_capitals(&wording.text))
 }
 
-const LISTS: Lists =
-    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: &[], harmless: HARMLESS, binding: BINDING };
+const LISTS: Lists = Lists {
+    names: NAMES,
+    never: NEVER,
+    aside: ASIDE,
+    firm: FIRM,
+    firmly: " darf nicht ",
+    harmless: HARMLESS,
+    binding: BINDING,
+};
 
 const NAMES: &[(&str, &str)] = &[
     // Addressees of obligations, with article and adjectives.
@@ -61,9 +68,19 @@ const NEVER: &[&str] = &[
 ];
 
 const ASIDE: &[&str] = &[
+    // Nouns: the two sides of an account, a planned value, a thing not to be missed.
+    r"\bsoll(?: und |/| / )haben\b|\bsoll(?:-| und )ist\b|\bsoll-(?:bestand|buchung|größe|konzept|prozess|saldo|seite|stand|stellung|vergleich|wert|zeit|zustand)[\wäöüß]*|\b(?:plan-|im |vom |ins )soll\b",
+    r"\b(?:ein|kein|absolutes|echtes) muss\b",
+    // What a person in a story has no right to.
+    r"\b(?:er|ich|du) (?:hat|habe|hast) kein recht\b",
     r"\bnicht (?:nur|zuletzt|allein)\b",
     // "vor nicht befugtem Zugriff", "nicht später als".
     r"\b(?:vor|von|durch|mit|bei|aus|an|für|gegen|über|unter|zwischen|im|in|der|den|dem|die|das|des|auf|nach|alle|aller|eine?[mnrs]?) nicht [\wäöüß-]+(?:e|en|em|er|es)\b|\bnicht (?:später|länger|mehr|weniger|früher|älter|höher|niedriger|vor|nach) (?:als|ablauf)\b",
+];
+
+const FIRM: &[&str] = &[
+    // Elsewhere an infinitive after "Recht" is what somebody may do.
+    r"\b(?:hat|haben)\b[^,;.]*? kein(?:e|erlei)? (?:[\wäöüß]+ )?(?:recht|befugnis|berechtigung|erlaubnis|vollmacht), [^;.]*?<zu>\b",
 ];
 
 const HARMLESS: &[&str] = &[
@@ -103,6 +120,7 @@ const BINDING: &[Binding] = &[
             r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind|bleibt|bleiben) (?:(?:strikt|grundsätzlich|generell|stets|ausnahmslos|vollständig|hiermit|in jedem fall|in allen fällen) )?ausgeschlossen\b|\b(?:ist|sind|bleibt|bleiben)\b[^;.]*?\btabu\b|\bhat zu unterbleiben\b",
             r"\b(?:ist|sind)\b[^;.]*?\bnicht (?:[\wäöüß]+ ){0,2}?(?:berechtigt|befugt),? [^;.]*?<zu>\b",
             // What the law or a contract denies.
+            r"\b(?:hat|haben)\b[^,;.]*? kein(?:e|erlei)? (?:[\wäöüß]+ )?(?:recht|befugnis|berechtigung|erlaubnis|vollmacht) (?:auf|zur|zum|für)\b",
             r"\b(?:kann|können)\b[^;.:]*?\bnicht\b[^;.:]*?\b(?:verlang(?:t|en)|geltend (?:ge)?mach(?:t|en)|verzicht(?:et|en)|berufen|widersprechen|abgetreten|abtreten|gekündigt|kündigen|aufgerechnet|aufrechnen)\b",
         ],
         unless: &[],
@@ -125,6 +143,23 @@ const BINDING: &[Binding] = &[
             r"\b(?:bedarf|bedürfen)\b|\b(?:benötigt|benötigen|braucht|brauchen) (?:[\wäöüß]+ ){0,3}(?:genehmigung|zustimmung|einwilligung|erlaubnis|zulassung|bewilligung)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
         ],
         unless: &[],
+    },
+    // A participle in place of "muss … werden": `Alte Akten gehören vernichtet.`
+    Binding {
+        reason: "muss",
+        says: &[
+            r"\bgehör(?:t|en) (?:(?:[\wäöüß]+lich|[\wäöüß]+gerecht|[\wäöüß]+mäßig|sofort|umgehend|immer|stets|getrennt|nicht|auch|sicher|zuerst) )*(?:(?:ab|an|auf|aus|bei|ein|fest|nach|um|unter|vor|weg|zu|zurück)?ge[\wäöüß]+(?:t|en)|(?:be|ent|er|ver|zer|über|unter)[\wäöüß]+t|[\wäöüß]+iert|verboten|unterbunden|verworfen)(?:[.,;:!]| und\b| oder\b|$)",
+        ],
+        unless: &[],
+    },
+    // What a rule announces of requests and conduct that do not comply.
+    Binding {
+        reason: "darf nicht",
+        says: &[
+            r"\b(?:wird|werden)\b[^;.,]*?\bnicht (?:geduldet|toleriert|hingenommen)\b",
+            r"\b(?:wird|werden)\b[^;.,]*?\b(?:nicht (?:akzeptiert|anerkannt|angenommen|berücksichtigt|erstattet|gewährt)|zurückgewiesen)[.!]*$",
+        ],
+        unless: &[r"\b(?:hier|in diesem (?:abschnitt|beitrag|buch|kapitel)|von (?:allen|vielen|manchen))\b"],
     },
     // Nominal style: `Das Tragen eines Helms ist Pflicht.`
     Binding {

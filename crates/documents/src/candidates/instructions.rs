@@ -20,7 +20,7 @@ pub(super) fn reason(wording: &Wording, numbered: bool) -> Option<&'static str> 
 }
 
 const LISTS: Lists =
-    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: &[], harmless: HARMLESS, binding: BINDING };
+    Lists { names: NAMES, never: NEVER, aside: ASIDE, firm: &[], firmly: "", harmless: HARMLESS, binding: BINDING };
 
 /// A numbered sentence needs fewer signs of an instruction: `Monitor security alerts.`
 const OF_NUMBERED: Lists = Lists {
@@ -28,6 +28,7 @@ const OF_NUMBERED: Lists = Lists {
     never: NEVER,
     aside: ASIDE,
     firm: &[],
+    firmly: "",
     harmless: HARMLESS,
     binding: &[Binding {
         reason: "instruction",

@@ -31,6 +31,7 @@ const IN_ENGLISH: Lists = Lists {
     never: &[],
     aside: &[],
     firm: &[],
+    firmly: "",
     harmless: &[
         r"\b(?:if|when|where|whenever|wherever|once|as soon as|unless|until|before|after|while|because|since|that|which|who|whose|as|than)(?: [\w'’-]+){0,5}? (?:is|are) <adv>(?:<done>|<state>)\b",
         r"\b(?:is|are) <adv><state>\b|\b(?:it|this|they|these|there) (?:is|are) <adv><done>\b",
@@ -56,6 +57,7 @@ const IN_GERMAN: Lists = Lists {
     never: &[],
     aside: &[],
     firm: &[],
+    firmly: "",
     harmless: &[
         r"\b(?:wird|werden)\b[^,;.]*?\b<state>\b",
         r"\b(?:wenn|falls|sofern|soweit|sobald|bis|bevor|nachdem|während|weil|da|dass|die|der|das|welche[rs]?)\b[^,;.]*?\b<done> (?:wird|werden)\b",

@@ -13,6 +13,8 @@ pub(super) struct Lists {
     pub(super) aside: &'static [&'static str],
     /// Parts of a sentence that bind, although a rule below would take them for harmless.
     pub(super) firm: &'static [&'static str],
+    /// The words in their place, which bind.
+    pub(super) firmly: &'static str,
     /// Parts of a sentence that look like an obligation and are not.
     pub(super) harmless: &'static [&'static str],
     /// The rules of candidates; the first match counts.
@@ -29,14 +31,12 @@ pub(super) struct Binding {
     pub(super) unless: &'static [&'static str],
 }
 
-/// What takes the place of a part that binds.
-const FIRM: &str = " must ";
-
 /// The compiled rules of a language.
 pub(super) struct Rules {
     never: Regex,
     aside: Regex,
     firm: Regex,
+    firmly: &'static str,
     harmless: Regex,
     binding: Vec<(&'static str, Regex, Option<Regex>)>,
 }
@@ -76,6 +76,7 @@ impl Rules {
             never: any(lists.never),
             aside: any(lists.aside),
             firm: any(lists.firm),
+            firmly: lists.firmly,
             harmless: any(lists.harmless),
             binding,
         }
@@ -88,7 +89,7 @@ impl Rules {
             return None;
         }
         let text = self.aside.replace_all(text, " ~ ");
-        let text = self.firm.replace_all(&text, FIRM);
+        let text = self.firm.replace_all(&text, self.firmly);
         let text = self.harmless.replace_all(&text, " ~ ");
         let fits = |(_, says, unless): &&(&str, Regex, Option<Regex>)| {
             says.is_match(&text) && !unless.as_ref().is_some_and(|unless| unless.is_match(&text))

@@ -1,6 +1,7 @@
 mod inline;
 mod leads;
 mod lists;
+mod modals;
 mod nominal;
 mod requirements;
 mod sentences;
