@@ -205,8 +205,8 @@ impl ConfigRegistry {
 
     fn problems_of(&self, job_type: &str, env: &ModelEnv) -> Vec<Problem> {
         let placed = |error: ConfigError| {
-            let file = self.config_file(job_type).ok().flatten().map_or(job_type, |(file, _)| &file.shown);
-            error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect()
+            let layers = Layers::new(self.chain(job_type).unwrap_or_default(), env);
+            error.problems.into_iter().map(|problem| placed(problem, job_type, &layers)).collect()
         };
         match self.show(job_type, &json!({}), env) {
             Err(error) => error.problems,
@@ -405,9 +405,9 @@ fn other_type(layer: &Layer, job_type: &str) -> Option<Problem> {
 }
 
 /// Sets the file of a problem found in a resolved configuration, which no longer knows the files.
-fn placed(problem: Problem, job_type: &str, config_file: &str) -> Problem {
+fn placed(problem: Problem, job_type: &str, layers: &Layers) -> Problem {
     match problem.file.as_str() {
-        "tools" => problem.in_file(config_file),
+        key if key.starts_with("tools.") => layers.blame(&[key.to_owned()], problem.message),
         "instructions.md" => problem.in_file(&format!("{job_type}/instructions.md")),
         _ => problem,
     }

@@ -2,7 +2,7 @@
 
 use crate::{approval, deliverables, http_tools, patterns, settings, untrusted};
 use plumbline_config::{ConfigError, ConfigRegistry, JobConfig, OuterRules, RuleViolation};
-use plumbline_tools::web::Provider;
+use plumbline_tools::{graph::check_address, web::Provider};
 use std::{path::Path, sync::Arc};
 
 /// The built-in files, overridden by a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
@@ -20,10 +20,27 @@ pub fn configs(config_dir: Option<&Path>, prompts_dir: Option<&Path>) -> Result<
 }
 
 fn broken(config: &JobConfig) -> Vec<RuleViolation> {
-    let lists = [provider(config), approval::broken(config), http_tools::broken(config), untrusted::broken(config)];
+    let lists = [
+        provider(config),
+        graph(config),
+        approval::broken(config),
+        http_tools::broken(config),
+        untrusted::broken(config),
+    ];
     let patterns = [patterns::scan(config).err(), patterns::record_defaults(config).err()];
     let schemas = deliverables::contents(config).filter_map(Result::err);
     lists.into_iter().flatten().chain(patterns.into_iter().flatten()).chain(schemas).collect()
+}
+
+/// An address that leads to no graph.
+fn graph(config: &JobConfig) -> Vec<RuleViolation> {
+    let Some(neo4j) = &config.connections.neo4j else { return Vec::new() };
+    let key = "connections.neo4j.uri";
+    let refused = |reason: String| {
+        let message = format!("`{key}` is not a usable address ({reason}); write it like http://localhost:7474");
+        RuleViolation::new(&[key], message)
+    };
+    check_address(&neo4j.uri).err().map(refused).into_iter().collect()
 }
 
 /// An unknown search service, or one without an address.

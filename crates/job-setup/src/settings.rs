@@ -193,12 +193,16 @@ fn listed(lists: &Tools) -> [(&'static str, &[String], &'static [PhaseKind]); 4]
 
 fn unknown_tool(list: &str, name: &str, catalog: &[ToolSpec]) -> Problem {
     let known: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
-    Problem::new("tools", None, format!("`tools.{list}` names the unknown tool `{name}`; {}", advice(name, &known)))
+    Problem::new(
+        format!("tools.{list}"),
+        None,
+        format!("`tools.{list}` names the unknown tool `{name}`; {}", advice(name, &known)),
+    )
 }
 
 fn wrong_phase(list: &str, tool: &ToolSpec) -> Problem {
     let kinds: Vec<&str> = BOTH.iter().filter(|kind| tool.phases.contains(**kind)).map(|kind| kind.as_str()).collect();
     let where_it_works = if kinds.is_empty() { "no" } else { kinds[0] };
     let message = format!("`tools.{list}` names `{}`, which works in {where_it_works} phases only; move it", tool.name);
-    Problem::new("tools", None, message)
+    Problem::new(format!("tools.{list}"), None, message)
 }

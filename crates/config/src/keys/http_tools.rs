@@ -31,7 +31,7 @@ pub struct HttpTool {
     pub headers_env: BTreeMap<String, String>,
     /// The phases in which the tool is bound.
     #[serde(default = "both")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "enum": ["strategic", "tactical"]}))]
     pub phases: Vec<PhaseKind>,
     /// `safe`: a repeated call is harmless. `keyed`: the server executes a call once per `Idempotency-Key`. `unsafe`: a
     /// call is sent once, and its outcome is unknown if no response arrives.

@@ -153,8 +153,15 @@ fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
 
 fn address(key: &str, url: Option<&str>, broken: &mut Vec<RuleViolation>) {
     let Some(url) = url else { return };
-    if !(url.starts_with("http://") || url.starts_with("https://")) {
-        broken.push(RuleViolation::new(&[key], format!("`{key}` must begin with http:// or https://")));
+    match url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) {
+        None => broken.push(RuleViolation::new(&[key], format!("`{key}` must begin with http:// or https://"))),
+        Some(rest) if rest.starts_with(['/', '?', '#', ':']) || rest.trim().is_empty() => {
+            broken.push(RuleViolation::new(
+                &[key],
+                format!("`{key}` names no host; write e.g. https://host.example/path"),
+            ));
+        }
+        Some(_) => {}
     }
     credentials(key, url, broken);
 }

@@ -31,7 +31,7 @@ const NOT_THE_OPERATORS: &str = "
     bounded limits.repeated_calls.nudge limits.repeated_calls.refuse limits.repeated_calls.replan
     bounded coverage_settings.patterns";
 
-fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap()
 }
 

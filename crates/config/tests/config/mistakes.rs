@@ -1,6 +1,10 @@
 //! Every mistake gives one sentence that says what, where and what to do.
 
-use crate::{creator, env, folder, levels::mine, operators};
+use crate::{
+    creator, env, folder,
+    levels::{mine, schema},
+    operators,
+};
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use serde_json::{Value, json};
 
@@ -172,6 +176,54 @@ fn files_that_do_not_parse_are_named_with_their_line() {
     ] {
         let error = error_of(name, text);
         assert!(error.contains(expected), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn a_wrong_word_in_a_list_is_named_with_key_and_line() {
+    for (key, value, words) in [
+        (
+            "llm",
+            json!({"fallback": [{"on": ["x"], "llm": {}}]}),
+            "`llm.fallback.0.on.0` is `x`; it must be one of `transient`",
+        ),
+        (
+            "llm",
+            json!({"fallback": [{"on": ["quota"], "purposes": ["x"], "llm": {}}]}),
+            "`llm.fallback.0.purposes.0` is `x`",
+        ),
+        (
+            "connections",
+            json!({"http_tools": {"a": {"description": "d", "parameters": {"type": "object"}, "url": "https://a.example",
+                "phases": ["x"]}}}),
+            "`connections.http_tools.a.phases.0` is `x`; it must be one of `strategic`, `tactical`",
+        ),
+    ] {
+        let error = error_of("mine/config.json", &format!("{{\"$extends\": \"creator\",\n\"{key}\": {value}}}"));
+        assert!(error.starts_with("mine/config.json:2: ") && error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn the_words_of_lists_are_those_that_are_read() {
+    let fallback = &schema()["properties"]["llm"]["properties"]["fallback"]["items"]["properties"];
+    for (key, refusal) in [
+        ("on", serde_json::from_value::<plumbline_engine::FailureClass>(json!("?")).unwrap_err()),
+        ("purposes", serde_json::from_value::<plumbline_engine::Purpose>(json!("?")).unwrap_err()),
+    ] {
+        let refusal = refusal.to_string();
+        let read: Vec<&str> = refusal.split('`').skip(3).step_by(2).collect();
+        assert_eq!(json!(read), fallback[key]["items"]["enum"], "{refusal}");
+    }
+}
+
+#[test]
+fn an_address_names_a_host() {
+    for address in ["http://", "https:///v1", "http://:80/v1", "https:// "] {
+        let error = creator(json!({"llm": {"base_url": address}})).unwrap_err();
+        assert!(error.forbidden.is_some(), "a row may not set it: {error}");
+        let error = operators(&json!({"llm": {"base_url": address}})).unwrap_err().to_string();
+        assert!(error.contains("`llm.base_url` names no host"), "{address}: {error}");
     }
 }
 

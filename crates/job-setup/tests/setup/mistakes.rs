@@ -20,9 +20,20 @@ fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
     assert!(text[0].contains("one/config.json:1: unknown key `limit`"), "{text:?}");
     assert!(text[1].contains("instructions.md") && text[1].contains("does not render"), "{text:?}");
     assert!(
-        text[2].contains("two/config.json: `tools.domain` names the unknown tool `cit`; did you mean `cite`?"),
+        text[2].contains("two/config.json:1: `tools.domain` names the unknown tool `cit`; did you mean `cite`?"),
         "{text:?}"
     );
+}
+
+#[test]
+fn the_address_of_a_graph_leads_to_one() {
+    for uri in ["ftp://graph.example", "graph.example:7474", "http://", ""] {
+        let error = operators(&json!({"connections": {"neo4j": {"uri": uri}}})).expect_err(uri).to_string();
+        assert!(error.contains("config.json:1: `connections.neo4j.uri` is not a usable address"), "{uri}: {error}");
+    }
+    for uri in ["http://graph.example:7474", "bolt://graph.example:7687", "neo4j+s://x.databases.neo4j.io"] {
+        operators(&json!({"connections": {"neo4j": {"uri": uri}}})).expect(uri);
+    }
 }
 
 #[test]

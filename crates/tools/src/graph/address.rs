@@ -33,6 +33,16 @@ pub(super) fn query_api(uri: &str, database: &str) -> Result<Url, GraphConfigErr
     Ok(url)
 }
 
+/// Checks the address of a graph.
+///
+/// # Errors
+/// What is wrong with it; the address, which may contain a password by mistake, is not repeated.
+pub fn check_address(uri: &str) -> Result<(), String> {
+    query_api(uri, "neo4j").map(drop).map_err(|error| match error {
+        GraphConfigError::Uri { reason, .. } | GraphConfigError::Http(reason) => reason,
+    })
+}
+
 fn at(given: &Url, scheme: &str, port: Option<u16>) -> Option<Url> {
     let host = given.host_str()?;
     let port = port.map_or_else(String::new, |port| format!(":{port}"));

@@ -38,6 +38,7 @@ mod schema;
 mod statement;
 mod transaction;
 
+pub use address::check_address;
 pub use client::{GraphClient, GraphConfig};
 pub use cypher_export::{UnknownKey, append as script_of, head as script_head};
 pub use entity_matching::{Found, Names};
