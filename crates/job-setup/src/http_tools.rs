@@ -95,7 +95,7 @@ pub(crate) fn warnings(config: &JobConfig) -> Vec<RuleViolation> {
     let left_out = |(name, entry): (&String, &HttpTool)| {
         let Err(Unfit::LeftOut(why)) = http::check(&decided(name, entry)) else { return None };
         let key = format!("{KEY}.{name}.parameters");
-        let message = format!("`{key}` {why}: jobs go without {}; make the schema smaller", tool_name(name));
+        let message = format!("`{key}` {why}: jobs go without {}; change the schema", tool_name(name));
         Some(RuleViolation::new(&[&key], message))
     };
     entries(config).filter_map(left_out).collect()

@@ -3,6 +3,7 @@
 //! arguments are validated against the original.
 
 use crate::schemas::{DESCENDING, PASSED_OVER};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 /// Maximum bytes of a schema, both as written and with its references resolved.
@@ -87,7 +88,9 @@ impl<'s> Writing<'s> {
         if self.open.contains(&to) {
             return Err("refers to itself".to_owned());
         }
-        let target = to.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+        // A fragment of a URI: names with signs of their own are percent-encoded.
+        let pointer = to.strip_prefix('#').and_then(|pointer| percent_decode_str(pointer).decode_utf8().ok());
+        let target = pointer.and_then(|pointer| self.root.pointer(&pointer));
         let target = target.ok_or_else(|| "has a `$ref` that leads to no place of it".to_owned())?;
         self.open.push(to);
         let written = self.schema(target, level)?;
@@ -191,6 +194,19 @@ mod tests {
                 },
                 "required": ["to"]
             }))
+        );
+    }
+
+    #[test]
+    fn a_reference_is_a_fragment_of_a_uri() {
+        let schema = json!({
+            "type": "object",
+            "$defs": {"Page<a/b>": {"type": "string"}},
+            "properties": {"page": {"$ref": "#/$defs/Page%3Ca~1b%3E"}}
+        });
+        assert_eq!(
+            for_requests(&schema).map(|schema| schema["properties"]["page"].clone()),
+            Ok(json!({"type": "string"}))
         );
     }
 
