@@ -19,6 +19,8 @@ CREATE TABLE job_settings (
 );
 COMMENT ON TABLE job_settings IS 'The configuration of a job, prompts included: what it began with, and since a retry the tools of then.';
 COMMENT ON COLUMN job_settings.job_id IS 'The job.';
+COMMENT ON COLUMN job_settings.resolved IS 'The configuration, and the prompts before they were rendered.';
+COMMENT ON COLUMN job_settings.created_at IS 'When the job first began.';
 COMMENT ON COLUMN job_settings.replaced IS 'What retries have replaced, oldest first: resolved, and until_step, the last step that ran with it.';
 COMMENT ON COLUMN job_settings.takes_present_tools IS 'Set by retry_job until the job''s next step, which stores the present tools.';
 COMMENT ON COLUMN job_settings.foreign_tools IS 'Tools of the job that are not the program''s own: name, description, schema, annotations and sha256 of each; null without any.';
@@ -240,6 +242,9 @@ CREATE TABLE endpoint_limits (
 COMMENT ON TABLE endpoint_limits IS 'The rate limits of a model''s endpoint: one row per endpoint, key and model with a known limit.';
 COMMENT ON COLUMN endpoint_limits.endpoint IS 'Scheme and host, and the port where it is not the scheme''s own.';
 COMMENT ON COLUMN endpoint_limits.key_name IS 'The environment variable with the key.';
+COMMENT ON COLUMN endpoint_limits.model IS 'The model''s name, as requests have it.';
+COMMENT ON COLUMN endpoint_limits.requests_per_minute IS 'Requests in a minute, over all workers; null: no limit is known.';
+COMMENT ON COLUMN endpoint_limits.tokens_per_minute IS 'Tokens in a minute, over all workers; null: no limit is known.';
 COMMENT ON COLUMN endpoint_limits.parallel IS 'Requests at the same time, over all workers.';
 COMMENT ON COLUMN endpoint_limits.burst_s IS
     'How much may be used at once after a pause: what the limit allows in so many seconds. Halved when the provider refuses requests within the limit.';

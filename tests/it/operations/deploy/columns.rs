@@ -14,6 +14,8 @@ const READ: &[&str] = &[
     "concurrency_limits",
     "login_limits",
     "checkpoints",
+    "endpoint_limits",
+    "job_settings",
     "llm_requests",
     "feedback",
     "sources",
