@@ -1,8 +1,8 @@
 //! The command line, part of the public interface.
 
-use crate::{duration, job_ref::JobRef, time, with_postgres};
+use crate::{duration, job_ref::JobRef, time, values, with_postgres};
 use chrono::{DateTime, Utc};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use uuid::Uuid;
 
@@ -17,6 +17,18 @@ const ENDED: [&str; 3] = ["completed", "failed", "cancelled"];
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// The arguments of this process.
+    ///
+    /// # Errors
+    /// Wrong usage; help and version.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut command = values::with_signs(Self::command());
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,13 +69,13 @@ pub(crate) enum Command {
     /// Approve a waiting call: it is made once
     ApproveCall {
         /// The id that `plumbline approvals` shows
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = values::call)]
         id: Uuid,
     },
     /// Reject a waiting call
     RejectCall {
         /// The id that `plumbline approvals` shows
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = values::call)]
         id: Uuid,
         /// The reason; the model reads it
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -72,7 +84,7 @@ pub(crate) enum Command {
     /// Approve a waiting call with other arguments
     EditCall {
         /// The id that `plumbline approvals` shows
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = values::call)]
         id: Uuid,
         /// The complete arguments, a JSON object
         #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
@@ -85,6 +97,7 @@ pub(crate) enum Command {
         /// The tool's name
         tool: String,
         /// How many calls
+        #[arg(value_parser = |text: &str| values::whole(text, 1_i32))]
         count: i32,
     },
     /// Send a message to a job; a job in review goes back to work with it
@@ -100,7 +113,7 @@ pub(crate) enum Command {
         /// The job's id or a unique prefix of it
         job: JobRef,
         /// The step to continue from
-        #[arg(long = "at", value_name = "STEP", value_parser = clap::value_parser!(i64).range(1..))]
+        #[arg(long = "at", value_name = "STEP", value_parser = |text: &str| values::whole(text, 1_i64))]
         step: i64,
         /// Use the configuration and prompts that a new job would get, not those of the job; the system prompt changes
         /// with the next phase
@@ -180,13 +193,13 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArguments {
     /// Maximum number of concurrent jobs [default: PLUMBLINE_CONCURRENCY or 50]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = |text: &str| values::between(text, 1_u32, 10_000))]
     pub(crate) concurrency: Option<u32>,
     /// Only these job types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) job_types: Vec<String>,
     /// Address of probes, metrics and the dashboard [default: 127.0.0.1:8080 or the next free port]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = values::address)]
     pub(crate) http: Option<SocketAddr>,
     /// Exit when no job is running or runnable
     #[arg(long)]
@@ -245,26 +258,21 @@ pub(crate) struct RetryArguments {
     pub(crate) feedback: Option<String>,
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "it must be a number of US dollars, e.g. 2.50".to_owned())
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
     pub(crate) control: ControlArguments,
     /// Total cost budget of the job in US dollars
-    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[arg(long, value_name = "USD", value_parser = values::dollars)]
     pub(crate) cost_budget: Option<f64>,
     /// Total token budget of the job
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = |text: &str| values::whole(text, 0_u64))]
     pub(crate) token_budget: Option<u64>,
     /// Total number of model requests of the job
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| values::whole(text, 0_u64))]
     pub(crate) max_iterations: Option<u64>,
     /// Seconds from the job's first start until it pauses
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = |text: &str| values::whole(text, 0_u64))]
     pub(crate) deadline: Option<u64>,
 }
 
@@ -283,7 +291,7 @@ pub(crate) struct EnqueueArguments {
     #[arg(long, value_name = "JSON")]
     pub(crate) context: Option<String>,
     /// Jobs with a larger priority run first
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| values::between(text, i32::MIN, i32::MAX))]
     pub(crate) priority: i32,
     /// Not before this time, e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
@@ -323,14 +331,8 @@ pub(crate) struct WatchArguments {
     #[arg(long)]
     pub(crate) json: bool,
     /// Exit with code 1 if the job completed with less coverage than this share, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share)]
     pub(crate) require_coverage: Option<f64>,
-}
-
-/// A share from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "give a share from 0 to 1, e.g. 0.95".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -399,7 +401,7 @@ pub(crate) struct TraceArguments {
     /// The job's id or a unique prefix of it
     pub(crate) job: JobRef,
     /// Only this step, with complete texts
-    #[arg(long)]
+    #[arg(long, value_parser = |text: &str| values::whole(text, 1_i64))]
     pub(crate) step: Option<i64>,
     /// Print one JSON object per step, one per line
     #[arg(long)]
@@ -498,9 +500,9 @@ pub(crate) struct InitArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RehearseArguments {
     /// Address and port, e.g. 127.0.0.1:8900
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = values::address)]
     pub(crate) listen: SocketAddr,
     /// Delay before each answer in milliseconds
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| values::whole(text, 0_u64))]
     pub(crate) delay_ms: u64,
 }

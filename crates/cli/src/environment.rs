@@ -4,7 +4,7 @@ use crate::error::Failure;
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use plumbline_job_setup as job_setup;
-use plumbline_store::{ConnectOptions, Store};
+use plumbline_store::{AddressSource, ConnectOptions, Store};
 use plumbline_worker::Timing;
 use std::{
     net::SocketAddr,
@@ -63,12 +63,17 @@ pub(crate) async fn store() -> Result<Store, Failure> {
 
 /// A connection for a command.
 pub(crate) async fn connect(url: &str) -> Result<Store, Failure> {
+    connect_from(url, AddressSource::Environment).await
+}
+
+/// The same, with an address from elsewhere.
+pub(crate) async fn connect_from(url: &str, source: AddressSource) -> Result<Store, Failure> {
     let options = ConnectOptions {
         max_connections: 2,
         application_name: "plumbline command".into(),
         ..ConnectOptions::default()
     };
-    Ok(Store::connect(url, options).await?)
+    Ok(Store::connect_from(url, options, source).await?)
 }
 
 /// `PLUMBLINE_WORKSPACE_DIR`.

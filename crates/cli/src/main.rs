@@ -13,10 +13,11 @@ mod reaper;
 mod signals;
 mod terminal;
 mod time;
+mod values;
 mod with_postgres;
 
 use arguments::{Cli, Command};
-use clap::{Parser, error::ErrorKind};
+use clap::error::ErrorKind;
 use error::Failure;
 use plumbline_engine::one_line;
 use std::process::ExitCode;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     if let Some(code) = reaper::run_as_child() {
         return code;
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };

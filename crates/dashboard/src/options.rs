@@ -60,7 +60,7 @@ impl HttpOptions {
     pub fn validate(&self) -> Result<(), String> {
         match &self.token {
             None if !self.is_local() => Err(format!(
-                "PLUMBLINE_HTTP_ADDR ({}) can be reached from other machines: set PLUMBLINE_HTTP_TOKEN to a long secret, \
+                "the HTTP address {} can be reached from other machines: set PLUMBLINE_HTTP_TOKEN to a long secret, \
                  or use an address like 127.0.0.1:{}",
                 self.address,
                 self.address.port()

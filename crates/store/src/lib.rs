@@ -39,7 +39,7 @@ pub use admin::{
 pub use commit::{Commit, Committed};
 pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};
 pub use error::Error;
-pub use pool::{ConnectOptions, Store};
+pub use pool::{AddressSource, ConnectOptions, Store};
 pub use queue::{
     ClaimedJob, JobNotice, Knowing, Lease, Listener, NewDocument, NewJob, NewWorker, ReleaseReason, Rescued,
     UnknownType,

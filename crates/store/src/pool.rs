@@ -48,6 +48,29 @@ pub struct ConnectOptions {
     pub statement_timeout: Option<Duration>,
 }
 
+/// Where the address of the database was set, for error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressSource {
+    /// `DATABASE_URL`.
+    Environment,
+    /// The flag `--database`, which overrides it.
+    Flag,
+}
+
+impl AddressSource {
+    /// What fails, for a malformed address and for an unreachable server.
+    fn doing(self) -> [&'static str; 2] {
+        match self {
+            Self::Environment => {
+                ["use DATABASE_URL", "connect to the database (check DATABASE_URL, and that the server is running)"]
+            }
+            Self::Flag => {
+                ["use --database", "connect to the database (check --database, and that the server is running)"]
+            }
+        }
+    }
+}
+
 impl Default for ConnectOptions {
     fn default() -> Self {
         Self { max_connections: 5, application_name: "plumbline".to_owned(), statement_timeout: None }
@@ -93,19 +116,27 @@ impl Store {
         }
     }
 
-    /// Connects; fails if the server is unreachable.
+    /// Connects to the address in `DATABASE_URL`; fails if the server is unreachable.
     ///
     /// # Errors
     /// [`Error::Database`] for a malformed address or a server that does not answer.
     pub async fn connect(url: &str, options: ConnectOptions) -> Result<Self, Error> {
-        let doing = "connect to the database (check DATABASE_URL, and that the server is running)";
-        let mut server = options.server(url).during("use DATABASE_URL")?;
+        Self::connect_from(url, options, AddressSource::Environment).await
+    }
+
+    /// As [`Self::connect`], with an address from another place, which errors name.
+    ///
+    /// # Errors
+    /// As for [`Self::connect`].
+    pub async fn connect_from(url: &str, options: ConnectOptions, source: AddressSource) -> Result<Self, Error> {
+        let [reading, doing] = source.doing();
+        let mut server = options.server(url).during(reading)?;
         // The pool would retry a refused connection until its timeout and then report only the timeout.
         let mut first = try_once(&server).await;
         if first.as_ref().is_err_and(is_refused_by_pooler) {
             // A pooler that accepts no settings at session start; the caller's own deadlines remain, and plans improve
             // once the server has statistics of the tables.
-            server = options.address(url).during("use DATABASE_URL")?;
+            server = options.address(url).during(reading)?;
             first = try_once(&server).await;
         }
         first.during(doing)?.close().await.during(doing)?;

@@ -1,7 +1,7 @@
 //! The commands from a user's view: output, exit codes, and one sentence on failure.
 
 use plumbline_system_tests::{
-    Answer, Ended, PgPool, Uuid, World, documents, eventually,
+    Answer, Ended, PgPool, Program, Uuid, World, documents, eventually,
     jobs::NewJob,
     mirror::{self},
     program,
@@ -239,11 +239,14 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
         (vec!["watch"], vec!["JOB", "--help"]),
         (vec!["watch", "not-an-id"], vec!["not-an-id", "--help"]),
         (vec!["enqueue"], vec!["--prompt"]),
-        (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "0"]),
+        (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "from 1 to 10000"]),
+        (vec!["worker", "--concurrency", "many"], vec!["--concurrency", "from 1 to 10000"]),
+        (vec!["enqueue", "--prompt", "Read it", "--priority", "1.5"], vec!["--priority", "whole number"]),
         (vec!["worker", "--concurency", "3"], vec!["--concurency", "--concurrency"]),
         (vec!["enqueue", "--prompt", "Read it", "--context", "[1]"], vec!["--context", "object"]),
         (vec!["enqueue", "--prompt", "Read it", "--context", "{"], vec!["--context", "JSON"]),
-        (vec!["rehearse", "--listen", "nowhere"], vec!["nowhere"]),
+        (vec!["rehearse", "--listen", "nowhere"], vec!["nowhere", "127.0.0.1:8080"]),
+        (vec!["approve-call", "x1"], vec!["x1", "plumbline approvals"]),
     ] {
         assert_fails(&world.run(&arguments).await, 2, &words);
     }
@@ -257,6 +260,65 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_negative_number_is_the_value_of_its_option(pool: PgPool) {
+    let world = World::new(pool).await;
+    let early = output(&world, &["enqueue", "--prompt", "Read it", "--priority", "-5"]).await;
+    let job = early.trim();
+    let priority: i32 = sqlx::query_scalar("SELECT priority FROM jobs WHERE id = $1")
+        .bind(job.parse::<Uuid>().expect("an id"))
+        .fetch_one(&world.pool)
+        .await
+        .expect("the job can be read");
+    assert_eq!(priority, -5);
+    for (arguments, words) in [
+        (vec!["resume", job, "--cost-budget", "-1"], vec!["--cost-budget", "dollars from 0"]),
+        (vec!["resume", job, "--token-budget", "-1"], vec!["--token-budget", "whole number from 0"]),
+        (vec!["resume", job, "--max-iterations", "-1"], vec!["--max-iterations", "whole number from 0"]),
+        (vec!["resume", job, "--deadline", "-1"], vec!["--deadline", "whole number from 0"]),
+        (vec!["prune", "--older-than", "-1d"], vec!["--older-than", "30d"]),
+        (vec!["status", "--since", "-24h"], vec!["--since", "24h"]),
+        (vec!["retry", "--failed-since", "-1d"], vec!["--failed-since", "24h"]),
+        (vec!["enqueue", "--prompt", "x", "--run-at", "-1h"], vec!["--run-at", "2027-01-31"]),
+        (vec!["enqueue", "--prompt", "x", "--config", "-1"], vec!["--config", "JSON object"]),
+        (vec!["rehearse", "--listen", "127.0.0.1:0", "--delay-ms", "-1"], vec!["--delay-ms", "whole number from 0"]),
+        (vec!["worker", "--concurrency", "-1"], vec!["--concurrency", "from 1 to 10000"]),
+        (vec!["trace", job, "--step", "-1"], vec!["--step", "whole number from 1"]),
+        (vec!["fork", job, "--at", "-1"], vec!["--at", "whole number from 1"]),
+        (vec!["watch", job, "--require-coverage", "-1"], vec!["--require-coverage", "0 to 1"]),
+        (vec!["grant-calls", job, "http_pay", "-1"], vec!["COUNT", "whole number from 1"]),
+    ] {
+        let ended = world.run(&arguments).await;
+        assert_fails(&ended, 2, &words);
+        assert!(!ended.stderr.contains("unexpected argument"), "{}", ended.stderr);
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_wrong_address_is_blamed_on_the_flag_that_has_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (arguments, flag, variable) in [
+        (&["roles", "--database", "nonsense"][..], "use --database", "DATABASE_URL"),
+        (&["roles", "--database", "postgres://127.0.0.1:1/x"], "check --database", "DATABASE_URL"),
+    ] {
+        let mut command = program::command(arguments);
+        command.env("DATABASE_URL", "postgres://127.0.0.1:2/other");
+        let ended = Program::start(command, folder.path()).ended().await;
+        assert_fails(&ended, 1, &[flag]);
+        assert!(!ended.stderr.contains(variable), "{}", ended.stderr);
+    }
+}
+
+}
+
+#[tokio::test]
+async fn help_lists_every_command_and_hides_what_is_internal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let help = async |arguments: &[&str]| {
+        let ended = plumbline_system_tests::Program::start(program::command(arguments), folder.path()).ended().await;
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        ended.stdout
+#[sqlx::test(migrations = false)]
 async fn what_is_named_and_is_not_there_has_a_sentence_on_where_to_look(pool: PgPool) {
     let world = World::new(pool).await;
     let unknown = Uuid::nil().to_string();
@@ -268,15 +330,6 @@ async fn what_is_named_and_is_not_there_has_a_sentence_on_where_to_look(pool: Pg
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("RUST_LOG is not a log filter like `info,sqlx=warn`"), "{}", ended.stderr);
     world.finish().await;
-}
-
-#[tokio::test]
-async fn help_lists_every_command_and_hides_what_is_internal() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let help = async |arguments: &[&str]| {
-        let ended = plumbline_system_tests::Program::start(program::command(arguments), folder.path()).ended().await;
-        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
-        ended.stdout
     };
     let overview = help(&["--help"]).await;
     for command in [

@@ -12,7 +12,10 @@ pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
     let files = of_job(&store, job, prefix).await?;
     let width = files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| format!("{:>width$}  {}", file.size, file.path)).collect();
-    output::print(&lines.join("\n"))?;
+    // No files are no line.
+    if !lines.is_empty() {
+        output::print(&lines.join("\n"))?;
+    }
     Ok(0)
 }
 
