@@ -202,6 +202,15 @@ async fn watch_ends_with_the_job_or_with_what_a_person_is_to_do(pool: PgPool) {
         let json = world.run(&["watch", &job.to_string(), "--json"]).await;
         assert_eq!((json.code, json.stdout.lines().count()), (Some(code), 1), "{json:?}");
     }
+    sqlx::query("UPDATE jobs SET status_reason = 'waits for approval of http_pay (call call_1)' WHERE id = $1")
+        .bind(reviewed)
+        .execute(&world.pool)
+        .await
+        .expect("the reason can be set");
+    let calls = world.run(&["watch", &reviewed.to_string()]).await;
+    assert_eq!(calls.code, Some(3), "{calls:?}");
+    assert!(calls.stdout.contains(&format!("`plumbline approvals {reviewed}` lists the calls")), "{calls:?}");
+    assert!(!calls.stdout.contains("`plumbline approve "), "it would be refused: {calls:?}");
     let back = world.run(&["feedback", &reviewed.to_string(), "Say it in one sentence."]).await;
     assert_eq!((back.code, back.stdout.as_str()), (Some(0), format!("job {reviewed} is pending\n").as_str()));
     world.work_until_idle().await;
@@ -309,15 +318,6 @@ async fn a_wrong_address_is_blamed_on_the_flag_that_has_it() {
     }
 }
 
-}
-
-#[tokio::test]
-async fn help_lists_every_command_and_hides_what_is_internal() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let help = async |arguments: &[&str]| {
-        let ended = plumbline_system_tests::Program::start(program::command(arguments), folder.path()).ended().await;
-        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
-        ended.stdout
 #[sqlx::test(migrations = false)]
 async fn what_is_named_and_is_not_there_has_a_sentence_on_where_to_look(pool: PgPool) {
     let world = World::new(pool).await;
@@ -330,6 +330,15 @@ async fn what_is_named_and_is_not_there_has_a_sentence_on_where_to_look(pool: Pg
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("RUST_LOG is not a log filter like `info,sqlx=warn`"), "{}", ended.stderr);
     world.finish().await;
+}
+
+#[tokio::test]
+async fn help_lists_every_command_and_hides_what_is_internal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let help = async |arguments: &[&str]| {
+        let ended = plumbline_system_tests::Program::start(program::command(arguments), folder.path()).ended().await;
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        ended.stdout
     };
     let overview = help(&["--help"]).await;
     for command in [
