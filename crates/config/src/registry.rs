@@ -43,6 +43,8 @@ pub struct ConfigRegistry {
     folders: (Option<PathBuf>, Option<PathBuf>),
     /// See [`Self::job_types`].
     served: Vec<String>,
+    /// See [`Self::also_serving`].
+    also: Option<String>,
     rules: OuterRules,
 }
 
@@ -50,7 +52,8 @@ impl ConfigRegistry {
     /// The copies built into the binary.
     pub fn embedded() -> Self {
         let (files, prompts) = (files::built_in_configs(), files::built_in_prompts());
-        Self { files, prompts, folders: (None, None), served: Vec::new(), rules: OuterRules::default() }.with_served()
+        Self { files, prompts, folders: (None, None), served: Vec::new(), also: None, rules: OuterRules::default() }
+            .with_served()
     }
 
     /// The built-in files, overridden by a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
@@ -81,7 +84,14 @@ impl ConfigRegistry {
     /// # Errors
     /// If a folder cannot be read.
     pub fn reread(&self) -> Result<Self, ConfigError> {
-        Ok(Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())?.with_rules(self.rules))
+        let read = Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())?.with_rules(self.rules);
+        Ok(Self { also: self.also.clone(), ..read }.with_served())
+    }
+
+    /// The same files, with one more job type that a worker serves, e.g. a built-in one beside the operator's.
+    #[must_use]
+    pub fn also_serving(self, job_type: &str) -> Self {
+        Self { also: Some(job_type.to_owned()), ..self }.with_served()
     }
 
     /// Whether any of it can change during the life of the process.
@@ -121,6 +131,7 @@ impl ConfigRegistry {
         let own: Vec<&str> = all.iter().copied().filter(is_own).collect();
         let mut served: BTreeSet<String> =
             if own.is_empty() { all.iter() } else { own.iter() }.map(|&name| name.to_owned()).collect();
+        served.extend(self.also.clone());
         let mut looked_at: Vec<String> = served.iter().cloned().collect();
         while let Some(name) = looked_at.pop() {
             let follower = self.follower(&name).filter(|follower| all.contains(&follower.as_str()));

@@ -58,6 +58,19 @@ async fn a_new_type_makes_the_folder_of_types_where_there_is_none() {
 }
 
 #[tokio::test]
+async fn a_type_that_judges_is_tried_with_what_a_creator_recorded() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let tried = plumbline(folder.path(), &["init", "checks", "--from", "validator", "--try"]).await;
+    assert_eq!(tried.code, Some(0), "{}\n{}", tried.stdout, tried.stderr);
+    let judged = tried.stdout.lines().find(|line| line.contains(" judged: ")).unwrap_or_default();
+    assert!(!judged.is_empty() && !judged.starts_with("0 judged"), "{}", tried.stdout);
+    let own = tried.stdout.lines().any(|line| line.starts_with(" checks ") && line.contains("completed"));
+    assert!(own, "{}", tried.stdout);
+    let readme = fs::read_to_string(folder.path().join("configs/checks/README.md")).expect("a file");
+    assert!(readme.contains("plumbline init checks --try") && !readme.contains("`schema.json`"), "{readme}");
+}
+
+#[tokio::test]
 async fn a_new_type_is_tried_without_a_key() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let tried = plumbline(folder.path(), &["init", "policies", "--try"]).await;

@@ -41,6 +41,8 @@ const CONCURRENCY: usize = 4;
 pub(crate) struct Trial {
     pub(crate) job_type: String,
     pub(crate) configs: ConfigRegistry,
+    /// The job type that judges what the job records, if that is the one to try.
+    pub(crate) judge: Option<String>,
 }
 
 pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
@@ -182,6 +184,9 @@ async fn insert_job(store: &Store, arguments: &DevArguments, trial: Option<&Tria
     let mut job = NewJob::new(arguments.prompt.as_deref().unwrap_or(PROMPT));
     if let Some(job_type) = trial.map(|trial| trial.job_type.clone()).or_else(environment::default_job_type) {
         job.job_type = job_type;
+    }
+    if let Some(judge) = trial.and_then(|trial| trial.judge.as_ref()) {
+        job.config = serde_json::json!({"on_complete": {"enqueue": judge}});
     }
     if arguments.documents.is_empty() && arguments.prompt.is_none() {
         job.document_name = Some(SAMPLE_NAME.into());

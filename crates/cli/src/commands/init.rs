@@ -15,6 +15,7 @@ use std::{
 };
 
 const README: &str = include_str!("../../templates/init/README.md");
+const JUDGE_README: &str = include_str!("../../templates/init/judge.md");
 const EXAMPLE: &str = include_str!("../../templates/init/example.md");
 const ANSWERS: &str = include_str!("../../templates/init/answers.md");
 const ANSWERS_SCHEMA: &str = include_str!("../../templates/init/answers.schema.json");
@@ -24,6 +25,10 @@ const RECORDS_SCHEMA: &str = include_str!("../../templates/init/records.schema.j
 const DEFAULTS: &str = "defaults";
 /// A tool that records requirements: a type with it delivers their list.
 const RECORDERS: [&str; 2] = ["record_passage", "add_requirement"];
+/// A tool that takes what other jobs recorded: a type with it judges.
+const JUDGE: &str = "next_requirement";
+/// The job type that records what a judge is tried with.
+const RECORDER: &str = "creator";
 /// The default folder of job types without PLUMBLINE_CONFIG_DIR.
 const CONFIGS: &str = "configs";
 
@@ -50,8 +55,25 @@ pub(crate) async fn run(arguments: InitArguments) -> Result<u8, Failure> {
     let document = folder.join("example/policy.md");
     let documents = if document.exists() { vec![document] } else { Vec::new() };
     let prompt = Some("Work through the document as the instructions say.".to_owned());
-    let trial = Trial { job_type: job_type.to_owned(), configs: environment::configs_of(&dir)? };
-    dev::run_with(DevArguments { documents, prompt, keep: false }, Some(trial)).await
+    dev::run_with(DevArguments { documents, prompt, keep: false }, Some(trial(job_type, &dir)?)).await
+}
+
+/// A job of the type; of a type that judges, a recording job that the type follows.
+fn trial(job_type: &str, dir: &Path) -> Result<Trial, Failure> {
+    let configs = environment::configs_of(dir)?;
+    let resolved = configs.show(job_type, &json!({}), &ModelEnv::default())?;
+    Ok(match judges(&resolved) {
+        true => Trial {
+            job_type: RECORDER.to_owned(),
+            configs: configs.also_serving(RECORDER),
+            judge: Some(job_type.to_owned()),
+        },
+        false => Trial { job_type: job_type.to_owned(), configs, judge: None },
+    })
+}
+
+fn judges(resolved: &Resolved) -> bool {
+    resolved.config.tools.all().any(|tool| tool == JUDGE)
 }
 
 /// The types that a new one can extend: those of its folder, which may be the first thing written there.
@@ -77,9 +99,8 @@ struct Type<'a> {
     name: &'a str,
     from: &'a str,
     instructions: String,
-    /// The file with a schema, and the schema.
-    owed: &'static str,
-    schema: &'static str,
+    /// The file with a schema, and the schema; none of a type that delivers rows alone.
+    owed: Option<(&'static str, &'static str)>,
     config: Value,
 }
 
@@ -96,6 +117,7 @@ impl<'a> Type<'a> {
         let records = |parent: &Resolved| parent.config.tools.all().any(|tool| RECORDERS.contains(&tool));
         Ok(match parent {
             Some(parent) if records(&parent) => Self::of_records(name, from, parent.prompts.instructions),
+            Some(parent) if judges(&parent) => Self::of_judgements(name, from, parent.prompts.instructions),
             Some(parent) => Self::of_answers(name, from, parent.prompts.instructions),
             None => Self::of_answers(name, from, ANSWERS.to_owned()),
         })
@@ -107,7 +129,12 @@ impl<'a> Type<'a> {
         let config = json!({
             "deliverables": [{"path": owed, "json_schema": schema(RECORDS_SCHEMA)}, "output/summary_report.md"],
         });
-        Self { name, from, instructions, owed, schema: RECORDS_SCHEMA, config }
+        Self { name, from, instructions, owed: Some((owed, RECORDS_SCHEMA)), config }
+    }
+
+    /// It judges the requirements of other jobs, in their rows.
+    fn of_judgements(name: &'a str, from: &'a str, instructions: String) -> Self {
+        Self { name, from, instructions, owed: None, config: json!({}) }
     }
 
     /// It delivers a separate file, whose quotes are looked up.
@@ -120,7 +147,7 @@ impl<'a> Type<'a> {
         if from == DEFAULTS {
             config["tools"] = json!({"domain": ["extract_document_text", "chunk_document", "cite"]});
         }
-        Self { name, from, instructions, owed, schema: ANSWERS_SCHEMA, config }
+        Self { name, from, instructions, owed: Some((owed, ANSWERS_SCHEMA)), config }
     }
 
     fn config(&self) -> Value {
@@ -135,13 +162,10 @@ impl<'a> Type<'a> {
     }
 
     fn readme(&self, dir: &Path) -> String {
-        let values = [
-            ("{type}", self.name),
-            ("{from}", self.from),
-            ("{owed}", self.owed),
-            ("{dir}", &dir.display().to_string()),
-        ];
-        values.iter().fold(README.to_owned(), |text, (name, value)| text.replace(name, value))
+        let (template, owed) = self.owed.map_or((JUDGE_README, ""), |(owed, _)| (README, owed));
+        let dir = dir.display().to_string();
+        let values = [("{type}", self.name), ("{from}", self.from), ("{owed}", owed), ("{dir}", &dir)];
+        values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 }
 
@@ -163,7 +187,9 @@ fn write(new: &Type<'_>, dir: &Path) -> Result<(), Failure> {
         output::print(&format!("wrote {}", path.display()))
     };
     put(folder.join("config.json"), &pretty(&new.config()))?;
-    put(folder.join("schema.json"), new.schema)?;
+    if let Some((_, schema)) = new.owed {
+        put(folder.join("schema.json"), schema)?;
+    }
     put(folder.join("instructions.md"), &new.instructions)?;
     put(folder.join("example/policy.md"), EXAMPLE)?;
     put(folder.join("README.md"), &new.readme(dir))?;
