@@ -202,15 +202,15 @@ async fn watch_ends_with_the_job_or_with_what_a_person_is_to_do(pool: PgPool) {
         let json = world.run(&["watch", &job.to_string(), "--json"]).await;
         assert_eq!((json.code, json.stdout.lines().count()), (Some(code), 1), "{json:?}");
     }
-    sqlx::query("UPDATE jobs SET status_reason = 'waits for approval of http_pay (call call_1)' WHERE id = $1")
-        .bind(reviewed)
-        .execute(&world.pool)
-        .await
-        .expect("the reason can be set");
+    // Nothing but the row of the call says that it waits.
+    let call = "INSERT INTO approvals (job_id, step, call_id, tool, tool_sha256, arguments, arguments_sha256, shown, expires_at)
+                VALUES ($1, 1, 'call_1', 'http_pay', sha256('tool'), '{}', sha256('{}'), '{}', now() + interval '9 days')";
+    sqlx::query(call).bind(reviewed).execute(&world.pool).await.expect("a call that waits");
     let calls = world.run(&["watch", &reviewed.to_string()]).await;
     assert_eq!(calls.code, Some(3), "{calls:?}");
     assert!(calls.stdout.contains(&format!("`plumbline approvals {reviewed}` lists the calls")), "{calls:?}");
     assert!(!calls.stdout.contains("`plumbline approve "), "it would be refused: {calls:?}");
+    sqlx::query("DELETE FROM approvals").execute(&world.pool).await.expect("no call waits");
     let back = world.run(&["feedback", &reviewed.to_string(), "Say it in one sentence."]).await;
     assert_eq!((back.code, back.stdout.as_str()), (Some(0), format!("job {reviewed} is pending\n").as_str()));
     world.work_until_idle().await;

@@ -93,6 +93,7 @@ pub struct WatchRow {
     pub error_message: Option<String>,
     pub headline: Option<String>,
     pub decided: Option<String>,
+    pub waiting_calls: i64,
     #[serde(skip)]
     pub created_at: DateTime<Utc>,
 }

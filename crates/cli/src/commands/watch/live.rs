@@ -196,6 +196,7 @@ mod tests {
             error_message: None,
             headline: None,
             decided: None,
+            waiting_calls: 0,
             created_at: "2026-11-21T09:00:00Z".parse().unwrap(),
         }
     }

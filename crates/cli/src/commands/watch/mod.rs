@@ -68,7 +68,7 @@ fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
     let reason = row.status_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     match row.status.as_str() {
         // As long as calls wait, the job is not completed, resumed or sent back.
-        "review" if reason.starts_with(": waits for approval of ") => Some(format!(
+        "review" if row.waiting_calls > 0 => Some(format!(
             "job {job} is in review{reason}. An approver decides: `plumbline approvals {job}` lists the calls, \
              `plumbline approve-call ID` has one made, `plumbline reject-call ID --reason TEXT` has it refused"
         )),
