@@ -265,6 +265,7 @@ fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     let fits = match job.status.as_str() {
         "completed" => matches!(now, "completed" | "review"),
         "review" => now == "review",
+        "failed" => !matches!(now, "completed" | "review"),
         // It may have been in review before it was cancelled or told to go on.
         _ => now != "completed",
     };
