@@ -1,15 +1,21 @@
 //! The command line, part of the public interface.
 
-use crate::{duration, job_ref::JobRef, time, values, with_postgres};
-use chrono::{DateTime, Utc};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
-use uuid::Uuid;
+mod acting;
+mod reading;
 
-/// The statuses of a job, in the order of `--help`.
-const STATUSES: [&str; 7] = ["pending", "running", "paused", "review", "completed", "failed", "cancelled"];
-/// The final ones.
-const ENDED: [&str; 3] = ["completed", "failed", "cancelled"];
+pub(crate) use acting::{
+    ApprovalsArguments, ApproveArguments, ControlArguments, EnqueueArguments, FeedbackArguments, PruneArguments,
+    ResumeArguments, RetryArguments,
+};
+pub(crate) use reading::{
+    CandidatesArguments, CoverageArguments, EvalArguments, ReplayArguments, StatusArguments, TraceArguments,
+    WatchArguments,
+};
+
+use crate::{job_ref::JobRef, values, with_postgres};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::{net::SocketAddr, path::PathBuf};
+use uuid::Uuid;
 
 /// Runs LLM jobs that take minutes to days, with one transaction per step in Postgres.
 #[derive(Debug, Parser)]
@@ -204,230 +210,6 @@ pub(crate) struct WorkerArguments {
     /// Exit when no job is running or runnable
     #[arg(long)]
     pub(crate) until_idle: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ControlArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// A message that the agent reads before it continues
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) feedback: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ApproveArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// Refused, with the command to use instead: a completed job reads no messages
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide = true)]
-    pub(crate) feedback: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ApprovalsArguments {
-    /// The job's id or a unique prefix of it [default: waiting calls of all jobs]
-    pub(crate) job: Option<JobRef>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct FeedbackArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// A message that the agent reads before it continues
-    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) text: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RetryArguments {
-    /// The job's id or a unique prefix of it
-    #[arg(required_unless_present = "failed_since", conflicts_with = "failed_since")]
-    pub(crate) job: Option<JobRef>,
-    /// All jobs that failed since this time, e.g. 2027-01-31, or within this age, e.g. 24h
-    #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
-    pub(crate) failed_since: Option<DateTime<Utc>>,
-    /// Only jobs of this type
-    #[arg(long = "type", value_name = "JOB_TYPE", requires = "failed_since")]
-    pub(crate) job_type: Option<String>,
-    /// A message that the agent reads before it continues
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) feedback: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ResumeArguments {
-    #[command(flatten)]
-    pub(crate) control: ControlArguments,
-    /// Total cost budget of the job in US dollars
-    #[arg(long, value_name = "USD", value_parser = values::dollars)]
-    pub(crate) cost_budget: Option<f64>,
-    /// Total token budget of the job
-    #[arg(long, value_name = "TOKENS", value_parser = |text: &str| values::whole(text, 0_u64))]
-    pub(crate) token_budget: Option<u64>,
-    /// Total number of model requests of the job
-    #[arg(long, value_name = "N", value_parser = |text: &str| values::whole(text, 0_u64))]
-    pub(crate) max_iterations: Option<u64>,
-    /// Seconds from the job's first start until it pauses
-    #[arg(long, value_name = "SECONDS", value_parser = |text: &str| values::whole(text, 0_u64))]
-    pub(crate) deadline: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnqueueArguments {
-    /// The task
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) prompt: String,
-    /// The job type [default: PLUMBLINE_DEFAULT_JOB_TYPE, or the database's default]
-    #[arg(long = "type", value_name = "JOB_TYPE")]
-    pub(crate) job_type: Option<String>,
-    /// A document, or a folder of documents, to work on; repeat for several. Their bytes are stored in the database
-    #[arg(long = "document", value_name = "FILE")]
-    pub(crate) documents: Vec<PathBuf>,
-    /// Additional data for the agent, a JSON object
-    #[arg(long, value_name = "JSON")]
-    pub(crate) context: Option<String>,
-    /// Jobs with a larger priority run first
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| values::between(text, i32::MIN, i32::MAX))]
-    pub(crate) priority: i32,
-    /// Not before this time, e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
-    pub(crate) run_at: Option<DateTime<Utc>>,
-    /// Idempotency key (per job type)
-    #[arg(long)]
-    pub(crate) key: Option<String>,
-    /// The job's own configuration, a JSON object with the keys of configs/REFERENCE.md
-    #[arg(long, value_name = "JSON")]
-    pub(crate) config: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatusArguments {
-    /// The job's id or a unique prefix of it [default: all jobs]
-    #[arg(conflicts_with_all = ["job_type", "status", "since"])]
-    pub(crate) job: Option<JobRef>,
-    /// Only jobs of this type
-    #[arg(long = "type", value_name = "JOB_TYPE")]
-    pub(crate) job_type: Option<String>,
-    /// Only jobs with this status
-    #[arg(long, value_parser = STATUSES)]
-    pub(crate) status: Option<String>,
-    /// Only jobs inserted since this time, e.g. 2027-01-31, or within this age, e.g. 24h
-    #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
-    pub(crate) since: Option<DateTime<Utc>>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct WatchArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// Print one JSON object per change, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Exit with code 1 if the job completed with less coverage than this share, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = values::share)]
-    pub(crate) require_coverage: Option<f64>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReplayArguments {
-    /// The job's id, or files written by `plumbline trace JOB --export FILE`
-    #[arg(required = true, value_name = "JOB|FILE")]
-    pub(crate) recordings: Vec<String>,
-    /// Print one JSON object per recording, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Use the job types of this folder, like PLUMBLINE_CONFIG_DIR, and the prompts of PLUMBLINE_PROMPTS_DIR: shows the
-    /// first request that would differ, and how
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CandidatesArguments {
-    /// A document: PDF, DOCX, ODT, EPUB, HTML, Markdown or text
-    #[arg(required_unless_present = "sentences")]
-    pub(crate) file: Option<PathBuf>,
-    /// Include the patterns of this job type
-    #[arg(long = "type", value_name = "JOB_TYPE")]
-    pub(crate) job_type: Option<String>,
-    /// Print all sentences, one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Judge the sentences of this file instead, one JSON object `{"text": …}` per line; the output has one line for
-    /// each
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    pub(crate) sentences: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvalArguments {
-    /// The gold list, one JSON object per line: {"document", "page"?, "passage"?, "text", "id"?}
-    pub(crate) gold: PathBuf,
-    /// A job's id or a unique prefix of it; repeat for several
-    #[arg(long = "job", value_name = "ID", required_unless_present = "recordings")]
-    pub(crate) jobs: Vec<JobRef>,
-    /// A file written by `plumbline trace JOB --export FILE`, which needs no database; repeat for several
-    #[arg(long = "recording", value_name = "FILE")]
-    pub(crate) recordings: Vec<PathBuf>,
-    /// The gold list is incomplete: do not compute precision
-    #[arg(long)]
-    pub(crate) recall_only: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CoverageArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// Also list passages in these states, e.g. unread,read
-    #[arg(long, value_name = "STATES", value_delimiter = ',')]
-    pub(crate) state: Vec<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TraceArguments {
-    /// The job's id or a unique prefix of it
-    pub(crate) job: JobRef,
-    /// Only this step, with complete texts
-    #[arg(long, value_parser = |text: &str| values::whole(text, 1_i64))]
-    pub(crate) step: Option<i64>,
-    /// Print one JSON object per step, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write a recording for `plumbline replay` to this file instead
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["step", "json"])]
-    pub(crate) export: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PruneArguments {
-    /// Time since the job ended, e.g. 30d, 12h, 90m
-    #[arg(long, value_name = "AGE", value_parser = duration::parse)]
-    pub(crate) older_than: Duration,
-    /// Only jobs with this final status; repeat or separate by commas for several
-    #[arg(long, value_delimiter = ',', value_parser = ENDED)]
-    pub(crate) status: Vec<String>,
-    /// Also delete jobs whose requirements are still pending validation
-    #[arg(long)]
-    pub(crate) also_pending: bool,
-    /// Show what would be deleted, without deleting
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
