@@ -5,6 +5,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Run, ToolEnv};
 use crate::web::{Guard, Guarded, NotPublic, is_public, system};
 use crate::workspace::BoxFuture;
+use encoding_rs::{Encoding, UTF_8};
 use plumbline_engine::{HttpMethod, Replay};
 use plumbline_llm::ApiKey;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -85,8 +86,8 @@ impl Run for HttpTool {
             let (request, secrets) = self.request(&outgoing, &key, &arguments)?;
             let client = if self.allow_private { &outgoing.caller.private } else { &outgoing.caller.public };
             let response = client.execute(request).await.map_err(|error| self.failure(&error))?;
-            let (status, kind) = (response.status(), content_type(&response));
-            let answer = self.read(response, status.is_success()).await?;
+            let (status, kind, encoding) = (response.status(), content_type(&response), encoding_of(&response));
+            let answer = self.read(response, status.is_success()).await?.decoded(encoding);
             let text = |bytes: &[u8]| secrets.iter().fold(text_of(bytes), |text, secret| secret.redact(&text));
             match status.is_success() {
                 true => Ok(Output::text(self.result(status, &kind, &answer, text))),
@@ -101,6 +102,17 @@ struct Answer {
     bytes: Vec<u8>,
     /// Whether there is an unread rest.
     is_cut: bool,
+}
+
+impl Answer {
+    /// The body in UTF-8, if the server states another encoding. Bytes that it does not have become U+FFFD.
+    fn decoded(self, encoding: Option<&'static Encoding>) -> Self {
+        let Some(encoding) = encoding.filter(|encoding| *encoding != UTF_8) else { return self };
+        let (text, _, _) = encoding.decode(&self.bytes);
+        // The last character may be cut.
+        let text = if self.is_cut { text.trim_end_matches(char::REPLACEMENT_CHARACTER) } else { &text };
+        Self { bytes: text.as_bytes().to_vec(), ..self }
+    }
 }
 
 impl HttpTool {
@@ -262,8 +274,18 @@ fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Option<()> {
 }
 
 fn content_type(response: &Response) -> String {
-    let stated = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    stated.split(';').next().unwrap_or_default().trim().chars().take(100).collect()
+    stated(response).split(';').next().unwrap_or_default().trim().chars().take(100).collect()
+}
+
+/// The parameter `charset` of the content type; none if it is absent or unknown.
+fn encoding_of(response: &Response) -> Option<&'static Encoding> {
+    let parameters = stated(response).split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let charset = parameters.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charset.and_then(|(_, label)| Encoding::for_label(label.trim().trim_matches('"').as_bytes()))
+}
+
+fn stated(response: &Response) -> &str {
+    response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// Whether the bytes are text: UTF-8, possibly truncated at the end.

@@ -65,6 +65,12 @@ async fn answer(State(server): State<Server>, method: Method, uri: Uri, headers:
         "/nothing" => StatusCode::NO_CONTENT.into_response(),
         "/image" => ([(header::CONTENT_TYPE, "image/png")], vec![0x89, b'P', 0xff, 0x00]).into_response(),
         "/long" => "ü".repeat(600).into_response(),
+        "/latin" => ([(header::CONTENT_TYPE, "text/plain; Charset=\"ISO-8859-1\"")], b"Pr\xfcfung bezahlt".to_vec())
+            .into_response(),
+        "/wide" => {
+            let text: Vec<u8> = "ü".repeat(600).encode_utf16().flat_map(u16::to_le_bytes).collect();
+            ([(header::CONTENT_TYPE, "text/plain;charset=utf-16le")], text).into_response()
+        }
         "/moved" => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/ok")]).into_response(),
         "/wrong" => (StatusCode::UNPROCESSABLE_ENTITY, "x".repeat(5_000)).into_response(),
         "/down" => (StatusCode::SERVICE_UNAVAILABLE, "later").into_response(),
@@ -151,6 +157,9 @@ async fn a_2xx_is_the_result_as_far_as_it_is_read() {
     assert_eq!(result("nothing").await, "(HTTP status 204, nothing in the answer)");
     assert_eq!(result("image").await, "(HTTP status 200, 4 bytes of image/png, which is no text)");
     assert_eq!(result("echo").await, "you sent [key]");
+    assert_eq!(result("latin").await, "Prüfung bezahlt");
+    let wide = result("wide").await;
+    assert!(wide.starts_with(&format!("{}\n", "ü".repeat(500))) && wide.ends_with("read to 1000 bytes.)"), "{wide}");
     let long = result("long").await;
     assert!(long.starts_with(&"ü".repeat(500)) && long.ends_with("(The answer is longer: it was read to 1000 bytes.)"));
 }
