@@ -31,10 +31,7 @@ pub fn check(entry: &HttpTool) -> Result<(), Unfit> {
 }
 
 fn tool(entry: HttpTool) -> Result<Tool, Unfit> {
-    if entry.parameters["type"] != "object" {
-        return Err(Unfit::Broken("must describe an object: give it `\"type\": \"object\"`".to_owned()));
-    }
-    let shown = request_schema::for_requests(&entry.parameters).map_err(Unfit::LeftOut)?;
+    let shown = request_schema::for_requests(&entry.parameters)?;
     let schema = ArgumentsSchema::foreign(entry.parameters.clone(), &mut SchemaBudget::default())
         .map_err(|why| Unfit::Broken(format!("is no schema that arguments can be held against: {why}")))?;
     let spec = ToolSpec {

@@ -2,6 +2,7 @@
 //! top level, formats and patterns that their grammars do not support. The schema is rewritten only for the request;
 //! arguments are validated against the original.
 
+use super::definition::Unfit;
 use crate::schemas::{DESCENDING, PASSED_OVER};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
@@ -18,19 +19,38 @@ const LEFT_OUT: [&str; 9] =
 /// Keywords that contain a schema per name.
 const NAMED: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
-/// The schema for requests, or half a sentence that says why the tool is skipped.
-pub(super) fn for_requests(schema: &Value) -> Result<Value, String> {
+/// The schema for requests.
+pub(super) fn for_requests(schema: &Value) -> Result<Value, Unfit> {
     let bytes = schema.to_string().len();
     if bytes > MOST_BYTES {
-        return Err(format!("has {bytes} bytes, more than {} KiB", MOST_BYTES >> 10));
+        return Err(Unfit::LeftOut(format!("has {bytes} bytes, more than {} KiB", MOST_BYTES >> 10)));
     }
     let mut writing = Writing { root: schema, open: Vec::new(), room: MOST_BYTES };
-    let mut written = writing.schema(schema, 1)?;
+    let mut written = writing.schema(schema, 1).map_err(Unfit::LeftOut)?;
+    if !describes_object(&written) {
+        return Err(Unfit::Broken("must describe an object: give it `\"type\": \"object\"`".to_owned()));
+    }
     flatten(&mut written);
     let bytes = written.to_string().len();
     match bytes > MOST_BYTES {
-        true => Err(too_large()),
+        true => Err(Unfit::LeftOut(too_large())),
         false => Ok(written),
+    }
+}
+
+/// Whether a schema with its references resolved describes an object: by its type, or without one by its properties or
+/// its parts.
+fn describes_object(schema: &Value) -> bool {
+    let parts = |keyword: &str| schema[keyword].as_array().filter(|parts| !parts.is_empty());
+    let is_choice = |keyword: &str| parts(keyword).is_some_and(|parts| parts.iter().all(describes_object));
+    match &schema["type"] {
+        Value::Null => {
+            schema["properties"].is_object()
+                || is_choice("oneOf")
+                || is_choice("anyOf")
+                || parts("allOf").is_some_and(|parts| parts.iter().any(describes_object))
+        }
+        kind => kind == "object",
     }
 }
 
@@ -121,7 +141,10 @@ fn flatten(schema: &mut Value) {
     }
     let Some(top) = schema.as_object_mut() else { return };
     let parts = |top: &mut Map<String, Value>, keyword: &str| match top.remove(keyword) {
-        Some(Value::Array(parts)) => parts,
+        Some(Value::Array(mut parts)) => {
+            parts.iter_mut().for_each(flatten);
+            parts
+        }
         _ => Vec::new(),
     };
     for part in parts(top, "allOf") {
@@ -247,7 +270,35 @@ mod tests {
             (json!({"$ref": "#/nowhere"}), "no place"),
         ] {
             let refused = for_requests(&schema).expect_err("it is left out");
-            assert!(refused.contains(why), "{why}: {refused}");
+            assert!(matches!(&refused, Unfit::LeftOut(said) if said.contains(why)), "{why}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_described_without_its_type_too() {
+        let object = json!({"properties": {"id": {"type": "string"}}, "required": ["id"]});
+        let other = json!({"type": "object", "properties": {"key": {"type": "string"}}});
+        for (schema, names) in [
+            (object.clone(), vec!["id"]),
+            (json!({"$ref": "#/$defs/by%20id", "$defs": {"by id": object}}), vec!["id"]),
+            (json!({"oneOf": [object, other]}), vec!["id", "key"]),
+            (json!({"anyOf": [other, {"allOf": [{"description": "either"}, object]}]}), vec!["id", "key"]),
+        ] {
+            let written = for_requests(&schema).expect("it describes an object");
+            let mut known: Vec<&str> =
+                written["properties"].as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
+            known.sort_unstable();
+            assert_eq!((&written["type"], known), (&json!("object"), names), "{schema}");
+        }
+        for schema in [
+            json!({}),
+            json!(true),
+            json!({"oneOf": []}),
+            json!({"oneOf": [object, {"type": "string"}]}),
+            json!({"type": "array", "properties": {}}),
+            json!({"$ref": "#/$defs/text", "$defs": {"text": {"type": "string"}}}),
+        ] {
+            assert!(matches!(for_requests(&schema), Err(Unfit::Broken(_))), "{schema}");
         }
     }
 }
