@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether a job must answer the passages of its documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = plumbline_engine::plain_words)]
 pub enum Coverage {
     /// Each passage must be answered.
     Documents,
@@ -34,7 +35,6 @@ pub struct CoverageSettings {
     pub patterns: Vec<String>,
     /// How the documents express obligations. `normative`: by normative words. `policy`: also by the present passive
     /// ("access rights are reviewed every quarter"), which marks more sentences.
-    #[schemars(with = "String", extend("enum" = ["normative", "policy"]))]
     pub style: DocumentStyle,
 }
 
@@ -44,6 +44,5 @@ pub struct CoverageSettings {
 pub struct Documents {
     /// `start`: the system extracts and chunks them before the first request. `model`: the model does it in its first
     /// tactical phase; the system does the rest when that phase has ended.
-    #[schemars(with = "String", extend("enum" = ["start", "model"]))]
     pub prepare: Prepare,
 }

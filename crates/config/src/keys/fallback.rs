@@ -16,13 +16,8 @@ pub struct LlmFallback {
     #[serde(default = "after")]
     pub after: u32,
     /// Failure classes: `transient`, `rate_limited`, `overloaded`, `quota`, `unauthorized`, `permanent` and so on.
-    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "enum": [
-        "transient", "rate_limited", "overloaded", "quota", "unauthorized", "context_too_long", "refused", "malformed",
-        "permanent", "abandoned"
-    ]}))]
     pub on: Vec<FailureClass>,
     /// Kinds of requests: `strategic`, `tactical`, `summary`; all when empty.
-    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "enum": ["strategic", "tactical", "summary"]}))]
     #[serde(default)]
     pub purposes: Vec<Purpose>,
     /// Differences from `llm`. Another model inherits neither the profile of the job's own nor its prices and window.

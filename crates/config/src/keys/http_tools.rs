@@ -22,7 +22,6 @@ pub struct HttpTool {
     pub parameters: Map<String, Value>,
     /// `POST`: the arguments are the JSON body. `GET`: they are query parameters.
     #[serde(default)]
-    #[schemars(with = "String", extend("enum" = ["POST", "GET"]))]
     pub method: HttpMethod,
     /// The address. Redirects are not followed.
     pub url: String,
@@ -31,12 +30,10 @@ pub struct HttpTool {
     pub headers_env: BTreeMap<String, String>,
     /// The phases in which the tool is bound.
     #[serde(default = "both")]
-    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "enum": ["strategic", "tactical"]}))]
     pub phases: Vec<PhaseKind>,
     /// `safe`: a repeated call is harmless. `keyed`: the server executes a call once per `Idempotency-Key`. `unsafe`: a
     /// call is sent once, and its outcome is unknown if no response arrives.
     #[serde(default)]
-    #[schemars(with = "String", extend("enum" = ["safe", "keyed", "unsafe"]))]
     pub replay: Replay,
     /// Seconds from the start of a request to the last byte of its response.
     #[serde(default = "timeout_s")]

@@ -39,7 +39,6 @@ pub struct JobConfig {
     #[schemars(with = "Part<Limits>", transform = without(&["closed_todos", "on_tool_failure"]))]
     pub limits_ceiling: Map<String, Value>,
     /// `full`: `job_complete` ends the job. `review`: the job stops in status `review` for a person.
-    #[schemars(with = "String", extend("enum" = ["full", "review"]))]
     pub autonomy: Autonomy,
     /// Tools whose calls wait for a person's decision, with `*` as a wildcard at the end of a name: `fetch_page`,
     /// `http_*`; `*` alone means all HTTP and MCP tools, `web_search`, `fetch_page` and `execute_cypher_query`. A job
@@ -49,7 +48,6 @@ pub struct JobConfig {
     /// made of it. `allow`: the same as before. `ask`: a call that reaches beyond the job waits for a person. `deny`:
     /// such a call is refused. These are calls of HTTP and MCP tools, `web_search` and `fetch_page` for hosts that
     /// `connections.web.allowed_hosts` does not name, and an `execute_cypher_query` that writes.
-    #[schemars(with = "String", extend("enum" = ["allow", "ask", "deny"]))]
     pub untrusted: Untrusted,
     /// HTTP and MCP tools that `untrusted` does not restrict, with `*` as a wildcard at the end of a name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +71,7 @@ pub struct JobConfig {
     pub no_sources: Option<Vec<String>>,
     /// `documents`: the job can complete only when each passage of its documents is answered, or named as undelivered.
     /// `off`: passages are not checked.
-    #[schemars(with = "String", extend("x-level" = "job", "enum" = ["documents", "off"]))]
+    #[schemars(extend("x-level" = "job"))]
     pub coverage: Coverage,
     /// How much of the documents must be processed if `coverage` is `documents`.
     #[schemars(extend("x-level" = "bounded"))]

@@ -20,7 +20,6 @@ pub struct Llm {
     /// The protocol: `chat` is OpenAI's chat completions, which nearly every server supports, `responses` its newer
     /// one, and `messages` Anthropic's. `auto` is `chat`, or `responses` for the rest of a job whose endpoint says that
     /// the model supports tools only there.
-    #[schemars(with = "String", extend("enum" = ["auto", "chat", "responses", "messages"]))]
     pub api: ApiChoice,
     /// Name of the environment variable that holds the API key. The key itself is never in a configuration.
     pub api_key_env: Option<String>,
@@ -36,7 +35,6 @@ pub struct Llm {
     pub max_output_tokens: u32,
     /// The request field of that cap. OpenAI's reasoning models require `max_completion_tokens`; `max_tokens` works
     /// everywhere else.
-    #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     pub output_cap: OutputCapField,
     /// The model's context window, in tokens, for prompt and answer together.
     #[schemars(extend("x-level" = "bounded"), range(min = 1024, max = 100_000_000))]
@@ -46,7 +44,6 @@ pub struct Llm {
     pub timeout_s: u64,
     /// Whether answers are streamed, so that no gateway drops the connection during a long answer; an answer is used
     /// only when complete. `auto` streams unless the endpoint refuses it.
-    #[schemars(with = "String", extend("enum" = ["auto", "on", "off"]))]
     pub stream: Streaming,
     /// Timeout in seconds for a pause within an answer; comments and pings of a stream count as activity.
     #[schemars(range(min = 1, max = 86400))]
@@ -56,14 +53,13 @@ pub struct Llm {
     pub max_retries: u32,
     /// `required`: each answer must call a tool, if the endpoint can enforce it. `auto`: the model may answer with
     /// text, and is told that text has no effect.
-    #[schemars(with = "String", extend("x-level" = "job", "enum" = ["auto", "required"]))]
+    #[schemars(extend("x-level" = "job"))]
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools in one answer; left to the provider when absent.
     #[schemars(extend("x-level" = "job"))]
     pub parallel_tool_calls: Option<bool>,
     /// `last`: the active todo list is the last message, so that the provider's prefix cache remains usable.
     /// `after_system`: it is directly after the system prompt, for models that need it there.
-    #[schemars(with = "String", extend("enum" = ["last", "after_system"]))]
     pub todo_list_position: TodoListPosition,
     /// Prices, for the cost of a job and its budget: US dollars per million tokens, or `free` for a model whose requests
     /// cost nothing.
@@ -107,8 +103,9 @@ pub struct LlmLimits {
 }
 
 /// The protocol, or automatic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = plumbline_engine::plain_words)]
 pub enum ApiChoice {
     /// As the endpoint requires.
     Auto,

@@ -27,12 +27,10 @@ pub(crate) const FILE: &str = "providers.json";
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileKeys {
     /// The protocol for `llm.api: auto`.
-    #[schemars(with = "String", extend("enum" = ["chat", "responses", "messages"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
     /// The form of tool call ids: `plain` is our default, `functions_index` is `functions.NAME:INDEX` (Kimi), `alnum9`
     /// is nine letters and digits (Mistral).
-    #[schemars(with = "String", extend("enum" = ["plain", "functions_index", "alnum9"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<ToolCallIds>,
     /// The field in which chat completions accept reasoning back, e.g. `reasoning_content`; the original field when
@@ -41,11 +39,9 @@ pub struct ProfileKeys {
     pub reasoning_field: Option<String>,
     /// Which reasoning is sent back with an answer: `always`, only that of the `same_endpoint`, the same with an
     /// `empty_string` if there was none, or `never`.
-    #[schemars(with = "String", extend("enum" = ["always", "same_endpoint", "empty_string", "never"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_echo: Option<ReasoningEcho>,
     /// The request field of an answer's cap, if `llm.output_cap` is not set.
-    #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_cap: Option<OutputCapField>,
     /// The values of `llm.reasoning_level` that the model accepts; any when absent.

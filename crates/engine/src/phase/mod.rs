@@ -25,8 +25,9 @@ use crate::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// The two kinds of phase; they differ in tools, prompt and todo list, not in the loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum PhaseKind {
     /// Plan, remember, write the next todos, or complete the job.
     #[default]

@@ -160,8 +160,9 @@ pub enum Handler {
 }
 
 /// How the arguments of an operator's tool over HTTP are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum HttpMethod {
     /// In the query.
     Get,
@@ -171,9 +172,12 @@ pub enum HttpMethod {
 }
 
 /// Whether a tool may run again after its worker died during a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Replay {
     /// Running twice is the same as running once.
     Safe,

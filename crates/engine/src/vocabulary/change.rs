@@ -384,9 +384,12 @@ impl RequestRecord {
 }
 
 /// The purpose of a model request; may select another model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Purpose {
     /// A turn of a strategic phase.
     #[default]

@@ -15,6 +15,7 @@ mod shared_files;
 mod shown;
 mod untrusted;
 mod validation;
+mod words;
 
 pub(crate) use approval::Approvals;
 pub use approval::{
@@ -45,3 +46,4 @@ pub use shared_files::{SharedFile, SharedFiles};
 pub use shown::{beginning, one_line};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};
+pub use words::plain_words;

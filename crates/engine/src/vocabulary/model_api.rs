@@ -4,9 +4,22 @@
 use serde::{Deserialize, Serialize};
 
 /// The wire protocol of a model's server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Api {
     /// OpenAI's chat completions, `{base_url}/chat/completions`, supported by nearly every server.
     Chat,
@@ -33,8 +46,9 @@ impl Api {
 }
 
 /// The form of the ids that join tool calls and their results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum ToolCallIds {
     /// Ours, e.g. `call_12_1`.
     #[default]
@@ -47,8 +61,9 @@ pub enum ToolCallIds {
 }
 
 /// Whether the reasoning of an answer is sent back with it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum ReasoningEcho {
     /// From any origin, as text in the current protocol.
     Always,
@@ -62,8 +77,9 @@ pub enum ReasoningEcho {
 }
 
 /// Whether the model must call a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum ToolChoice {
     /// It may answer by text.
     #[default]
@@ -73,8 +89,9 @@ pub enum ToolChoice {
 }
 
 /// Whether an answer is streamed. It is used only when complete.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Streaming {
     /// Streamed, unless the endpoint refuses that.
     #[default]
@@ -86,9 +103,12 @@ pub enum Streaming {
 }
 
 /// The request field that carries the cap of the answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum OutputCapField {
     /// `max_tokens`: accepted everywhere except by OpenAI's reasoning models.
     #[default]

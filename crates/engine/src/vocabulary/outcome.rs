@@ -173,9 +173,10 @@ pub enum Suspicion {
 }
 
 /// Classes of failure; adapters classify and never retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum FailureClass {
     /// Network, time-out, 5xx: worth a retry.
     Transient,

@@ -121,7 +121,6 @@ pub struct PhaseSettings {
     pub archive_on_transition: bool,
     /// `reset`: each phase starts with a new conversation, and files are the memory. `compact`: the conversation
     /// continues and is summarized when it grows too large.
-    #[schemars(with = "String", extend("enum" = ["reset", "compact"]))]
     pub history_at_boundary: HistoryAtBoundary,
 }
 
@@ -139,8 +138,9 @@ pub struct CoverageSettings {
 }
 
 /// How documents express obligations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum DocumentStyle {
     /// By normative words: regulation, contracts, specifications.
     #[default]
@@ -150,8 +150,9 @@ pub enum DocumentStyle {
 }
 
 /// `documents.prepare` of the configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Prepare {
     /// The system, before the first request.
     #[default]
@@ -161,8 +162,9 @@ pub enum Prepare {
 }
 
 /// What happens to the conversation when a phase ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum HistoryAtBoundary {
     /// The next phase starts with a fresh conversation (the files are the memory).
     Reset,
@@ -187,7 +189,6 @@ pub struct Limits {
     /// provider's prefix cache serves them) or `drop` (they leave the conversation as the todo closes, but for requirements that
     /// wait to be judged and passages that are not answered). They are dropped, too, where the profile says `prefix_cache: false`.
     #[serde(default)]
-    #[schemars(with = "String", extend("enum" = ["keep", "drop"]))]
     pub closed_todos: ClosedTodos,
     /// Maximum tool result, in tokens, that enters the conversation completely; a larger one goes to `tool_results/`.
     #[schemars(range(min = 64))]
@@ -223,7 +224,6 @@ pub struct Limits {
     /// What happens when a tool fails after its last retry, or times out: `continue` (the model reads the error) or
     /// `stop` (the job fails).
     #[serde(default)]
-    #[schemars(with = "String", extend("enum" = ["continue", "stop"]))]
     pub on_tool_failure: OnToolFailure,
 }
 
@@ -235,8 +235,9 @@ impl Limits {
 }
 
 /// What happens to the tool results of a closed todo's turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum ClosedTodos {
     /// They are kept until the window needs their room: the provider's cache serves what it has read before.
     #[default]
@@ -246,8 +247,9 @@ pub enum ClosedTodos {
 }
 
 /// The consequence of a tool that still fails after its last retry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum OnToolFailure {
     /// The model reads the error and continues.
     #[default]
@@ -302,8 +304,9 @@ pub struct OtherModels {
 }
 
 /// The place of layer 2 in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum TodoListPosition {
     /// As the last message, role `user`: nothing before it changes, so a provider's prefix cache stays valid.
     Last,
@@ -340,8 +343,9 @@ impl Prices {
 }
 
 /// Who decides on completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Autonomy {
     /// `job_complete` ends the job.
     Full,

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
 /// `untrusted` of the configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline, transform = crate::plain_words)]
 pub enum Untrusted {
     /// No restriction.
     #[default]
