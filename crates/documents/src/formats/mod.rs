@@ -14,6 +14,7 @@ mod nesting;
 pub(crate) mod odt;
 mod page_numbers;
 pub(crate) mod pdf;
+mod raised;
 mod repeated;
 pub(crate) mod text;
 pub(crate) mod warnings;

@@ -4,7 +4,7 @@ use crate::make::{archive, docx, epub, odt_with, parser};
 use plumbline_documents::Kind;
 
 /// A document's text on one line, and its warnings.
-async fn told(kind: Kind, bytes: &[u8]) -> (String, Vec<String>) {
+pub(crate) async fn told(kind: Kind, bytes: &[u8]) -> (String, Vec<String>) {
     let document = parser().extract(kind, bytes, None).await.expect("a document with text");
     let text: Vec<&str> = document.pages.iter().flat_map(|page| page.text.split_whitespace()).collect();
     (text.join(" "), document.warnings)
@@ -200,13 +200,13 @@ async fn pages_of_a_book_that_are_not_read_are_named() {
 const W: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" \
                  xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
 
-fn paragraph(text: &str) -> String {
+pub(crate) fn paragraph(text: &str) -> String {
     format!("<w:p><w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
 }
 
 /// A DOCX file with this markup after its first paragraph, these relations of its text (kind and target), and these
 /// further parts.
-fn word(body: &str, relations: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn word(body: &str, relations: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
     let document = format!("<w:document {W}><w:body>{}{body}<w:sectPr/></w:body></w:document>", paragraph("Scope."));
     let of = |(at, (kind, target)): (usize, &(&str, &str))| {
         format!("<Relationship Id=\"r{at}\" Type=\"x/{kind}\" Target=\"{target}\"/>")

@@ -13,4 +13,5 @@ mod mutated;
 mod outcomes;
 mod policy;
 mod samples;
+mod signs;
 mod zoo;

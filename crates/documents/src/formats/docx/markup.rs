@@ -1,19 +1,21 @@
 //! Preprocesses the markup of a DOCX part: visible content that the parser does not support becomes runs of text
 //! (formulas, chosen entries of forms), and invisible content is removed and reported (hidden, struck, deleted, moved).
 
+use super::prefixes::{other_prefixes, with_usual_prefix};
+use super::properties::{Unshown, UnshownStyles, chosen, is_merged, why_unshown};
+use super::symbols::Symbols;
 use crate::child::protocol::Failure;
 use crate::formats::formula::Formula;
+use crate::formats::raised::raised;
 use crate::formats::warnings::first_words;
 use crate::formats::xml;
 use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
-use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 /// Markers of parts that need preprocessing: most parts have none.
-const MARKS: [&str; 13] = [
+const MARKS: [&str; 18] = [
     ":vanish",
     ":strike",
     ":dstrike",
@@ -26,24 +28,15 @@ const MARKS: [&str; 13] = [
     ":rStyle",
     ":vMerge",
     ":rt>",
+    ":sym ",
+    "\"Symbol\"",
+    "\"Wingdings\"",
+    ":vertAlign",
+    ":AlternateContent",
     "<![CDATA[",
 ];
-/// The namespaces of word processing, the usual and the strict one.
-const NAMESPACES: [&str; 2] = [
-    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "http://purl.oclc.org/ooxml/wordprocessingml/main",
-];
-
-/// Why a run is invisible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unshown {
-    Hidden,
-    Struck,
-}
-
-/// Styles of invisible text.
-pub(super) type UnshownStyles = HashMap<String, Unshown>;
-
+/// Parts of a table that are not its text.
+const LAYOUT: [&str; 5] = ["w:tblPr", "w:tblGrid", "w:trPr", "w:tblPrEx", "w:tcPr"];
 /// A part as it is to be parsed.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
@@ -62,37 +55,26 @@ pub(super) fn chunk_mark(number: usize) -> String {
 
 /// Whether a part needs preprocessing.
 pub(super) fn is_to_settle(xml: &str) -> bool {
-    MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some()) || !other_prefixes(xml).is_empty()
+    MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some())
+        || has_nested_table(xml)
+        || !other_prefixes(xml).is_empty()
+}
+
+fn has_nested_table(xml: &str) -> bool {
+    let mut open = 0_usize;
+    memmem::find_iter(xml.as_bytes(), b"w:tbl>").any(|at| {
+        open = if xml[..at].ends_with('/') { open.saturating_sub(1) } else { open + 1 };
+        open > 1
+    })
 }
 
 /// Settles a part.
 pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles) -> Result<Settled, Failure> {
     let renamed = other_prefixes(xml);
     let xml = renamed.iter().fold(xml.to_owned(), |xml, prefix| with_usual_prefix(&xml, prefix));
-    let mut walk = Walk { xml: &xml, copied: 0, styles, unshown: None, chosen: None, settled: Settled::default() };
+    let mut walk = Walk::new(&xml, styles);
     walk.run().map_err(|error| xml::broken(part, &error))?;
     Ok(walk.settled)
-}
-
-/// The styles of hidden or struck text, by their own properties or those of their base style.
-pub(super) fn unshown_styles(xml: &str) -> UnshownStyles {
-    let (mut own, mut built_on): (UnshownStyles, HashMap<String, String>) = Default::default();
-    let mut style = String::new();
-    // The parser rejects a part that is not well-formed XML.
-    let _ = xml::each_start("styles.xml", xml, |start| {
-        match start.local_name().as_ref() {
-            "style" => style = xml::attribute(start, "styleId").unwrap_or_default(),
-            "basedOn" => built_on.extend(xml::attribute(start, "val").map(|base| (style.clone(), base))),
-            name => own.extend(unshown(name).filter(|_| is_on(start)).map(|why| (style.clone(), why))),
-        }
-        ControlFlow::Continue(())
-    });
-    let found = |style: &String| {
-        let bases = std::iter::successors(Some(style), |style| built_on.get(*style)).take(16);
-        bases.filter_map(|style| own.get(style)).next().copied()
-    };
-    let all = built_on.keys().chain(own.keys());
-    all.filter_map(|style| Some((style.clone(), found(style)?))).collect()
 }
 
 /// The words of a part, a paragraph a line.
@@ -118,65 +100,11 @@ pub(super) fn words(xml: &str) -> String {
     out
 }
 
-/// The effect of a property on the visibility of text.
-fn unshown(property: &str) -> Option<Unshown> {
-    match property {
-        "vanish" => Some(Unshown::Hidden),
-        "strike" | "dstrike" => Some(Unshown::Struck),
-        _ => None,
-    }
-}
-
-/// Whether a toggle property is on.
-fn is_on(property: &BytesStart<'_>) -> bool {
-    !xml::attribute(property, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off"))
-}
-
-/// The namespace prefixes of word processing in a part, usually `w`; empty for a default namespace.
-fn other_prefixes(xml: &str) -> Vec<String> {
-    let head = &xml[..xml.floor_char_boundary(16 << 10)];
-    let found = NAMESPACES.iter().flat_map(|namespace| head.match_indices(namespace));
-    let prefix = |(at, _): (usize, &str)| {
-        let name = head[..at].trim_end_matches(['"', '\'', '=', ' ']).rsplit([' ', '\n', '\t', '\r']).next()?;
-        let prefix = name.strip_prefix("xmlns")?.trim_start_matches(':');
-        (prefix != "w").then(|| prefix.to_owned())
-    };
-    let mut prefixes: Vec<String> = found.filter_map(prefix).collect();
-    prefixes.dedup();
-    prefixes
-}
-
-/// The parser knows names by the usual prefix only.
-fn with_usual_prefix(xml: &str, prefix: &str) -> String {
-    let mut out = String::with_capacity(xml.len() + xml.len() / 8);
-    for (number, piece) in xml.split('<').enumerate() {
-        if number == 0 {
-            out.push_str(piece);
-            continue;
-        }
-        out.push('<');
-        let (tag, text) = piece.split_once('>').map_or((piece, None), |(tag, text)| (tag, Some(text)));
-        let (slash, name) = tag.strip_prefix('/').map_or(("", tag), |name| ("/", name));
-        out.push_str(slash);
-        let own = name.split([' ', '/', '\n', '\t', '\r']).next().unwrap_or(name);
-        match own.split_once(':') {
-            _ if name.starts_with(['?', '!']) => out.push_str(name),
-            Some((own, _)) if own == prefix => {
-                out.push('w');
-                out.push_str(&name[prefix.len()..].replace(&format!(" {prefix}:"), " w:"));
-            }
-            None if prefix.is_empty() => {
-                out.push_str("w:");
-                out.push_str(name);
-            }
-            _ => out.push_str(name),
-        }
-        if let Some(text) = text {
-            out.push('>');
-            out.push_str(text);
-        }
-    }
-    out
+/// The look of the present run, as far as it changes what its characters are.
+#[derive(Default)]
+struct Look {
+    font: Option<Symbols>,
+    raised: bool,
 }
 
 /// Traverses a part; unchanged markup is copied verbatim.
@@ -189,10 +117,22 @@ struct Walk<'a> {
     unshown: Option<(Unshown, String)>,
     /// The displayed value of a form field, until the field ends.
     chosen: Option<String>,
+    /// How many paragraphs and tables are open.
+    paragraphs: usize,
+    tables: usize,
+    /// Of each open choice between two forms of the same content, whether the fallback is read.
+    fallbacks: Vec<bool>,
+    look: Look,
     settled: Settled,
 }
 
 impl<'a> Walk<'a> {
+    fn new(xml: &'a str, styles: &'a UnshownStyles) -> Self {
+        let (unshown, chosen, fallbacks, settled) = (None, None, Vec::new(), Settled::default());
+        let look = Look::default();
+        Self { xml, copied: 0, styles, unshown, chosen, paragraphs: 0, tables: 0, fallbacks, look, settled }
+    }
+
     fn run(&mut self) -> Result<(), quick_xml::Error> {
         let mut reader = Reader::from_str(self.xml);
         loop {
@@ -201,12 +141,11 @@ impl<'a> Walk<'a> {
                 Event::Start(start) => self.start(&mut reader, from, &start)?,
                 Event::Empty(empty) => self.empty(&mut reader, from, &empty),
                 Event::CData(text) => {
-                    self.copy_to(from);
-                    self.copied = reader.buffer_position() as usize;
+                    self.omit(&reader, from);
                     self.settled.xml.push_str(&escape(&*text.xml10_content()));
                 }
-                Event::End(end) if end.name().as_ref() == "w:p" => self.report_hidden(),
-                Event::End(end) if end.name().as_ref() == "w:r" => self.run_ends(&reader),
+                Event::Text(text) => self.text(&reader, from, &text.xml10_content()),
+                Event::End(end) => self.end(&reader, from, end.name().as_ref()),
                 Event::Eof => break,
                 _ => {}
             }
@@ -222,25 +161,41 @@ impl<'a> Walk<'a> {
         from: usize,
         start: &BytesStart<'a>,
     ) -> Result<(), quick_xml::Error> {
+        let is_nested = self.tables > 1;
         match start.name().as_ref() {
             // How the characters before it are pronounced.
             "w:moveFrom" | "w:rt" => drop(self.leave_out(reader, from, start)?),
+            "w:tbl" => self.begin_table(reader, from),
+            "w:tr" if is_nested => self.omit(reader, from),
+            name if is_nested && LAYOUT.contains(&name) => drop(self.leave_out(reader, from, start)?),
+            "mc:AlternateContent" => self.begin_alternatives(reader, from, start)?,
+            "mc:Choice" if self.reads_fallback() => drop(self.leave_out(reader, from, start)?),
+            "mc:Fallback" if self.reads_fallback() => self.omit(reader, from),
+            "mc:Fallback" if !self.fallbacks.is_empty() => drop(self.leave_out(reader, from, start)?),
             "w:del" => {
                 let words = words(self.leave_out(reader, from, start)?);
                 self.tell("deleted by a tracked change", &words);
             }
-            "w:p" | "w:r" => match self.why_unshown(reader.clone()) {
+            "w:p" | "w:r" => match why_unshown(reader.clone(), self.styles) {
                 Some(why) => {
                     let words = words(self.leave_out(reader, from, start)?);
                     self.gather(why, &words);
                 }
-                None if start.name().as_ref() == "w:r" => self.report_hidden(),
-                None => {}
+                None if start.name().as_ref() == "w:r" => {
+                    self.look = Look::default();
+                    self.report_hidden();
+                }
+                None => self.paragraphs += 1,
             },
-            "w:tc" if is_merged(reader.clone()) => {
-                let name = start.name();
-                let words = words(reader.clone().read_text(name)?.as_ref());
-                self.tell("hidden behind the cell above it", &words);
+            "w:tc" => {
+                if is_merged(reader.clone()) {
+                    let name = start.name();
+                    let words = words(reader.clone().read_text(name)?.as_ref());
+                    self.tell("hidden behind the cell above it", &words);
+                }
+                if is_nested {
+                    self.omit(reader, from);
+                }
             }
             "m:oMath" => {
                 let text = formula(self.leave_out(reader, from, start)?);
@@ -263,11 +218,101 @@ impl<'a> Walk<'a> {
     }
 
     fn empty(&mut self, reader: &mut Reader<&'a [u8]>, from: usize, empty: &BytesStart<'_>) {
-        if empty.name().as_ref() == "w:altChunk" {
-            self.copy_to(from);
-            self.copied = reader.buffer_position() as usize;
-            self.write_chunk(xml::attribute(empty, "id").unwrap_or_default());
+        let value = |name: &str| xml::attribute(empty, name).unwrap_or_default();
+        match empty.name().as_ref() {
+            "w:altChunk" => {
+                self.omit(reader, from);
+                self.write_chunk(value("id"));
+            }
+            "w:sym" => {
+                self.omit(reader, from);
+                self.symbol(&value("font"), &value("char"));
+            }
+            "w:rFonts" => self.look.font = Symbols::of(&value("ascii")),
+            "w:vertAlign" => self.look.raised = value("val") == "superscript",
+            name if self.tables > 1 && LAYOUT.contains(&name) => self.omit(reader, from),
+            _ => {}
         }
+    }
+
+    fn end(&mut self, reader: &Reader<&'a [u8]>, from: usize, name: &str) {
+        match name {
+            "w:p" => {
+                self.paragraphs = self.paragraphs.saturating_sub(1);
+                self.report_hidden();
+            }
+            "w:r" => self.run_ends(reader),
+            "w:tbl" | "w:tr" | "w:tc" if self.tables > 1 => self.omit(reader, from),
+            "mc:Fallback" | "mc:AlternateContent" if self.reads_fallback() => self.omit(reader, from),
+            _ => {}
+        }
+        self.tables -= usize::from(name == "w:tbl" && self.tables > 0);
+        if name == "mc:AlternateContent" {
+            self.fallbacks.pop();
+        }
+    }
+
+    /// Characters of a run.
+    fn text(&mut self, reader: &Reader<&'a [u8]>, from: usize, text: &str) {
+        let shown = match &self.look {
+            Look { font: Some(font), .. } => font.text(text),
+            Look { raised: true, .. } => raised(text).unwrap_or_else(|| text.to_owned()),
+            Look { .. } => return,
+        };
+        if shown != text {
+            self.omit(reader, from);
+            self.settled.xml.push_str(&escape(&shown));
+        }
+    }
+
+    /// A character by its code in a font.
+    fn symbol(&mut self, font: &str, code: &str) {
+        let known = u32::from_str_radix(code, 16).ok().and_then(|code| match Symbols::of(font) {
+            Some(symbols) => symbols.character(code),
+            None => char::from_u32(code).filter(|_| !(0xe000..0xf900).contains(&code)),
+        });
+        if known.is_none() {
+            let which = first_words(&format!("{code} of {font}"));
+            self.settled.told.push(format!("Not in the text, where U+FFFD is in its place: the character {which}."));
+        }
+        let shown = known.unwrap_or(char::REPLACEMENT_CHARACTER).to_string();
+        self.settled.xml.push_str(&format!("<w:t xml:space=\"preserve\">{}</w:t>", escape(&*shown)));
+    }
+
+    /// A table within a cell becomes paragraphs of the cell, in their place.
+    fn begin_table(&mut self, reader: &Reader<&'a [u8]>, from: usize) {
+        self.tables += 1;
+        if self.tables > 1 {
+            self.omit(reader, from);
+        }
+    }
+
+    /// Two forms of the same content: the first for newer programs. One is read, the first unless only the fallback has
+    /// words.
+    fn begin_alternatives(
+        &mut self,
+        reader: &Reader<&'a [u8]>,
+        from: usize,
+        start: &BytesStart<'_>,
+    ) -> Result<(), quick_xml::Error> {
+        let content = reader.clone().read_text(start.name())?;
+        let (first, fallback) = content.split_once("<mc:Fallback").unwrap_or((&content, ""));
+        let says = |xml: &str| !words(xml).trim().is_empty();
+        self.fallbacks.push(!says(first) && says(fallback));
+        if self.reads_fallback() {
+            self.omit(reader, from);
+        }
+        Ok(())
+    }
+
+    fn reads_fallback(&self) -> bool {
+        self.fallbacks.last() == Some(&true)
+    }
+
+    /// Omits the present tag or text.
+    fn omit(&mut self, reader: &Reader<&'a [u8]>, from: usize) {
+        self.copy_to(from);
+        self.copied = reader.buffer_position() as usize;
     }
 
     /// Omits an element and returns its markup.
@@ -289,46 +334,16 @@ impl<'a> Walk<'a> {
     }
 
     fn write_run(&mut self, text: &str) {
+        // A formula may be between the paragraphs.
+        let (begin, end) = if self.paragraphs == 0 { ("<w:p>", "</w:p>") } else { ("", "") };
         let text = escape(text);
-        self.settled.xml.push_str(&format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>"));
+        self.settled.xml.push_str(&format!("{begin}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>{end}"));
     }
 
     fn write_chunk(&mut self, relation: String) {
         let mark = chunk_mark(self.settled.chunks.len());
         self.settled.chunks.push(relation);
         self.settled.xml.push_str(&format!("<w:p><w:r><w:t>{mark}</w:t></w:r></w:p>"));
-    }
-
-    /// Whether the properties that a run or paragraph begins with hide its text.
-    fn why_unshown(&self, mut ahead: Reader<&[u8]>) -> Option<Unshown> {
-        ahead.config_mut().expand_empty_elements = true;
-        let mut by_style = None;
-        let (mut hidden, mut struck) = (None, None);
-        let mut depth = 0;
-        loop {
-            match ahead.read_event().ok()? {
-                Event::Start(start) => {
-                    match start.name().as_ref() {
-                        "w:rPr" | "w:pPr" if depth == 0 => {}
-                        _ if depth == 0 => break,
-                        "w:rStyle" | "w:pStyle" if depth == 1 => {
-                            by_style = xml::attribute(&start, "val").and_then(|style| self.styles.get(&style)).copied();
-                        }
-                        "w:vanish" if depth == 1 => hidden = Some(is_on(&start)),
-                        "w:strike" | "w:dstrike" if depth == 1 => struck = Some(struck == Some(true) || is_on(&start)),
-                        _ => {}
-                    }
-                    depth += 1;
-                }
-                Event::End(_) if depth <= 1 => break,
-                Event::End(_) => depth -= 1,
-                Event::Text(text) if text.trim().is_empty() => {}
-                _ if depth == 0 => break,
-                _ => {}
-            }
-        }
-        let is = |own: Option<bool>, why| own.unwrap_or(by_style == Some(why)).then_some(why);
-        is(hidden, Unshown::Hidden).or_else(|| is(struck, Unshown::Struck))
     }
 
     fn gather(&mut self, why: Unshown, words: &str) {
@@ -375,42 +390,6 @@ impl<'a> Walk<'a> {
             self.copy_to(end);
             self.write_run(&chosen);
         }
-    }
-}
-
-/// Whether a cell of a table belongs to the cell above it, whose text alone is shown.
-fn is_merged(mut ahead: Reader<&[u8]>) -> bool {
-    loop {
-        match ahead.read_event() {
-            Ok(Event::Start(start) | Event::Empty(start)) => match start.name().as_ref() {
-                "w:vMerge" => return xml::attribute(&start, "val").is_none_or(|value| value == "continue"),
-                "w:p" => return false,
-                _ => {}
-            },
-            Ok(Event::End(end)) if end.name().as_ref() == "w:tcPr" => return false,
-            Ok(Event::Eof) | Err(_) => return false,
-            Ok(_) => {}
-        }
-    }
-}
-
-/// The value of a form field that is not in its text: a ticked box, the chosen entry.
-fn chosen(field: &str) -> Option<String> {
-    let (mut is_box, mut ticked, mut entries, mut at) = (false, false, Vec::new(), 0);
-    // What is read before an error counts.
-    let _ = xml::each_start("a form field", field, |start| {
-        match start.local_name().as_ref() {
-            "checkBox" => is_box = true,
-            "default" | "checked" if is_box => ticked = is_on(start),
-            "listEntry" => entries.extend(xml::attribute(start, "val")),
-            "result" => at = xml::attribute(start, "val").and_then(|at| at.parse().ok()).unwrap_or(0),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    });
-    match is_box {
-        true => Some(if ticked { "[x] " } else { "[ ] " }.to_owned()),
-        false => entries.into_iter().nth(at),
     }
 }
 
@@ -479,36 +458,5 @@ mod tests {
         assert_eq!(words(&settled(&format!("<w:p>{field}</w:p>")).xml).trim(), "Legal");
         let chunk = settled("<w:altChunk r:id=\"rId7\"/><w:p/>");
         assert_eq!((words(&chunk.xml).trim().to_owned(), chunk.chunks), (chunk_mark(0), vec!["rId7".to_owned()]));
-    }
-
-    #[test]
-    fn another_prefix_is_made_the_usual_one() {
-        let namespace = NAMESPACES[0];
-        for (xml, prefix) in [
-            (
-                format!(
-                    "<ns0:p xmlns:ns0=\"{namespace}\"><ns0:r ns0:rsid=\"1\"><ns0:t>It shall</ns0:t></ns0:r></ns0:p>"
-                ),
-                "ns0",
-            ),
-            (format!("<p xmlns='{namespace}'><r><t>It shall</t></r><br/></p>"), ""),
-        ] {
-            assert_eq!(other_prefixes(&xml), [prefix]);
-            let found = settle("x", &xml, &UnshownStyles::new()).expect("it is XML").xml;
-            assert!(found.contains("<w:r") && found.contains("<w:t>It shall</w:t>"), "{found}");
-        }
-        assert!(!is_to_settle(&format!("<w:document {W}><w:p/></w:document>")));
-    }
-
-    #[test]
-    fn a_style_hides_what_is_built_on_it() {
-        let styles = unshown_styles(
-            "<w:styles><w:style w:styleId=\"A\"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:styleId=\"B\"><w:basedOn \
-             w:val=\"A\"/></w:style><w:style w:styleId=\"C\"><w:rPr><w:strike w:val=\"0\"/></w:rPr></w:style></w:styles>",
-        );
-        assert_eq!(
-            (styles.get("A"), styles.get("B"), styles.get("C")),
-            (Some(&Unshown::Hidden), Some(&Unshown::Hidden), None)
-        );
     }
 }

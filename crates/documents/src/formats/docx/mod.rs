@@ -3,7 +3,10 @@
 mod beside;
 mod markup;
 mod package;
+mod prefixes;
+mod properties;
 mod relations;
+mod symbols;
 
 use super::blocks::{Block, LINE, to_markdown};
 use super::warnings::first_words;
@@ -125,7 +128,7 @@ fn plain_text(paragraph: &Paragraph) -> String {
     text
 }
 
-/// The table's cells, each in its column; a table inside a cell becomes the cell's text.
+/// The table's cells, each in its column.
 fn rows(table: &Table) -> Vec<Vec<String>> {
     let width = table.column_count();
     let mut rows = Vec::with_capacity(table.rows.len());
@@ -141,9 +144,8 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
     rows
 }
 
-/// A cell's paragraphs and the tables in it, in which there may be others.
+/// A cell's paragraphs, among them those of the tables in it: see [`markup`].
 fn cell_text(cell: &Cell) -> String {
-    let own = cell.content.iter().map(|paragraph| plain_text(paragraph).replace('\n', LINE));
-    let nested = cell.nested_tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells).map(cell_text);
-    own.chain(nested).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(LINE)
+    let lines = cell.content.iter().map(|paragraph| plain_text(paragraph).replace('\n', LINE));
+    lines.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(LINE)
 }

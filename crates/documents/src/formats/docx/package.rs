@@ -2,7 +2,8 @@
 //! that the parser expects, with the document at the expected path.
 
 use super::beside;
-use super::markup::{self, Settled, UnshownStyles};
+use super::markup::{self, Settled};
+use super::properties::{UnshownStyles, unshown_styles};
 use super::relations::{relations_in, relations_of};
 use crate::child::protocol::Failure;
 use crate::formats::archive::{Archive, resolve};
@@ -35,7 +36,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
     let mut changed: BTreeMap<String, String> = BTreeMap::new();
     let (mut told, mut relations) = (Vec::new(), Vec::new());
     let styles = archive.text(&beside(&folder, "styles.xml"))?;
-    let styles = styles.map(|styles| markup::unshown_styles(&styles)).unwrap_or_default();
+    let styles = styles.map(|styles| unshown_styles(&styles)).unwrap_or_default();
     let notes = ["footnotes.xml", "endnotes.xml"].map(|name| beside(&folder, name));
     for part in std::iter::once(&main).chain(&notes) {
         let Some(settled) = settled(&mut archive, part, &styles)? else { continue };

@@ -22,8 +22,6 @@ const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "aud
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
 /// Within a cell each of these begins a line.
 const LINES: [&str; 2] = ["p", "div"];
-/// The digits as superscripts.
-const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 /// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
@@ -195,10 +193,7 @@ fn is_hidden(node: &Rc<Node>) -> bool {
 
 /// A raised number: it is none of the digits before it.
 fn raised(node: &Rc<Node>) -> Fate {
-    let text = words(node);
-    let high = |sign: char| sign.to_digit(10).and_then(|digit| RAISED.get(digit as usize));
-    let number: Option<String> = text.chars().map(high).collect();
-    number.filter(|number| !number.is_empty()).map_or(Fate::Kept, Fate::Text)
+    crate::formats::raised::raised(&words(node)).map_or(Fate::Kept, Fate::Text)
 }
 
 /// The entered value.

@@ -5,6 +5,7 @@ use super::tables::Tables;
 use super::unshown::{DESCRIPTION, Unshown, told};
 use crate::child::protocol::Failure;
 use crate::formats::blocks::Block;
+use crate::formats::raised::raised;
 use crate::formats::warnings::{self, first_words};
 use crate::formats::xml;
 use quick_xml::Reader;
@@ -54,6 +55,8 @@ pub(crate) struct Body<'a> {
     places: Vec<Place>,
     lists: Lists,
     tables: Tables,
+    /// Of each open span, whether it is raised.
+    raised: Vec<bool>,
     /// Notes of paragraphs that are still open.
     notes: Vec<Block>,
 }
@@ -75,6 +78,7 @@ impl<'a> Body<'a> {
             places,
             lists,
             tables,
+            raised: Vec::new(),
             notes,
         }
     }
@@ -118,6 +122,7 @@ impl<'a> Body<'a> {
                 self.places.push(Place::Paragraph(Some(level), String::new()));
             }
             "text:p" => self.places.push(Place::Paragraph(None, String::new())),
+            "text:span" => self.raised.push(self.unshown.is_raised(start)),
             "text:note" => self.places.push(Place::Note(String::new(), String::new())),
             "text:note-citation" => self.places.push(Place::Label(String::new())),
             "text:list" => self.lists.begin(xml::attribute(start, "style-name")),
@@ -211,6 +216,7 @@ impl<'a> Body<'a> {
                     self.close(place);
                 }
             }
+            "text:span" => drop(self.raised.pop()),
             "text:list" => self.lists.end(),
             "table:table-cell" | "table:covered-table-cell" => self.tables.end_cell(),
             "table:table-row" => self.tables.end_row(),
@@ -259,6 +265,8 @@ impl<'a> Body<'a> {
 
     /// Text of the document: each run of white space is one space.
     fn text(&mut self, text: &str) {
+        let number = if self.raised.contains(&true) { raised(text) } else { None };
+        let text = number.as_deref().unwrap_or(text);
         let Some(target) = self.target() else {
             return;
         };

@@ -6,15 +6,18 @@ use crate::formats::warnings::first_words;
 use crate::formats::xml;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// The reason for omitting a picture's description.
 pub(crate) const DESCRIPTION: &str = "a description";
 
-/// Styles whose text is hidden or struck, by name.
+/// Styles whose text is hidden, struck or raised, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Unshown(HashMap<String, &'static str>);
+pub(crate) struct Unshown {
+    why: HashMap<String, &'static str>,
+    raised: HashSet<String>,
+}
 
 impl Unshown {
     /// Reads the styles of one part of the document.
@@ -24,10 +27,13 @@ impl Unshown {
             match start.name().as_ref() {
                 "style:style" => {
                     style = xml::attribute(start, "name").unwrap_or_default();
-                    let base = xml::attribute(start, "parent-style-name").and_then(|base| self.0.get(&base).copied());
-                    self.0.extend(base.map(|why| (style.clone(), why)));
+                    let base = xml::attribute(start, "parent-style-name").and_then(|base| self.why.get(&base).copied());
+                    self.why.extend(base.map(|why| (style.clone(), why)));
                 }
-                "style:text-properties" => self.0.extend(of_properties(start).map(|why| (style.clone(), why))),
+                "style:text-properties" => {
+                    self.why.extend(of_properties(start).map(|why| (style.clone(), why)));
+                    self.raised.extend(is_raised(start).then(|| style.clone()));
+                }
                 "office:body" => return ControlFlow::Break(()),
                 _ => {}
             }
@@ -35,11 +41,16 @@ impl Unshown {
         })
     }
 
+    /// Whether the text of an element is raised.
+    pub(crate) fn is_raised(&self, start: &BytesStart<'_>) -> bool {
+        xml::attribute(start, "style-name").is_some_and(|style| self.raised.contains(&style))
+    }
+
     /// Why an element and its content are invisible.
     pub(crate) fn why(&self, start: &BytesStart<'_>) -> Option<&'static str> {
         let says = |name: &str, value: &str| xml::attribute(start, name).is_some_and(|own| own == value);
         match start.name().as_ref() {
-            "text:span" | "text:p" | "text:h" => self.0.get(&xml::attribute(start, "style-name")?).copied(),
+            "text:span" | "text:p" | "text:h" => self.why.get(&xml::attribute(start, "style-name")?).copied(),
             "text:section" if says("display", "none") => Some("hidden"),
             "text:hidden-text" | "text:hidden-paragraph" if !says("is-hidden", "false") => Some("hidden"),
             "text:tracked-changes" => Some("deleted by a tracked change"),
@@ -52,6 +63,14 @@ impl Unshown {
             _ => None,
         }
     }
+}
+
+/// Whether a position is above the line: `super`, or a positive share of the line's height.
+fn is_raised(start: &BytesStart<'_>) -> bool {
+    let position = xml::attribute(start, "text-position").unwrap_or_default();
+    let height = position.split(' ').next().unwrap_or_default();
+    height == "super"
+        || height.strip_suffix('%').and_then(|share| share.parse().ok()).is_some_and(|share: f32| share > 0.0)
 }
 
 fn of_properties(start: &BytesStart<'_>) -> Option<&'static str> {
