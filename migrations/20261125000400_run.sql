@@ -336,17 +336,3 @@ BEGIN
         WHERE (endpoint, key_name, model) = (at_endpoint, with_key, of_model)
     ) AS line;
 END $$;
-
--- Long values that each step or each first step writes are compressed with LZ4 if the server supports it: a tenth more
--- bytes than pglz, in a fraction of the time. File contents stay with pglz, because they use most of the disk space.
-DO $$
-BEGIN
-    IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
-        ALTER TABLE messages
-            ALTER COLUMN content SET COMPRESSION lz4,
-            ALTER COLUMN tool_calls SET COMPRESSION lz4,
-            ALTER COLUMN extra SET COMPRESSION lz4;
-        ALTER TABLE checkpoints ALTER COLUMN state SET COMPRESSION lz4;
-        ALTER TABLE job_settings ALTER COLUMN resolved SET COMPRESSION lz4;
-    END IF;
-END $$;
