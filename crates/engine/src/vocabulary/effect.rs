@@ -4,7 +4,7 @@
 use crate::{
     conversation::{MessageRef, ToolCall},
     tools::ToolSpec,
-    vocabulary::change::{JobExit, Purpose},
+    vocabulary::{exit::JobExit, request::Purpose},
 };
 use chrono::{DateTime, Utc};
 use std::ops::Deref;

@@ -5,11 +5,13 @@ mod canonical;
 mod change;
 mod effect;
 mod error;
+mod exit;
 mod model_api;
 pub(crate) mod nearest;
 mod outcome;
 pub mod path;
 mod recorded;
+mod request;
 mod settings;
 mod shared_files;
 mod shown;
@@ -22,21 +24,20 @@ pub use approval::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, CallOutcome, Digest,
 };
 pub use canonical::{canonical, inexact_number, visible};
-pub use change::{
-    Change, Citation, FileWrite, JobError, JobExit, Judgement, Product, Purpose, RequestRecord, Requirement, Source,
-    Verdict,
-};
+pub use change::{Change, Citation, FileWrite, Judgement, Product, Requirement, Source, Verdict};
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
 pub use error::{Corrupt, Illegal};
+pub use exit::{JobError, JobExit};
 pub use model_api::{Api, OutputCapField, ReasoningEcho, Streaming, ToolCallIds, ToolChoice};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
-    Failure, FailureClass, Feedback, FinishReason, Inspected, InspectionCounts, Intake, Outage, Outcome, OutcomeKind,
-    Prepared, Reply, Suspicion, ToolReturn, Usage,
+    Failure, Feedback, FinishReason, Inspected, InspectionCounts, Intake, Outage, Outcome, OutcomeKind, Prepared,
+    Reply, Suspicion, ToolReturn, Usage,
 };
 pub use recorded::{
     RecordedRequirement, RequirementChange, WITHDRAWN, apply_requirement_changes, candidate_id_of, known_keys,
 };
+pub use request::{FailureClass, Purpose, RequestRecord};
 pub use settings::{
     Autonomy, ClosedTodos, CoverageSettings, DocumentStyle, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure,
     OtherModels, Owed, OwedFile, PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings,

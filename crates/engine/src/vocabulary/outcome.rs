@@ -5,7 +5,8 @@ use crate::{
     conversation::ToolCall,
     ledger::Carried,
     vocabulary::{
-        change::{FileWrite, Product, RequestRecord, Source},
+        change::{FileWrite, Product, Source},
+        request::{FailureClass, RequestRecord},
         shared_files::SharedFiles,
     },
 };
@@ -170,42 +171,6 @@ pub enum Suspicion {
     Call,
     /// It may be transient: the status is that of an outage, or of a model that some providers deny temporarily.
     Passing,
-}
-
-/// Classes of failure; adapters classify and never retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-#[schemars(inline, transform = crate::plain_words)]
-pub enum FailureClass {
-    /// Network, time-out, 5xx: worth a retry.
-    Transient,
-    /// 429 because of a rate limit.
-    RateLimited,
-    /// The provider is overloaded (503, 529).
-    Overloaded,
-    /// Money or quota is used up (402, 429 `insufficient_quota`).
-    Quota,
-    /// The key is wrong or revoked (401, 403).
-    Unauthorized,
-    /// The request is larger than the window.
-    ContextTooLong,
-    /// The provider refused the content.
-    Refused,
-    /// The answer could not be decoded.
-    Malformed,
-    /// Anything else that waiting does not resolve.
-    Permanent,
-    /// Abandoned before its answer, because the job was paused, cancelled or lost. Not set by adapters: it is recorded
-    /// because the provider may have counted it.
-    Abandoned,
-}
-
-impl FailureClass {
-    /// The word used in SQL and in telemetry.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The return of an external tool call.
