@@ -2,20 +2,12 @@
 
 use super::request_schema;
 use super::settings::HttpTool;
+use super::unfit::Unfit;
 use crate::arguments::ArgumentsSchema;
 use crate::schemas::SchemaBudget;
 use crate::tool::{Registry, Tool};
 use plumbline_engine::{Handler, Replay, ToolSpec};
 use serde_json::{Value, json};
-
-/// Why an entry is not a tool, in half a sentence after its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// The job continues without it.
-    LeftOut(String),
-    /// The entry must be corrected.
-    Broken(String),
-}
 
 /// The tools of those entries that are valid.
 pub fn registry(entries: impl Iterator<Item = HttpTool>) -> Registry {

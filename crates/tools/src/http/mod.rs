@@ -14,7 +14,9 @@ mod call;
 mod definition;
 mod request_schema;
 mod settings;
+mod unfit;
 
 pub use call::{HttpCaller, Outgoing, SecretOf};
-pub use definition::{Unfit, check, registry};
+pub use definition::{check, registry};
 pub use settings::{HttpTool, literal_private_address, may_be_sent};
+pub use unfit::Unfit;

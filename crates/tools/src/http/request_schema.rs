@@ -2,7 +2,7 @@
 //! top level, formats and patterns that their grammars do not support. The schema is rewritten only for the request;
 //! arguments are validated against the original.
 
-use super::definition::Unfit;
+use super::unfit::Unfit;
 use crate::schemas::{DESCENDING, PASSED_OVER};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
