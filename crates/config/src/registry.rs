@@ -170,7 +170,9 @@ impl ConfigRegistry {
         let (files, profiles) = (Layers::new(self.chain(job_type)?, env), self.profiles()?);
         let below = files.clone().with_profile(&profiles).merged();
         let layers = files.with_row(row).with_profile(&profiles).with_row_prices(&below, &profiles);
-        ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
+        // The layer of the profile repeats `llm.profile` of the files.
+        let written = layers.iter().filter(|layer| layer.kind != Kind::Profile);
+        ConfigError::unless_empty(written.flat_map(check::layer).collect())?;
         levels::check(&layers, env)?;
         let config = self.typed(job_type, &layers, env)?;
         let endpoint_from_env =

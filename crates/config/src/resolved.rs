@@ -5,7 +5,7 @@ use super::{
     error::{OVERRIDES, Problem},
 };
 use crate::keys::{http_tools, llm::SECTIONS};
-use crate::layers::merge::merge;
+use crate::layers::merge::{merge, merge_onto};
 use crate::prompts::PromptSources;
 use plumbline_engine::{Purpose, is_recorder};
 use serde_json::{Map, Value, json};
@@ -77,12 +77,14 @@ impl Resolved {
     /// # Errors
     /// If those limits are invalid; the sentence names the key.
     pub fn with_limits_of(mut self, overrides: &Value) -> Result<Self, ConfigError> {
-        let Some(raised) = overrides.get("limits") else {
+        let Some(of_row) = overrides.get("limits").filter(|limits| !limits.is_null()) else {
             return Ok(self);
         };
         let wrong = |error: serde_json::Error| Problem::new(OVERRIDES, None, format!("`limits`: {error}"));
-        let mut limits = serde_json::to_value(&self.config.limits).map_err(wrong)?;
-        merge(&mut limits, raised);
+        let stored = serde_json::to_value(&self.config.limits).map_err(wrong)?;
+        let mut limits = stored.clone();
+        // A group that is `null` in the row has been reset in the stored configuration already.
+        merge_onto(&mut limits, of_row, &stored);
         self.config.limits = serde_json::from_value(limits).map_err(wrong)?;
         Ok(self)
     }

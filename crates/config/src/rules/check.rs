@@ -14,7 +14,7 @@ pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
     let mut wrong = Vec::new();
     visit(&mut layer.value.clone(), &mut |path, value, place| {
         let message = match place {
-            Place::Known { .. } if value.is_null() => None,
+            Place::Known { schema, is_entry, .. } if value.is_null() && !(*is_entry && refuses_null(schema)) => None,
             Place::Known { schema, fitting, .. } => wrong_type(value, fitting, path)
                 .or_else(|| wrong_value(value, fitting, path))
                 .map(|message| message + &words_besides(schema)),
@@ -38,6 +38,16 @@ pub(crate) fn missing(config: &Value) -> Vec<String> {
         }
     });
     paths
+}
+
+/// Whether a schema names types and `null` is none of them.
+fn refuses_null(schema: &Value) -> bool {
+    let kinds: Vec<&Value> = match (&schema["anyOf"], &schema["type"]) {
+        (Value::Array(alternatives), _) => alternatives.iter().map(|one| &one["type"]).collect(),
+        (_, Value::Array(names)) => names.iter().collect(),
+        (_, name) => vec![name],
+    };
+    kinds.iter().all(|kind| kind.is_string() && **kind != "null")
 }
 
 /// ` or the word `free``, if words are an alternative to another type.

@@ -17,6 +17,8 @@ pub enum Place<'a> {
         fitting: &'a Value,
         /// Who may set it.
         level: Level,
+        /// Whether it is in an entry of a list, where `null` removes nothing.
+        is_entry: bool,
     },
     /// A key that the schema does not have, and the ones that it has there.
     Unknown(&'a str, &'a Map<String, Value>),
@@ -55,7 +57,7 @@ fn walk(value: &mut Value, schema: &Value, path: &str, above: (Level, bool), vis
             }
         }
         (value, _) => {
-            visit(path, value, &Place::Known { schema, fitting, level });
+            visit(path, value, &Place::Known { schema, fitting, level, is_entry });
             match value {
                 Value::Array(list) => (0..).zip(list).for_each(|(at, item): (usize, _)| {
                     walk(item, &fitting["items"], &child(path, &at.to_string()), (level, true), visit);

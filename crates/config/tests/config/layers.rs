@@ -278,6 +278,16 @@ fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
     assert_eq!((within.limits.tool_retries, within.llm.max_retries, within.llm.prices), (9, 1, begun_with.llm.prices));
 }
 
+/// A row is read again with each claim.
+#[test]
+fn limits_removed_by_null_stay_as_stored_when_the_row_is_read_again() {
+    for limits in [json!(null), json!({"repeated_calls": null}), json!({"token_budget": null, "tool_retries": 7})] {
+        let row = json!({"limits": limits});
+        let begun = crate::creator(row.clone()).unwrap();
+        assert_eq!(begun.clone().with_limits_of(&row).unwrap(), begun, "{row}");
+    }
+}
+
 #[test]
 fn what_is_stored_gives_the_same_back() {
     let overrides = json!({

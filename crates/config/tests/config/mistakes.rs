@@ -47,6 +47,7 @@ fn the_jobs_own_config_is_checked_alike() {
         (json!({"coverage": "all"}), "`coverage` is `all`; it must be one of `documents`, `off`"),
         (json!({"phase_settings": {"min_todos": 101}}), "`phase_settings.min_todos` is 101; it must be at most 100"),
         (json!({"tools": {"domain": ["cite", 5]}}), "`tools.domain.1` is a number; it must be a text"),
+        (json!({"tools": {"domain": [null]}}), "the job's config: `tools.domain.0` is null; it must be a text"),
         (json!({"llm": {"temperature": 3}}), "`llm.temperature` is 3; it must be at most 2"),
         (json!({"llm_by_purpose": {"summary": {"modle": "x"}}}), "unknown key `llm_by_purpose.summary.modle`"),
         (
@@ -283,6 +284,8 @@ fn what_a_job_owes_must_be_deliverable_by_a_model_with_a_name() {
         (json!({"deliverables": [{"json_schema": {}}]}), "`deliverables.0.path` has no value"),
         (json!({"deliverables": [{"path": "output/a.json", "shema": {}}]}), "unknown key `deliverables.0.shema`"),
         (json!({"deliverables": [5]}), "`deliverables.0` is a number"),
+        (json!({"deliverables": [null]}), "mine/config.json:1: `deliverables.0` is null; it must be a text"),
+        (json!({"llm": {"fallback": [{"on": null, "llm": {}}]}}), "`llm.fallback.0.on` is null; it must be a list"),
         (json!({"citations_required": ["output/a.csv"]}), "quotes are looked up in text, Markdown and JSON"),
         (json!({"llm": {"model": " "}}), "`llm.model` is empty; name a model"),
     ] {
@@ -320,4 +323,11 @@ fn a_mistake_in_a_prompt_is_every_types() {
     let checked: Vec<String> = configs.check(&ModelEnv::default()).iter().map(ToString::to_string).collect();
     assert_eq!(checked, [broken["creator"].clone()], "said once");
     assert!(checked[0].contains("todos.yaml:"), "{checked:?}");
+}
+
+#[test]
+fn a_mistake_in_a_types_own_profile_is_named_once_with_its_file() {
+    let error = crate::operators(&json!({"llm": {"profile": {"nope": 1}}})).unwrap_err().to_string();
+    assert!(error.contains("mine/config.json:1: unknown key `llm.profile.nope`"), "{error}");
+    assert_eq!(error.matches("unknown key").count(), 1, "{error}");
 }
