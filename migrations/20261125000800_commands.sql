@@ -92,12 +92,17 @@ CREATE FUNCTION enqueue_job(
 ) RETURNS uuid LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    full_context jsonb := coalesce(enqueue_job.context, '{}')
-        || CASE WHEN enqueue_job.document_name IS NULL THEN '{}'
-                ELSE jsonb_build_object('document_name', enqueue_job.document_name) END;
+    full_context jsonb := coalesce(nullif(enqueue_job.context, 'null'), '{}');
     full_type text := coalesce(enqueue_job.job_type, default_job_type());
     found_id uuid;
 BEGIN
+    IF enqueue_job.document_name IS NOT NULL THEN
+        IF jsonb_typeof(full_context) <> 'object' THEN
+            RAISE EXCEPTION 'context is no object, so document_name cannot be stored in it; give an object, e.g. {}'
+                USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        full_context := full_context || jsonb_build_object('document_name', enqueue_job.document_name);
+    END IF;
     LOOP
         INSERT INTO jobs (prompt, job_type, context, document_content, priority, run_at, idempotency_key, config,
                           document_path)
@@ -174,13 +179,17 @@ BEGIN
     RETURN 'paused';
 END $$;
 
+-- The words, or null if they are only white space.
+CREATE FUNCTION unless_blank(words text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN words ~ '\S' THEN words END;
+
 -- Ignores blank feedback. The feedback that waits for a job's next step is bounded to 32 texts of 64 KiB, counted on
 -- the job's row, which each session must update.
 CREATE FUNCTION add_feedback(job uuid, words text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     untaken int;
 BEGIN
-    IF words IS NULL OR btrim(words) = '' THEN
+    IF unless_blank(words) IS NULL THEN
         RETURN;
     END IF;
     UPDATE jobs j SET feedback_untaken = j.feedback_untaken + 1 WHERE j.id = job RETURNING feedback_untaken INTO untaken;
@@ -249,7 +258,7 @@ DECLARE
 BEGIN
     present := job_status_for('send_feedback', send_feedback.id, ARRAY['pending', 'running', 'paused', 'review'],
                               jsonb_build_object('text', send_feedback.text));
-    IF btrim(coalesce(send_feedback.text, '')) = '' THEN
+    IF unless_blank(send_feedback.text) IS NULL THEN
         RAISE EXCEPTION 'job % is %: send_feedback needs a text', send_feedback.id, present
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
@@ -333,7 +342,8 @@ BEGIN
         RETURN 'limits must be an object of limits, e.g. {"cost_budget_usd": 2}';
     END IF;
     -- A key with a dot would be taken for a nested one, and no program would read it.
-    IF EXISTS (SELECT FROM jsonb_object_keys(limits) AS one WHERE one LIKE 'repeated_calls.%') THEN
+    IF jsonb_typeof(limits -> 'repeated_calls') <> 'object'
+       OR EXISTS (SELECT FROM jsonb_object_keys(limits) AS one WHERE one LIKE 'repeated_calls.%') THEN
         RETURN 'limits of repeated calls are given within each other, e.g. {"repeated_calls": {"nudge": 5}}';
     END IF;
     FOR given IN SELECT left(l.key, 100) AS key, l.value FROM flat_limits(limits) AS l ORDER BY l.key LOOP
@@ -404,7 +414,7 @@ DECLARE
     wrong text;
 BEGIN
     present := job_status_for('resume_job', resume_job.id, ARRAY['paused', 'review'],
-                              jsonb_build_object('feedback', nullif(btrim(resume_job.feedback), ''), 'limits', raised));
+                              jsonb_build_object('feedback', unless_blank(resume_job.feedback), 'limits', raised));
     IF raised IS NOT NULL THEN
         -- The ceiling as reported by the worker that started last.
         wrong := wrong_limit(raised, (

@@ -217,6 +217,8 @@ async fn unreadable_limits_are_refused_and_refused_ones_are_replaced(pool: PgPoo
     for (limits, says) in [
         (r#"{"repeated_calls.nudge": 5}"#, "are given within each other"),
         (r#"{"repeated_calls.": 5}"#, "are given within each other"),
+        (r#"{"repeated_calls": null}"#, "are given within each other"),
+        (r#"{"repeated_calls": 5}"#, "are given within each other"),
         (r#"{"max_iterations": 50.0}"#, "must be a whole number"),
         (r#"{"repeated_calls": {"refuse": 7.0}}"#, "must be a whole number"),
     ] {

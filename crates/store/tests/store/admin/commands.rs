@@ -90,8 +90,10 @@ async fn each_refusal_names_the_job_and_its_status(pool: PgPool) {
     let nobody = Uuid::now_v7();
     assert_eq!(refused(&store, nobody, &Command::Cancel).await, format!("there is no job {nobody}"));
     let open = pending(&store).await;
-    let empty = store.send_feedback(open, "  ").await.unwrap_err();
-    assert_eq!(empty.to_string(), format!("job {open} is pending: send_feedback needs a text"));
+    for blank in ["", "  ", "\n\t "] {
+        let empty = store.send_feedback(open, blank).await.unwrap_err();
+        assert_eq!(empty.to_string(), format!("job {open} is pending: send_feedback needs a text"));
+    }
 }
 
 #[sqlx::test(migrations = "../../migrations")]

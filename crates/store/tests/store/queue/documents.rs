@@ -100,3 +100,15 @@ async fn documents_are_bounded_together(pool: PgPool) {
     let constraint = refused.as_database_error().and_then(|error| error.constraint().map(str::to_owned));
     assert_eq!(constraint.as_deref(), Some("jobs_documents_at_most_256_mib"));
 }
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_context_that_is_no_object_is_kept_as_it_is_and_takes_no_document_name(pool: PgPool) {
+    for (given, kept) in [("[1]", "[1]"), ("5", "5"), ("null", "{}")] {
+        let id = value(&pool, &format!("SELECT enqueue_job('x', context => '{given}')::text")).await.unwrap();
+        let found = value(&pool, &format!("SELECT context::text FROM jobs WHERE id = '{id}'")).await;
+        assert_eq!(found.as_deref(), Some(kept), "{given}");
+    }
+    let named = "SELECT enqueue_job('x', context => '[1]', document_name => 'a.md', document_content => 'x')";
+    let refused = sqlx::query(named).execute(&pool).await.unwrap_err().to_string();
+    assert!(refused.contains("context is no object"), "{refused}");
+}
