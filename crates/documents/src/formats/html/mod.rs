@@ -177,6 +177,7 @@ fn tidy_lines(text: &str) -> String {
 
 fn entities(text: &str) -> String {
     text.replace("&nbsp;", "\u{a0}")
+        .replace("&#124;", "\\|")
         .replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")
@@ -206,6 +207,17 @@ mod tests {
                 "| Id | Do   |\n| -- | ---- |\n| 1  | Stop |\n| 2  | Go   |",
             ),
             ("<tr><td>1</td><td>Stop.</td></tr>", "1\n\nStop."),
+            (
+                "<tr><th>A</th><th>B</th><th>C</th></tr><tr><td rowspan=2>1</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td>\
+                 </tr><tr><td colspan=2>6</td><td>7</td></tr>",
+                "| A | B | C |\n| - | - | - |\n| 1 | 2 | 3 |\n|   | 4 | 5 |\n| 6 |   | 7 |",
+            ),
+            (
+                "<tr><th>Rule</th></tr><tr><td>Do:<ul><li>log;</li><li>sign.</li></ul><ol><li>Stop.</li></ol></td></tr>",
+                "| Rule                               |\n| ---------------------------------- |\n\
+                 | Do:\u{2028}- log;\u{2028}- sign.\u{2028}1. Stop. |",
+            ),
+            ("<tr><th>a | b</th></tr><tr><td>c</td></tr>", "| a \\| b |\n| ----- |\n| c     |"),
         ] {
             let page = format!("<table>{table}</table>");
             assert_eq!(markdown(page.as_bytes()), Ok((expected.to_owned(), vec![])), "{table}");
@@ -306,7 +318,8 @@ mod tests {
     #[test]
     fn what_is_hidden_or_struck_is_left_out_and_named() {
         let body = "<p>Logs are kept <del>for two years</del> <ins>for six years</ins>.</p><div hidden>Draft: ten years.\
-                    </div><p style='display: none'>Note.</p><s>Old.</s><iframe src='annex.html'></iframe>";
+                    </div><p style='display: none'>Note.</p><s>Old.</s>\
+                    <span style='text-decoration-line: line-through'>Older.</span><iframe src='annex.html'></iframe>";
         let (pages, trailer) = extract(body.as_bytes()).expect("a page");
         assert_eq!(pages[0].text, "Logs are kept for six years.");
         let expected = [
@@ -314,6 +327,7 @@ mod tests {
             "Left out as hidden: \u{ab}Draft: ten years.\u{bb}.",
             "Left out as hidden: \u{ab}Note.\u{bb}.",
             "Left out as struck out: \u{ab}Old.\u{bb}.",
+            "Left out as struck out: \u{ab}Older.\u{bb}.",
             "Not in the text: a page or program within the page, \u{ab}annex.html\u{bb}.",
         ];
         assert_eq!(trailer.warnings, expected);

@@ -21,7 +21,8 @@ const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "aud
 /// A button within one of these is its label.
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
 /// Within a cell each of these begins a line.
-const LINES: [&str; 2] = ["p", "div"];
+const LINES: [&str; 5] = ["p", "div", "ul", "ol", "li"];
+const LISTS: [&str; 2] = ["ul", "ol"];
 /// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
     ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
@@ -108,7 +109,7 @@ fn keep(node: &Rc<Node>, names: bool, outside: &mut Outside) {
     if matches!(node.data, NodeData::Element { .. } | NodeData::Document) {
         outside.unshown.extend(unshown::attributes(node));
         walk(node, names || is_any(node, &NAMED_BY_BUTTON), outside);
-        if is_any(node, &CELLS) {
+        if is_any(node, &CELLS) || (is_any(node, &LISTS) && is_in_cell(node)) {
             set_lines_apart(node);
         }
         if node_name(node) == "table" {
@@ -150,6 +151,7 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         "template" if attribute(node, "shadowrootmode").is_some() => Fate::Shown(beside::template(node)),
         "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => not_text(node),
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
+        _ if is_struck(node) => Fate::Out(out("struck out", node)),
         "br" if is_in_cell(node) => Fate::Text(LINE.to_owned()),
         "math" => Fate::Text(format!(" {} ", formula(node))),
         "input" => Fate::Text(input(node)),
@@ -184,9 +186,18 @@ fn out(why: &str, node: &Rc<Node>) -> Vec<String> {
     says_something.then(|| format!("Left out as {why}: {}.", first_words(&words))).into_iter().collect()
 }
 
+/// Its own style, in lower case without white space; empty if it has none.
+fn style(node: &Rc<Node>) -> String {
+    attribute(node, "style").map(|style| style.to_ascii_lowercase().split_whitespace().collect()).unwrap_or_default()
+}
+
+fn is_struck(node: &Rc<Node>) -> bool {
+    let style = style(node);
+    style.split(';').any(|rule| rule.starts_with("text-decoration") && rule.contains("line-through"))
+}
+
 fn is_hidden(node: &Rc<Node>) -> bool {
-    let Some(style) = attribute(node, "style") else { return attribute(node, "hidden").is_some() };
-    let style: String = style.to_ascii_lowercase().split_whitespace().collect();
+    let style = style(node);
     let hides = |rule: &str| style.split(';').any(|own| own.trim_end_matches("!important") == rule);
     attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
 }

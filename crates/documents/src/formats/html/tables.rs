@@ -1,7 +1,7 @@
 //! Tables of a page. The converter writes one header row, of which it reads the `th` alone, and from all other rows the
 //! `td` alone; further rows of a `thead` and cells of the other kind would be missing from the text.
 
-use super::nodes::{is_any, node_name};
+use super::nodes::{attribute, is_any, node_name};
 use htmd::Node;
 use html5ever::LocalName;
 use markup5ever_rcdom::NodeData;
@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 /// Cells of a table.
 pub(super) const CELLS: [&str; 2] = ["td", "th"];
+/// Maximum columns or rows of a cell.
+const MOST_SPANNED: usize = 64;
 const PARTS: [&str; 3] = ["thead", "tbody", "tfoot"];
 
 /// Makes the first row a header of `th` if the page says that it is one, and all other rows a body of `td`.
@@ -30,11 +32,44 @@ pub(super) fn settle(table: &Rc<Node>) {
     let has_header = first_is_head || has_names_alone(&first);
     // Without a `thead` the converter takes the table for layout and writes no rows.
     if has_header || rows.iter().any(|row| has(row, "th")) {
+        spread(&rows);
+    }
+    if has_header || rows.iter().any(|row| has(row, "th")) {
         let header = rows.drain(..usize::from(has_header)).collect();
         settled.push(part(empty(&first, "thead"), "th", header));
     }
     settled.push(part(empty(&first, "tbody"), "td", rows));
     adopt(table, settled);
+}
+
+/// Gives a cell of several columns or rows empty cells for the others, so that the cells after it are in their columns.
+fn spread(rows: &[Rc<Node>]) {
+    // For each column, how many further rows the cell above takes.
+    let mut taken: Vec<usize> = Vec::new();
+    for row in rows {
+        let (mut cells, mut column) = (Vec::new(), 0);
+        for child in row.children.take() {
+            while let Some(below) = taken.get_mut(column).filter(|below| **below > 0 && is_any(&child, &CELLS)) {
+                *below -= 1;
+                cells.push(empty(&child, "td"));
+                column += 1;
+            }
+            let width = if is_any(&child, &CELLS) { span(&child, "colspan") } else { 0 };
+            taken.resize(taken.len().max(column + width), 0);
+            taken[column..column + width].fill(span(&child, "rowspan") - 1);
+            let others: Vec<Rc<Node>> = (1..width).map(|_| empty(&child, "td")).collect();
+            cells.push(child);
+            cells.extend(others);
+            column += width;
+        }
+        taken.iter_mut().skip(column).for_each(|below| *below = below.saturating_sub(1));
+        adopt(row, cells);
+    }
+}
+
+/// How many columns or rows a cell takes.
+fn span(cell: &Rc<Node>, name: &str) -> usize {
+    attribute(cell, name).and_then(|span| span.trim().parse().ok()).unwrap_or(1).clamp(1, MOST_SPANNED)
 }
 
 fn has_names_alone(row: &Rc<Node>) -> bool {
