@@ -1,5 +1,6 @@
 //! Detects the encoding of bytes, and the parts that could not be decoded.
 
+use super::older;
 use crate::formats::warnings::first_words;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
@@ -29,6 +30,11 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
         return decode_as(UTF_8, bytes);
     }
     let encoding = guess(bytes);
+    if encoding == encoding_rs::WINDOWS_1252
+        && let Some((name, text)) = older::read(bytes)
+    {
+        return (Cow::Owned(text), Some(format!("The text is not UTF-8; it was read as {name}.")));
+    }
     let (text, damage) = decode_as(encoding, bytes);
     let warning = format!("The text is not UTF-8; it was read as {}.", encoding.name());
     (text, Some(damage.map_or(warning.clone(), |damage| format!("{warning} {damage}"))))

@@ -2,6 +2,7 @@
 
 mod encoding;
 mod escapes;
+mod older;
 mod printed_pages;
 mod separated;
 
@@ -52,6 +53,10 @@ fn clean(text: &str) -> String {
     let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
+            // Printers struck a letter again for bold type, and over a line for an underline.
+            '\u{8}' if !out.ends_with('\n') => drop(out.pop()),
+            // Colours of terminals: `ESC [ 1 m`.
+            '\u{1b}' if rest.peek() == Some(&'[') => while rest.next().is_some_and(|c| !c.is_ascii_alphabetic()) {},
             '\r' if rest.peek() == Some(&'\n') => {}
             '\r' | '\u{b}' | '\u{85}' | '\u{2028}' => out.push('\n'),
             '\u{2029}' => out.push_str("\n\n"),
@@ -108,6 +113,10 @@ mod tests {
     #[test]
     fn line_ends_and_control_characters() {
         assert_eq!(text_of(b"one\r\ntwo\rthree\x07").0, "one\ntwo\nthree");
+        assert_eq!(
+            text_of(b"I\x08It _\x08s_\x08h_\x08a_\x08l_\x08l \x1b[1;31mlog\x1b[0m.\n\x08It").0,
+            "It shall log.\nIt"
+        );
         assert_eq!(
             text_of("one\u{85}two\u{2028}three\u{2029}four\u{b}five".as_bytes()).0,
             "one\ntwo\nthree\n\nfour\nfive"

@@ -69,6 +69,11 @@ impl<'a> Records<'a> {
     /// The next field, and whether it is the last of its record.
     fn field(&mut self) -> (String, bool) {
         let mut field = String::new();
+        // Spaces before a quotation mark are none of the field.
+        let text = self.rest.trim_start_matches(' ');
+        if text.starts_with('"') && self.separator != NONE {
+            self.rest = text;
+        }
         let mut rest = self.rest.chars().peekable();
         let mut quoted = rest.next_if_eq(&'"').is_some();
         let mut taken = usize::from(quoted);
@@ -127,7 +132,7 @@ mod tests {
         for table in [
             "Id;Rule\r\nR-1;It shall log, always.\r\nR-2;\"It shall \"\"lock\"\"\r\nafter five.\"\r\n",
             "Id\tRule\nR-1\tIt shall log, always.\nR-2\tIt shall \"lock\" after five.",
-            "Id,Rule\n\nR-1,\"It shall log, always.\"\nR-2,\"It shall \"\"lock\"\" after five.\"",
+            "Id, Rule\n\nR-1, \"It shall log, always.\"\nR-2,\"It shall \"\"lock\"\" after five.\"",
         ] {
             assert_eq!(text(table).replace('\u{2028}', " "), expected, "{table}");
         }
