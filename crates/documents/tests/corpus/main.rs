@@ -4,6 +4,7 @@
 
 mod beside;
 mod contracts;
+mod drawn;
 mod formats;
 mod hostile;
 mod large;

@@ -5,11 +5,12 @@
 //! it, which is most of a page's time. A document has few distinct strings, which recur: here each is looked up once
 //! per font.
 
+use super::actual_text;
 use super::fonts::{Font, Fonts};
 use super::ruling_lines::Rules;
 use super::turned::Turn;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use unpdf::Result;
 use unpdf::parser::TextSpan;
@@ -58,6 +59,7 @@ pub(crate) struct View<'a> {
     pages: BTreeMap<u32, PageId>,
     rules: Mutex<Rules>,
     lost: AtomicUsize,
+    meant: Mutex<BTreeSet<String>>,
     turn: Option<Turn>,
 }
 
@@ -71,7 +73,8 @@ impl<'a> View<'a> {
         turn: Option<Turn>,
     ) -> Self {
         let pages = BTreeMap::from([(number, id)]);
-        Self { document, fonts, memory, pages, rules: Mutex::default(), lost: AtomicUsize::new(0), turn }
+        let (rules, lost, meant) = (Mutex::default(), AtomicUsize::new(0), Mutex::default());
+        Self { document, fonts, memory, pages, rules, lost, meant, turn }
     }
 
     /// The page's content, after the turn.
@@ -88,6 +91,11 @@ impl<'a> View<'a> {
     /// How many characters of the page could not be decoded from the codes of their fonts.
     pub(crate) fn lost(&self) -> usize {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// The texts that the page's content states in place of its characters.
+    pub(crate) fn meant(&self) -> Vec<String> {
+        self.meant.lock().iter().cloned().collect()
     }
 
     /// Counts the characters of a string without text. The codes of composite fonts have two bytes.
@@ -184,6 +192,7 @@ impl PdfBackend for View<'_> {
     fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
         let operations = self.document.decode_content(data)?;
         self.rules.lock().take(&operations);
+        self.meant.lock().extend(actual_text::in_content(data));
         Ok(operations)
     }
 

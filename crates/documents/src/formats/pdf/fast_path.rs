@@ -51,6 +51,7 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
         senseless: analyzer.ocr_text_suppressed(),
         damaged: analyzer.undecodable_content_streams() > 0,
         struck: struck(&spans),
+        meant: view.meant(),
         pictured: is_picture(analyzer.page_facts()),
         ..Seen::default()
     };

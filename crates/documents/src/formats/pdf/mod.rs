@@ -1,8 +1,10 @@
 //! PDF, the format with pages. Runs in the parser child only.
 
+mod actual_text;
 mod cached_backend;
 mod clauses;
 mod columns;
+mod drawn;
 mod fast_path;
 mod fonts;
 mod headings;
@@ -126,6 +128,12 @@ fn of_pages(sheets: &[Sheet]) -> Vec<String> {
             let lost = sheet.seen.lost;
             let characters = if lost == 1 { "1 character".to_owned() } else { format!("{lost} characters") };
             told.push(format!("Page {number}: {characters} could not be decoded; OCR is not available."));
+        }
+        if let Some(words) = actual_text::missing(&sheet.seen.meant, &sheet.as_set) {
+            let words = first_words(&words);
+            told.push(format!(
+                "Page {number}: in the text as its font encodes it; the file says that it reads {words}."
+            ));
         }
         if let Some(words) = &sheet.seen.struck {
             told.push(format!("Page {number}: struck out, and still in the text: {}.", first_words(words)));

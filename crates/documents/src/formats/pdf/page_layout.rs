@@ -33,6 +33,8 @@ pub(crate) struct Seen {
     pub(crate) failed: bool,
     /// Struck-out words, which are in its text nevertheless.
     pub(crate) struck: Option<String>,
+    /// Texts that the file states for parts of it, in place of what their characters are.
+    pub(crate) meant: Vec<String>,
     /// Whether it is a picture with little text beside it, such as a scan with a stamp.
     pub(crate) pictured: bool,
 }

@@ -1,6 +1,7 @@
 //! Visible parts of a PDF outside page content: values of form fields and typed annotations, which become text; and XFA
 //! forms, attached files, comments and recordings, which are only reported.
 
+use super::drawn::{self, Drawn};
 use super::lines::Line;
 use super::page_layout::{Placed, Sheet};
 use super::strings::text_of;
@@ -9,7 +10,7 @@ use crate::formats::warnings::first_words;
 use crate::formats::xml;
 use quick_xml::events::Event;
 use std::collections::{BTreeMap, HashSet};
-use unpdf::parser::backend::{PageId, PdfBackend as _, PdfValue, RawBackend, ResourceScope};
+use unpdf::parser::backend::{ObjectId, PageId, RawBackend, ResourceScope};
 use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument, stream};
 
 /// Maximum annotations of a page, and files of a document, that are examined.
@@ -65,8 +66,15 @@ pub(crate) fn of(objects: &RawDocument, document: &RawBackend, pages: &[(u32, Pa
         look.placeless(catalog, &mut found);
         look.attached(catalog, &mut found);
     }
+    let off = objects.catalog().map(|catalog| drawn::layers_off(&look, catalog)).unwrap_or_default();
     for (number, id) in pages {
         look.page(*number, *id, &mut found);
+        look.patterns(*number, *id, &mut found);
+        let hidden = if off.is_empty() { None } else { Drawn::switched_off(&look, *id, &off) };
+        let said = |words: String| {
+            format!("Page {number}: of a layer that is switched off, and still in the text: {}.", first_words(&words))
+        };
+        found.told.extend(hidden.map(said));
     }
     if let Some(declared) = objects.declared_page_count().filter(|declared| *declared as usize > all_pages) {
         found.told.push(format!("The document says that it has {declared} pages; {all_pages} of them could be found."));
@@ -74,18 +82,19 @@ pub(crate) fn of(objects: &RawDocument, document: &RawBackend, pages: &[(u32, Pa
     found
 }
 
-struct Look<'a> {
-    objects: &'a RawDocument,
-    document: &'a RawBackend,
+/// A document's objects.
+pub(super) struct Look<'a> {
+    pub(super) objects: &'a RawDocument,
+    pub(super) document: &'a RawBackend,
 }
 
 impl<'a> Look<'a> {
-    fn get(&self, dictionary: &'a PdfDict, key: &str) -> Option<&'a PdfObject> {
+    pub(super) fn get(&self, dictionary: &'a PdfDict, key: &str) -> Option<&'a PdfObject> {
         let object = self.objects.resolve(dictionary.get(key.as_bytes())?);
         (!matches!(object, PdfObject::Null)).then_some(object)
     }
 
-    fn dictionary(&self, object: &'a PdfObject) -> Option<&'a PdfDict> {
+    pub(super) fn dictionary(&self, object: &'a PdfObject) -> Option<&'a PdfDict> {
         match self.objects.resolve(object) {
             PdfObject::Dict(dictionary) => Some(dictionary),
             PdfObject::Stream(stream) => Some(&stream.dict),
@@ -93,7 +102,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn array(&self, dictionary: &'a PdfDict, key: &str) -> &'a [PdfObject] {
+    pub(super) fn array(&self, dictionary: &'a PdfDict, key: &str) -> &'a [PdfObject] {
         self.get(dictionary, key).and_then(PdfObject::as_array).unwrap_or_default()
     }
 
@@ -250,6 +259,8 @@ impl<'a> Look<'a> {
                 let name = self.inherited(field, |field| self.text(field, "TU")).unwrap_or_default();
                 (state != b"Off").then(|| format!("[x] {name}").trim_end().to_owned())
             }
+            // Who has signed.
+            b"Sig" => self.appearance(field, page),
             b"Tx" if flags & PASSWORD != 0 => None,
             b"Tx" | b"Ch" => {
                 let value = self.inherited(field, |field| self.text(field, "V"));
@@ -308,30 +319,42 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The words that an annotation's appearance draws.
+    /// The words that an annotation's appearance draws, in its present state.
     fn appearance(&self, annotation: &'a PdfDict, page: PageId) -> Option<String> {
         let normal = self.dictionary(annotation.get(b"AP".as_slice())?)?.get(b"N".as_slice())?;
-        let id = normal.as_reference()?;
-        let packed = self.objects.resolve(normal).as_stream()?;
-        let content = stream::decompress(packed).ok()?;
-        let scope = ResourceScope::form(page, id);
-        let (mut font, mut words) = (Vec::new(), String::new());
-        for operation in self.document.decode_content(&content).ok()? {
-            if operation.operator == "Tf"
-                && let Some(PdfValue::Name(name)) = operation.operands.first()
-            {
-                font = name.clone();
-            }
-            if !matches!(operation.operator.as_str(), "Tj" | "TJ" | "'" | "\"") {
-                continue;
-            }
-            words.push(' ');
-            strings(&operation.operands, &mut |bytes| {
-                words.push_str(&self.document.decode_text(scope, &font, bytes).text);
-            });
-        }
-        let words = words.trim().to_owned();
-        (!words.is_empty()).then_some(words)
+        let state = || match self.objects.resolve(normal) {
+            PdfObject::Dict(states) => states.get(self.get(annotation, "AS")?.as_name()?),
+            _ => Some(normal),
+        };
+        Drawn::of_stream(self, page, state()?)
+    }
+
+    /// An entry of the resources of a form, or else of its page, including inherited ones.
+    pub(super) fn resource(&self, scope: ResourceScope, category: &str, name: &[u8]) -> Option<&'a PdfObject> {
+        let own = |id: ObjectId| self.resources(id, category)?.get(name);
+        scope.form.and_then(own).or_else(|| self.with_parents(scope.page).find_map(own))
+    }
+
+    /// A category of the resources of a form or page.
+    fn resources(&self, id: ObjectId, category: &str) -> Option<&'a PdfDict> {
+        let resources = self.dictionary(self.objects.get_dict(id).ok()?.get(b"Resources".as_slice())?)?;
+        self.dictionary(resources.get(category.as_bytes())?)
+    }
+
+    /// A page and the nodes of the page tree above it.
+    fn with_parents(&self, page: PageId) -> impl Iterator<Item = ObjectId> + use<'a> {
+        let objects = self.objects;
+        let above = move |id: &ObjectId| objects.get_dict(*id).ok()?.get(b"Parent".as_slice())?.as_reference();
+        std::iter::successors(Some(page), above).take(MAX_DEPTH)
+    }
+
+    /// Words drawn again and again in a pattern.
+    fn patterns(&self, number: u32, page: PageId, found: &mut Elsewhere) {
+        let Some(patterns) = self.with_parents(page).find_map(|id| self.resources(id, "Pattern")) else { return };
+        let words = patterns.values().take(MOST).filter_map(|pattern| Drawn::of_stream(self, page, pattern));
+        found.told.extend(
+            words.map(|words| format!("Page {number}: not in the text: words in a pattern, {}.", first_words(&words))),
+        );
     }
 
     fn place(&self, annotation: &'a PdfDict) -> Line {
@@ -352,17 +375,6 @@ fn is_hidden(annotation: &PdfDict) -> bool {
     const NO_VIEW: i64 = 32;
     let flags = annotation.get(b"F".as_slice()).and_then(PdfObject::as_i64).unwrap_or(0);
     flags & (HIDDEN | NO_VIEW) != 0
-}
-
-/// The strings among operands, including those in arrays.
-fn strings(operands: &[PdfValue], take: &mut impl FnMut(&[u8])) {
-    for operand in operands {
-        match operand {
-            PdfValue::Str(bytes) => take(bytes),
-            PdfValue::Array(inner) => strings(inner, take),
-            _ => {}
-        }
-    }
 }
 
 /// The visible content of an XFA packet: the words of its template and of its data.
