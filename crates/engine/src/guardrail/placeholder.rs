@@ -32,7 +32,21 @@ pub fn is_placeholder(content: &[u8]) -> bool {
 }
 
 fn is_substance(line: &str) -> bool {
-    !line.is_empty() && !line.starts_with('#') && !is_placeholder_text(line)
+    !line.is_empty() && !line.starts_with('#') && !is_bracketed(line) && !is_placeholder_text(line)
+}
+
+/// A line of words all in brackets stands for text that is to come: `[Insert the findings here]`, `<rest of the report>`,
+/// `... (content omitted) ...`. Data and markup have other characters in theirs.
+fn is_bracketed(line: &str) -> bool {
+    let bare = line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '…' | '-' | '*' | '_'));
+    let within = [('[', ']'), ('(', ')'), ('<', '>')]
+        .into_iter()
+        .find_map(|(open, close)| bare.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)));
+    let is_of_words = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".,:;-–'’…".contains(c);
+    within.is_some_and(|within| {
+        within.chars().all(is_of_words)
+            && within.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).nth(1).is_some()
+    })
 }
 
 fn is_placeholder_text(line: &str) -> bool {
@@ -57,10 +71,18 @@ mod tests {
             "# Report\nTODO\n",
             "# R\n- TBD\n- [to be written]\n",
             "TODO: fill in later",
+            "# Report\n\n[Insert the summary of the findings here]\n\n... (rest of the report omitted) ...\n",
+            "# Report\n\n<content omitted for brevity>\n",
         ] {
             assert!(is_placeholder(text.as_bytes()), "{text:?}");
         }
-        for text in ["# Report\n\nInvoices must be kept for ten years.\n", "id,page\nreq_1,3\nreq_2,5\nreq_3,7\n"] {
+        for text in [
+            "# Report\n\nInvoices must be kept for ten years.\n",
+            "id,page\nreq_1,3\nreq_2,5\nreq_3,7\n",
+            "[\"Invoices must be kept\", \"Letters too\"]",
+            "<requirement id=\"1\" text=\"Invoices must be kept\"/>",
+            "# R\n(See section 3.)\nThe board must keep invoices.",
+        ] {
             assert!(!is_placeholder(text.as_bytes()), "{text:?}");
         }
         assert!(!is_placeholder(&[0xff, 0xd8, 0x00]));
