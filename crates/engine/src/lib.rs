@@ -86,7 +86,7 @@ pub use guardrail::{Fallback, PhaseEffects, Repeat, Seen, is_placeholder, loop_d
 pub use ledger::{
     Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Ledger,
     Passage, PassageDecision, PassageState, PlacedQuote, Previous, SHORTEST_REASON, StandingRequirement, Touched,
-    Versions, blocks, quotes_of,
+    Versions, blocks, is_reason, quotes_of,
 };
 pub use phase::{
     AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,

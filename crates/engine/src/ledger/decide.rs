@@ -1,6 +1,6 @@
 //! Decides passages: by a reason for each open candidate, by a reason for all remaining ones, by closing a todo.
 
-use super::{Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON};
+use super::{Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON, is_reason};
 use crate::phase::number_list::as_list;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ impl Ledger {
         }
         let was_decided = passage.state == PassageState::Answered;
         let mut said = self.account(decision, step);
-        let why = decision.why.as_deref().filter(|why| why.chars().count() >= SHORTEST_REASON);
+        let why = decision.why.as_deref().filter(|why| is_reason(why));
         let Some(passage) = self.passages.get_mut(&number) else { return not_taken(said.join("; ")) };
         let open: Vec<String> = passage.open_candidates().map(super::summary::quoted).collect();
         let is_taken = match open.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) use decide::named;
 use decide::unread;
 pub use passage::{
     Account, AnsweredPassage, Candidate, CutDocument, Decision, LONGEST_QUOTE, Passage, PassageState, SHORTEST_REASON,
-    Touched,
+    Touched, is_reason,
 };
 pub(crate) use standing::beginning_at;
 pub use standing::{PlacedQuote, StandingRequirement, quotes_of};

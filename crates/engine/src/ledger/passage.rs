@@ -9,6 +9,13 @@ pub const LONGEST_QUOTE: i32 = 6;
 /// Minimum length of a reason for the rest of a passage, in characters.
 pub const SHORTEST_REASON: usize = 15;
 
+/// Whether a text is a reason for the rest of a passage: long enough, and letters or digits for half of that length. Dots
+/// are none.
+pub fn is_reason(text: &str) -> bool {
+    text.trim().chars().count() >= SHORTEST_REASON
+        && text.chars().filter(|c| c.is_alphanumeric()).count() > SHORTEST_REASON / 2
+}
+
 /// One passage of a document: a row of `passages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
@@ -260,6 +267,23 @@ impl Passage {
         match self.read_step {
             Some(_) => self.state = PassageState::Read,
             None => self.note_read(step),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_reason;
+
+    #[test]
+    fn a_reason_has_words() {
+        for reason in ["nobody is bound", "Begriffsbestimmung", "  §§ 1 to 3 define terms  "] {
+            assert!(is_reason(reason), "{reason}");
+        }
+        for reason in
+            ["no duty", ". . . . . . . . . .", "-------------------", "               ", "n/a ..............."]
+        {
+            assert!(!is_reason(reason), "{reason}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Decision, Deed, OwnTool, todo_write::read_passages};
 use crate::{
     Account, Ledger, PassageDecision, PassageState, Phases, Run,
-    ledger::{SHORTEST_REASON, Scope, document_lines, worst},
+    ledger::{SHORTEST_REASON, Scope, document_lines, is_reason, worst},
     phase::number_list::as_list,
 };
 use schemars::JsonSchema;
@@ -123,9 +123,9 @@ impl Closing {
         if !s.is_empty() && passages.len() > 1 {
             return Err(format!("'s' names sentences of one passage, not of {named}: give each an entry of its own."));
         }
-        if reason.chars().count() < SHORTEST_REASON {
+        if !is_reason(&reason) {
             return Err(format!(
-                "passage {named} has no reason of {SHORTEST_REASON} characters or more: say in a sentence why nothing of it is a \
+                "passage {named} has no reason in words of {SHORTEST_REASON} characters or more: say in a sentence why nothing of it is a \
                  requirement."
             ));
         }

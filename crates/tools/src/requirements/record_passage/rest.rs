@@ -1,7 +1,7 @@
 //! Decides the candidates of a passage that no item records.
 
 use super::numbers::Sentences;
-use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON};
+use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON, is_reason};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,8 +44,10 @@ impl Rest {
                 let sentences = Sentences::read_any(s, count)?;
                 decision.by_number.extend(sentences.into_iter().map(|number| (number, account.clone())));
             }
-            (None, Account::Why(why)) if why.chars().count() < SHORTEST_REASON => {
-                return Err(format!("`why` for all that is left must have {SHORTEST_REASON} characters or more"));
+            (None, Account::Why(why)) if !is_reason(&why) => {
+                return Err(format!(
+                    "`why` for all that is left must have {SHORTEST_REASON} characters or more, in words"
+                ));
             }
             (None, Account::Why(why)) => decision.why = Some(why),
             (None, Account::In(_)) => return Err("`in` needs `s`, the sentences that the requirement has".into()),
