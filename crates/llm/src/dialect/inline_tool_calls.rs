@@ -32,6 +32,14 @@ static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words around a fenced block that say it is an example, or that it will not be done. Only for fences: the other forms are
+/// a model's own syntax for calls, while a fence is also how one shows a call to a reader.
+static SHOWN_ONLY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:for example|for instance|e\.g\.|an? example|would look like|will not|won['’]t|am not going to|zum beispiel|z\. ?b\.|ein beispiel|werde (?:ich )?(?:das |dies |es )?nicht)",
+    )
+});
+
 /// What models take for the place of the tools.
 const NAMESPACES: [&str; 2] = ["functions", "default_api"];
 
@@ -57,7 +65,9 @@ pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, Stri
 fn in_what_is_said(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
     let in_json = [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
         let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
-        (!calls.is_empty()).then(|| (calls, form.replace_all(text, "").trim().to_string()))
+        let rest = form.replace_all(text, "").trim().to_string();
+        let is_shown_only = std::ptr::eq(form, &*FENCED) && SHOWN_ONLY.is_match(&rest);
+        (!calls.is_empty() && !is_shown_only).then_some((calls, rest))
     });
     in_json.or_else(|| {
         let (calls, rest) = text_forms::recover(text, bound)?;
@@ -205,6 +215,9 @@ mod tests {
             "```json\n{\"name\": \"read_file\", \"arguments\": {}, \"why\": \"an example\"}\n```",
             "```json\n{\"name\": \"read_file\", \"arguments\": {}}\n```\nand\n```\nsome output\n```",
             "<function=read_file>{\"path\": \"a\"}</function> <function=read_file>{broken</function>",
+            "For example:\n```json\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a\"}}\n```",
+            "I will not do this:\n```json\n{\"name\": \"todo_complete\", \"arguments\": {}}\n```\nIt is too early.",
+            "```\n{\"name\": \"todo_complete\", \"arguments\": {}}\n```\nist nur ein Beispiel.",
             "",
         ] {
             assert_eq!(found(text), None, "{text}");
