@@ -11,6 +11,7 @@ use crate::{
     guardrail::{
         fingerprint,
         loop_detection::{self, is_record},
+        rework::Rework,
     },
     is_placeholder,
     ledger::{Counts, Ledger},
@@ -59,6 +60,9 @@ pub struct PhaseEffects {
     /// The answer (`seq` of its message) in which a closing was refused for lack of evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_for: Option<i64>,
+    /// How far it has come, and the turns since.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rework: Rework,
 }
 
 /// Fingerprints of what the job has already seen, so that repetitions do not count as new.
@@ -158,6 +162,7 @@ impl State {
         };
         self.effects.effects += u32::from(is_effect);
         let is_new = self.seen.is_new_version(product, workspace);
+        self.note_rework(product, is_effect, is_new);
         let plans = product.path().is_some_and(|path| PLANNING.contains(&path));
         if is_new && plans && self.phase.kind == PhaseKind::Strategic {
             self.effects.evidence += 1;
@@ -167,12 +172,28 @@ impl State {
         }
     }
 
+    /// For the bound on rework. What is recorded counts by what it adds in the ledger.
+    fn note_rework(&mut self, product: &Product, is_effect: bool, is_new: bool) {
+        let rework = &mut self.effects.rework;
+        match product {
+            Product::AddRequirement(_) => {}
+            Product::ChangeRequirement(_) => rework.changes += 1,
+            Product::AddCitation(_) => rework.gains += u32::from(is_new),
+            Product::WriteFile(FileWrite { path, .. }) | Product::AppendFile { path, .. } => {
+                rework.has_news |= is_new && !is_record(path) && !is_note(path);
+                rework.gains += u32::from(is_effect);
+            }
+            _ => rework.gains += u32::from(is_effect),
+        }
+    }
+
     /// A query that requested write access to the graph and was not refused: its writes leave no row here. The same
     /// query again is not an effect.
     fn note_query(&mut self, parsed: &ParsedCall) {
         let writes = parsed.fields.get("allow_write").and_then(Value::as_bool) == Some(true);
         if writes && remember(&mut self.seen.versions, parsed.print, REMEMBERED_VERSIONS) {
             self.effects.effects += 1;
+            self.effects.rework.gains += 1;
             self.guards.phase_has_results = true;
         }
     }
@@ -189,6 +210,7 @@ impl State {
             return;
         }
         self.effects.evidence += 1;
+        self.effects.rework.has_news = true;
         if is_of_document {
             (self.guards.phase_has_results, self.guards.compactions_of_todo) = (true, 0);
         }
@@ -198,9 +220,8 @@ impl State {
 impl Seen {
     /// Whether a file of the model's work gets content at a path that never had any.
     fn is_first(&self, path: &str, workspace: &Workspace) -> bool {
-        let plans = matches!(path, "workspace.md" | "main_plan.md") || path.starts_with("notes");
         let deleted = || self.deleted.contains(&fingerprint::of_text(path));
-        !plans && !is_record(path) && !workspace.has_content(path) && !deleted()
+        !is_note(path) && !is_record(path) && !workspace.has_content(path) && !deleted()
     }
 
     /// Whether bytes are new among the versions of their path; other products are always new, except a known quote.
@@ -233,9 +254,10 @@ impl Guards {
         remember(&mut self.lists_without_effect, list, REMEMBERED_LISTS);
     }
 
-    /// Why the job is stuck, if it had more phases without an effect than its plan, with this many phases, can explain.
-    /// Then the count restarts, because a person has looked at the job.
-    pub(crate) fn is_stuck(&mut self, planned: i32) -> Option<String> {
+    /// Why the job is stuck, if it had more phases without an effect than its plan can explain. Then the count restarts,
+    /// because a person has looked at the job.
+    pub(crate) fn is_stuck(&mut self) -> Option<String> {
+        let planned = self.planned_by_effect;
         let most = u32::try_from(planned).unwrap_or(0) + MORE_THAN_PLANNED;
         let count = self.phases_without_effect;
         if count <= most {
@@ -243,8 +265,9 @@ impl Guards {
         }
         self.phases_without_effect = 0;
         Some(format!(
-            "the job is stuck: {count} tactical phases came to their end without an effect, and its plan has {planned} phases: \
-             no requirement was recorded or judged in them, no passage read or answered, and no new file but notes written"
+            "the job is stuck: {count} tactical phases came to their end without an effect, and its plan had {planned} phases, \
+             not counting what was added to it since the last effect: no requirement was recorded or judged in them, no passage \
+             read or answered, and no new file but notes written"
         ))
     }
 
@@ -252,6 +275,11 @@ impl Guards {
     pub(crate) fn had_no_effect<'a>(&self, contents: impl Iterator<Item = &'a str>) -> bool {
         self.lists_without_effect.contains(&fingerprint::of_list(contents))
     }
+}
+
+/// Whether a file holds the plan or notes, which a looping model writes as well.
+fn is_note(path: &str) -> bool {
+    matches!(path, "workspace.md" | "main_plan.md") || path.starts_with("notes")
 }
 
 fn read_and_answered(counts: &Counts) -> (u32, u32) {

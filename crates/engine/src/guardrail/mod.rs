@@ -9,8 +9,10 @@ pub mod loop_detection;
 mod placeholder;
 pub(crate) mod repeat;
 pub(crate) mod retry;
+pub(crate) mod rework;
 
 pub use effects::{PhaseEffects, Seen};
 pub use fallback::Fallback;
 pub use placeholder::is_placeholder;
 pub use repeat::Repeat;
+pub use rework::Rework;

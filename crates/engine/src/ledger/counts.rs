@@ -124,6 +124,19 @@ impl Ledger {
         covered
     }
 
+    /// How much of the documents is worked, for comparison with a later count: passages read, passages answered, candidates
+    /// that are not open, sentences quoted, and requirements that quote no passage.
+    pub(crate) fn worked(&self) -> u32 {
+        let count = |passage: &Passage| {
+            let is_read = passage.state != PassageState::Unread;
+            let decided = passage.candidates.len() - passage.open_candidates().count();
+            usize::from(is_read) + usize::from(passage.state == PassageState::Answered) + decided
+        };
+        let elsewhere = self.rows.values().filter(|row| row.first.is_none()).count();
+        let worked = self.all().map(count).sum::<usize>() + self.sentences_quoted().len() + elsewhere;
+        u32::try_from(worked).unwrap_or(u32::MAX)
+    }
+
     fn sentences_quoted(&self) -> BTreeSet<(i32, i32)> {
         let places = self.standing().flat_map(|requirement| &requirement.quotes).flat_map(|quote| &quote.places);
         let is_there = |place: &(i32, i32)| self.get(place.0).is_some_and(|passage| place.1 <= passage.n_sentences);

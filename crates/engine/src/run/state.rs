@@ -361,6 +361,10 @@ pub struct Guards {
     /// Completed tactical phases of the job without an effect ([`crate::guardrail::effects`]).
     #[serde(default, skip_serializing_if = "is_default")]
     pub phases_without_effect: u32,
+    /// How many phases the plan had when a tactical phase last had an effect, or when the first one ended: what it grows by
+    /// without an effect explains no further phases.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub planned_by_effect: i32,
     /// Fingerprints of the todo lists of these phases.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub lists_without_effect: VecDeque<u32>,

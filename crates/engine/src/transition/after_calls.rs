@@ -37,6 +37,9 @@ pub(super) fn after_calls(run: &mut Run, now: DateTime<Utc>) -> bool {
         // Calls executed on behalf of the last phase are not a turn of this one.
         (false, false) => guards.idle_turns,
     };
+    if calls.held.is_empty() {
+        run.note_turn();
+    }
     match (exit, calls.end.take()) {
         (Some(exit), _) => end_job(run, exit, now),
         (None, Some(end)) => {
@@ -53,7 +56,8 @@ fn continue_after_calls(run: &mut Run, calls: CallProgress, now: DateTime<Utc>) 
         push_left_out_calls(run);
     }
     let bound = run.settings().limits.turns_without_progress;
-    match calls.stuck.or_else(|| run.state().guards.idle_too_long(bound)) {
+    let idle = || run.state().guards.idle_too_long(bound).or_else(|| run.reworks_too_long());
+    match calls.stuck.or_else(idle) {
         Some(issue) => replan(run, MAX_FORCED_REPLANS, &issue, now),
         None => prepare_or_ask(run, now),
     }

@@ -97,12 +97,14 @@ pub(super) fn advance_phase(run: &mut Run, next: NextPhase, now: DateTime<Utc>) 
     let state = run.state_mut();
     if state.guards.note_ended_phase(outcome, state.phase.kind, list) {
         state.phase.completed += 1;
+        if has_effect || state.guards.planned_by_effect == 0 {
+            state.guards.planned_by_effect = state.phase.planned;
+        }
     }
     let note = close_phase(run, outcome, next.issue.as_deref());
-    let planned = run.state().phase.planned;
     let guards = &mut run.state_mut().guards;
     let without_progress = guards.ends_without_progress().map(|reason| ("no_progress", reason));
-    let end = without_progress.or_else(|| guards.is_stuck(planned).map(|reason| ("stuck", reason)));
+    let end = without_progress.or_else(|| guards.is_stuck().map(|reason| ("stuck", reason)));
     match (end, run.settings().autonomy) {
         (None, _) => open_phase(run, next, Some(note), now),
         (Some((_, reason)), Autonomy::Review) => {

@@ -13,7 +13,9 @@ use chrono::{DateTime, Utc};
 /// The job fails because of the model's behaviour. A retry continues the phase, resets the counts, and the model is
 /// told.
 pub(super) fn fail_in_the_middle(run: &mut Run, error: JobError) {
-    run.state_mut().guards = Guards::default();
+    let state = run.state_mut();
+    state.guards = Guards::default();
+    state.effects.rework.restart();
     run.say(MessageKind::Nudge, resume_nudge(&error.message));
     leave(run, JobExit::Failed(error));
 }

@@ -22,5 +22,6 @@ mod outages;
 mod progress;
 mod records;
 mod rewind;
+mod rework;
 mod todos;
 mod untrusted;

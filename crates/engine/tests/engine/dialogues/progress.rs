@@ -194,6 +194,28 @@ fn a_job_of_phases_without_an_effect_is_stuck() {
     }
 }
 
+/// A plan that grows with each phase explains no more phases than a plan that does not.
+#[test]
+fn a_plan_that_grows_without_an_effect_does_not_put_off_the_end() {
+    let mut dialogue = planned(settings());
+    let mut phases = 0;
+    while dialogue.run.exit().is_none() && phases < 30 {
+        match dialogue.phase().1 {
+            PhaseKind::Strategic => {
+                dialogue.write_plan(3 + phases);
+                dialogue.call("todo_write", list(&format!("{phases}")));
+                dialogue.finish_phase();
+            }
+            PhaseKind::Tactical => {
+                phases += 1;
+                dialogue.call("add_note", json!({"text": format!("Note {phases} on the work that was done")}));
+                close_all(&mut dialogue);
+            }
+        }
+    }
+    assert!(dialogue.reason().starts_with("the job is stuck: 7 tactical phases"), "{}", dialogue.reason());
+}
+
 fn list(name: &str) -> Value {
     let todos: Vec<String> = (1..=5).map(|part| format!("{name}: part {part}")).collect();
     json!({"phase": name, "description": "", "todos": todos})
