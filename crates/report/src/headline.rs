@@ -95,10 +95,15 @@ pub(crate) fn headline(figures: &Figures, recorded: &Recorded, not_quoted: &[&st
 }
 
 /// "152 judged: 150 accepted (140 by rule), 2 rejected, 0 failed"
-fn judged(Judged { accepted, by_rule, rejected, failed }: &Judged) -> String {
+fn judged(judged: &Judged) -> String {
+    let Judged { accepted, by_rule, rejected, failed, waited: _ } = judged;
     let by_rule = if *by_rule > 0 { format!(" ({by_rule} by rule)") } else { String::new() };
     let all = accepted + rejected + failed;
-    format!("{all} judged: {accepted} accepted{by_rule}, {rejected} rejected, {failed} failed")
+    let left = match judged.left() {
+        0 => String::new(),
+        left => format!("; {left} that waited not judged by this job"),
+    };
+    format!("{all} judged: {accepted} accepted{by_rule}, {rejected} rejected, {failed} failed{left}")
 }
 
 /// "152 requirements for 148 of 150 candidate sentences (6 merged)"
@@ -180,12 +185,20 @@ mod tests {
             Some("24 quotes found in the documents; nothing is quoted from questionnaire.csv (no_sources).")
         );
         let judged = Figures {
-            judged: Some(Judged { accepted: 150, by_rule: 140, rejected: 2, failed: 0 }),
+            judged: Some(Judged { accepted: 150, by_rule: 140, rejected: 2, failed: 0, waited: 12 }),
             ..Figures::default()
         };
         assert_eq!(
             headline(&judged, &Recorded::default(), &[], 1).as_deref(),
             Some("152 judged: 150 accepted (140 by rule), 2 rejected, 0 failed.")
+        );
+        let left = Figures {
+            judged: Some(Judged { accepted: 8, by_rule: 8, waited: 14, ..Judged::default() }),
+            ..Figures::default()
+        };
+        assert_eq!(
+            headline(&left, &Recorded::default(), &[], 1).as_deref(),
+            Some("8 judged: 8 accepted (8 by rule), 0 rejected, 0 failed; 14 that waited not judged by this job.")
         );
         assert_eq!(headline(&Figures::default(), &Recorded::default(), &[], 1).as_deref(), Some("1 file delivered."));
         assert_eq!(headline(&Figures::default(), &Recorded::default(), &[], 0), None);

@@ -52,6 +52,9 @@ pub struct Judged {
     pub rejected: usize,
     /// Neither: they could not be judged or integrated.
     pub failed: usize,
+    /// How many waited for the model when the job began, those judged by rule not counted.
+    #[serde(skip_serializing_if = "is_default")]
+    pub waited: usize,
 }
 
 impl Run {
@@ -88,6 +91,11 @@ fn quotes_checked(result: &Value) -> u64 {
 }
 
 impl Judged {
+    /// Requirements that waited and that the job has not judged. Another validator may have.
+    pub fn left(&self) -> usize {
+        self.waited.saturating_sub(self.accepted - self.by_rule + self.rejected + self.failed)
+    }
+
     pub(crate) fn take(&mut self, product: &Product) {
         let Product::JudgeRequirement(judgement) = product else { return };
         let by_rule = judgement.validation_result.get("by").and_then(Value::as_str) == Some("rule");

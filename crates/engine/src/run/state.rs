@@ -376,6 +376,9 @@ pub struct Guards {
     /// job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_not_supported: Option<i64>,
+    /// The answer that was refused because requirements that waited for this job are not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_not_judged: Option<i64>,
     /// Fingerprints of calls that were refused once, latest last; they are accepted when repeated.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub refused_once: VecDeque<u32>,

@@ -64,6 +64,9 @@ impl OwnTool for JobComplete {
         claim.check_staged(run)?;
         claim.check_work(run)?;
         claim.check_coverage(run)?;
+        if let Some((told, why)) = records_gate::not_judged(run) {
+            return Ok(Deed::RefuseOnce(told, why));
+        }
         if let Some(exit) = claim.owing(run) {
             return end(exit, "The job ends as failed: it owes files that were not delivered. Its files are kept.");
         }

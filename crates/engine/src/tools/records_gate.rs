@@ -62,6 +62,22 @@ pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
     })
 }
 
+/// Checks, once, that a job that judges requirements has judged those that waited for it. Other validators may have
+/// judged them, so the job may end all the same, and its headline names how many it left.
+pub(super) fn not_judged(run: &Run) -> Option<(Told, String)> {
+    let judged = run.state().judged;
+    let left = judged.left();
+    if left == 0 || !run.settings().judges_requirements() || was_told(run, run.state().guards.told_not_judged) {
+        return None;
+    }
+    let told = format!(
+        "the job is not complete: {left} of {} requirements that waited for it are not judged. Judge them in another phase \
+         (todo_write) until next_requirement says that none is pending. If it has said so, call job_complete again.",
+        judged.waited
+    );
+    Some((|guards| &mut guards.told_not_judged, told))
+}
+
 /// Whether an earlier answer was refused for it.
 fn was_told(run: &Run, told: Option<i64>) -> bool {
     told.is_some_and(|told| told < run.state().answer_at_hand())

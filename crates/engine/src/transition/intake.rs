@@ -16,6 +16,7 @@ pub(super) fn done(run: &mut Run, mut intake: Intake, now: DateTime<Utc>) {
     // The findings of the earlier job are derived from its documents.
     run.state_mut().shows_untrusted |= intake.previous.is_some();
     take_files(run, intake);
+    run.state_mut().judged.waited = waiting.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
     let judges_by_rule = by_rule.is_some();
     by_rule.into_iter().flatten().for_each(|product| run.record_product(product));
     if judges_by_rule && waiting == Some(0) && owes_nothing(run.workspace(), &run.settings().owed) {

@@ -1,9 +1,10 @@
 //! Requirements of other jobs in results, to be judged: shown by a request, kept while they wait, cleared once they are
 //! judged.
 
-use crate::kit::{Dialogue, call, reply};
+use crate::kit::{Dialogue, call, intake, reply};
 use plumbline_engine::{
-    Effect, Given, GivenRow, Handler, Judgement, Outcome, Phases, Product, Replay, ToolReturn, ToolSpec, Verdict,
+    Effect, Given, GivenRow, Handler, Intake, Judgement, Outcome, Phases, Product, Replay, Settings, ToolReturn,
+    ToolSpec, Verdict,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -26,15 +27,19 @@ fn spec(name: &str, handler: Handler) -> ToolSpec {
     }
 }
 
-/// A working validator, with a threshold so low that results are cleared soon.
-fn validator() -> Dialogue {
-    let settings = Dialogue::with(|settings| {
+/// A validator's settings, with a threshold so low that results are cleared soon.
+fn judging() -> Settings {
+    Dialogue::with(|settings| {
         let tools = ["next_requirement", "judge_requirements"].map(|name| spec(name, Handler::External));
         settings.tools = Arc::new(settings.tools.iter().cloned().chain(tools).collect());
         settings.limits.context_threshold_tokens = 3_000;
         settings.limits.keep_recent_tool_results = 1;
-    });
-    Dialogue::working(settings, 1)
+    })
+}
+
+/// A working validator.
+fn validator() -> Dialogue {
+    Dialogue::working(judging(), 1)
 }
 
 /// One answer: each `next_requirement` returns the rows that its arguments name, each `judge_requirements` judges them.
@@ -142,4 +147,22 @@ fn a_reset_conversation_has_none_of_the_rows_of_the_old_one() {
     let given = &dialogue.run.state().given;
     assert!(!given.in_conversation(id(2)), "it comes first again");
     assert_eq!(given.shown(id(2)), Some(true), "it was shown all the same");
+}
+
+#[test]
+fn a_job_that_leaves_what_waited_for_it_is_refused_once() {
+    let mut dialogue = Dialogue::new(judging());
+    let Outcome::IntakeDone(taken) = intake() else { panic!("an intake") };
+    dialogue.apply(Outcome::IntakeDone(Intake { waiting: Some(3), ..taken }));
+    dialogue.write_plan(1);
+    dialogue.open_tactical();
+    answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
+    answer(&mut dialogue, &[("judge_requirements", &[1])]);
+    dialogue.call("write_file", json!({"path": "output/report.md", "content": "One of them was judged and accepted."}));
+    dialogue.finish_phase();
+    let claim = json!({"summary": "All were judged.", "deliverables": ["output/report.md"], "confidence": 0.9});
+    let told = dialogue.call("job_complete", claim.clone());
+    assert!(told.contains("2 of 3 requirements that waited for it are not judged"), "{told}");
+    assert_eq!(dialogue.call("job_complete", claim), "The job is complete.");
+    assert_eq!(dialogue.run.figures().judged.map(|judged| judged.left()), Some(2));
 }
