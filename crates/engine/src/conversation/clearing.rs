@@ -2,7 +2,10 @@
 //! last answers.
 
 use super::context::{Conversation, Frame, visible_tokens};
-use crate::{CLEARED_NOTE, Change, Given, MessageKind, MessageRef, ToolCall, ledger::Ledger, run::Step, tools};
+use crate::{
+    CLEARED_NOTE, Change, Given, MessageKind, MessageRef, ToolCall, ledger::Ledger, run::Step, tools,
+    vocabulary::NEXT_REQUIREMENT,
+};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -16,9 +19,6 @@ pub(super) const SHORT: usize = 300;
 const LONGEST_REFUSAL: usize = 2000;
 /// Approximate tokens of the note that replaces a cleared result.
 const NOTE: u32 = 30;
-
-/// The tool whose results contain requirements to be judged.
-const NEXT_REQUIREMENT: &str = "next_requirement";
 
 /// The effect of clearing.
 #[derive(Debug, Default)]

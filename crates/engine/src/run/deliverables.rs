@@ -2,7 +2,7 @@
 //! records requirements, a report for one with documents.
 
 use super::Workspace;
-use crate::{FileMeta, JobExit, OwedFile, Run, Settings};
+use crate::{FileMeta, JobExit, OwedFile, Run, Settings, vocabulary::NEXT_REQUIREMENT};
 
 /// The lists of all requirements that the system renders.
 pub const REQUIREMENT_LISTS: [&str; 3] =
@@ -30,7 +30,7 @@ impl Settings {
 
     /// Whether they judge the requirements of other jobs.
     pub fn judges_requirements(&self) -> bool {
-        self.tools.iter().any(|tool| tool.name == "next_requirement")
+        self.tools.iter().any(|tool| tool.name == NEXT_REQUIREMENT)
     }
 }
 

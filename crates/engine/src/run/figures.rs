@@ -52,7 +52,8 @@ pub struct Judged {
     pub rejected: usize,
     /// Neither: they could not be judged or integrated.
     pub failed: usize,
-    /// How many waited for the model when the job began, those judged by rule not counted.
+    /// How many waited for the model when the job began, those judged by rule not counted; the model's own once
+    /// `next_requirement` has said that none waits.
     #[serde(skip_serializing_if = "is_default")]
     pub waited: usize,
 }
@@ -91,9 +92,18 @@ fn quotes_checked(result: &Value) -> u64 {
 }
 
 impl Judged {
-    /// Requirements that waited and that the job has not judged. Another validator may have.
+    /// Requirements that waited and that the job has not judged.
     pub fn left(&self) -> usize {
-        self.waited.saturating_sub(self.accepted - self.by_rule + self.rejected + self.failed)
+        self.waited.saturating_sub(self.by_model())
+    }
+
+    fn by_model(&self) -> usize {
+        self.accepted - self.by_rule + self.rejected + self.failed
+    }
+
+    /// None waits any more: another validator has judged the others, or holds them.
+    pub(crate) fn note_none_waits(&mut self) {
+        self.waited = self.by_model();
     }
 
     pub(crate) fn take(&mut self, product: &Product) {

@@ -62,6 +62,11 @@ impl Given {
         self.results.iter().any(|result| result.seq == seq && !result.rows.is_empty())
     }
 
+    /// Whether every row in the conversation is judged.
+    pub(crate) fn all_judged(&self) -> bool {
+        self.results.iter().all(|result| result.rows.is_empty())
+    }
+
     /// The rows of a message.
     pub(crate) fn rows_of(&self, seq: i64) -> Vec<GivenRow> {
         self.results.iter().filter(|result| result.seq == seq).flat_map(|result| result.rows.iter().copied()).collect()

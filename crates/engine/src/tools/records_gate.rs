@@ -62,8 +62,8 @@ pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
     })
 }
 
-/// Checks, once, that a job that judges requirements has judged those that waited for it. Other validators may have
-/// judged them, so the job may end all the same, and its headline names how many it left.
+/// Checks, once, that a job that judges requirements has judged those that waited for it, unless `next_requirement` has
+/// said that none waits any more. It may end all the same, and its headline names how many it left.
 pub(super) fn not_judged(run: &Run) -> Option<(Told, String)> {
     let judged = run.state().judged;
     let left = judged.left();
@@ -72,7 +72,7 @@ pub(super) fn not_judged(run: &Run) -> Option<(Told, String)> {
     }
     let told = format!(
         "the job is not complete: {left} of {} requirements that waited for it are not judged. Judge them in another phase \
-         (todo_write) until next_requirement says that none is pending. If it has said so, call job_complete again.",
+         (todo_write) until next_requirement says that none is pending; called again, job_complete leaves them.",
         judged.waited
     );
     Some((|guards| &mut guards.told_not_judged, told))

@@ -16,6 +16,7 @@ use crate::{
     ledger::{Ledger, ShownPassage, named},
     run::{AnswerCall, CallProgress, request::frame},
     tools::{self, parsed_call::ParsedCall},
+    vocabulary::NEXT_REQUIREMENT,
 };
 use chrono::{DateTime, Utc};
 
@@ -160,6 +161,9 @@ fn answer_given(run: &mut Run, item: &AnswerCall, given: ToolReturn) {
     if looked && !given.is_error {
         let is_of_document = run.workspace().names_document(&parsed.fields);
         run.state_mut().note_shown(call, parsed, &given.content, is_of_document);
+    }
+    if call.name == NEXT_REQUIREMENT && !given.is_error && given.gives.is_empty() && run.state().given.all_judged() {
+        run.state_mut().judged.note_none_waits();
     }
     let (progress, said) = take_products(run, given.products);
     let said = said.into_iter().chain(run.calls().approvals.edit_note(call));

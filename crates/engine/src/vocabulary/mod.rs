@@ -46,5 +46,6 @@ pub use settings::{
 pub use shared_files::{SharedFile, SharedFiles};
 pub use shown::{beginning, one_line};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
+pub(crate) use validation::NEXT_REQUIREMENT;
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};
 pub use words::plain_words;

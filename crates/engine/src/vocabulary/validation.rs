@@ -3,6 +3,9 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+/// The tool whose results contain requirements to be judged.
+pub(crate) const NEXT_REQUIREMENT: &str = "next_requirement";
+
 /// A requirement that a validator job holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldRequirement {

@@ -149,20 +149,45 @@ fn a_reset_conversation_has_none_of_the_rows_of_the_old_one() {
     assert_eq!(given.shown(id(2)), Some(true), "it was shown all the same");
 }
 
-#[test]
-fn a_job_that_leaves_what_waited_for_it_is_refused_once() {
+/// A working validator for which so many requirements waited when it began.
+fn waited_for(count: u64) -> Dialogue {
     let mut dialogue = Dialogue::new(judging());
     let Outcome::IntakeDone(taken) = intake() else { panic!("an intake") };
-    dialogue.apply(Outcome::IntakeDone(Intake { waiting: Some(3), ..taken }));
+    dialogue.apply(Outcome::IntakeDone(Intake { waiting: Some(count), ..taken }));
     dialogue.write_plan(1);
     dialogue.open_tactical();
-    answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
-    answer(&mut dialogue, &[("judge_requirements", &[1])]);
+    dialogue
+}
+
+/// Its report is written and its phase ended; what it is told about its end.
+fn claims_the_end(dialogue: &mut Dialogue) -> String {
     dialogue.call("write_file", json!({"path": "output/report.md", "content": "One of them was judged and accepted."}));
     dialogue.finish_phase();
     let claim = json!({"summary": "All were judged.", "deliverables": ["output/report.md"], "confidence": 0.9});
-    let told = dialogue.call("job_complete", claim.clone());
+    dialogue.call("job_complete", claim)
+}
+
+#[test]
+fn a_job_that_leaves_what_waited_for_it_is_refused_once() {
+    let mut dialogue = waited_for(3);
+    answer(&mut dialogue, &[("next_requirement", &[1, 2])]);
+    answer(&mut dialogue, &[("judge_requirements", &[1])]);
+    let told = claims_the_end(&mut dialogue);
     assert!(told.contains("2 of 3 requirements that waited for it are not judged"), "{told}");
+    let claim = json!({"summary": "All were judged.", "deliverables": ["output/report.md"], "confidence": 0.9});
     assert_eq!(dialogue.call("job_complete", claim), "The job is complete.");
     assert_eq!(dialogue.run.figures().judged.map(|judged| judged.left()), Some(2));
+}
+
+/// Another validator may have judged some of those that waited.
+#[test]
+fn a_job_that_was_told_that_none_waits_has_left_none() {
+    let mut dialogue = waited_for(3);
+    answer(&mut dialogue, &[("next_requirement", &[1])]);
+    answer(&mut dialogue, &[("next_requirement", &[])]);
+    assert_eq!(dialogue.run.figures().judged.map(|judged| judged.left()), Some(3), "it still holds one");
+    answer(&mut dialogue, &[("judge_requirements", &[1])]);
+    answer(&mut dialogue, &[("next_requirement", &[])]);
+    assert_eq!(claims_the_end(&mut dialogue), "The job is complete.");
+    assert_eq!(dialogue.run.figures().judged.map(|judged| judged.left()), Some(0));
 }
