@@ -107,8 +107,9 @@ CREATE POLICY other_roles ON approvals TO PUBLIC USING ((SELECT sees_every_job()
 GRANT INSERT (job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
               idempotency_key, parent_job_id) ON jobs TO plumbline_enqueue;
 GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attempts, status, status_reason, attempt, step,
-              phase_number, phase, phase_name, todos_done, todos_total, current_todo, result, error_message, error_details,
-              total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at, started_at, completed_at)
+              phase_number, phase, phase_name, phases_done, phases_total, todos_done, todos_total, current_todo, result,
+              error_message, error_details, total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at,
+              started_at, completed_at)
     ON jobs TO plumbline_enqueue;
 GRANT SELECT ON workspace_files, coverage, job_summary, requirement_cache, passages, citations, todos, phases TO plumbline_enqueue;
 GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
@@ -124,8 +125,8 @@ GRANT SELECT (job_types, broken_types, heartbeat_at) ON workers TO plumbline_enq
 -- Progress and cost of each job, the first line of its prompt, its plan and the names of its files; not its content,
 -- written by people or by the model.
 GRANT SELECT (id, job_type, idempotency_key, parent_job_id, priority, run_at, max_attempts, status, status_reason, attempt,
-              worker_id, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo, feedback_untaken,
-              raised_limits, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
+              worker_id, step, phase_number, phase, phase_name, phases_done, phases_total, todos_done, todos_total, current_todo,
+              feedback_untaken, raised_limits, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
               cost_usd, created_by, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_steer;
 GRANT SELECT ON job_summary, phases, todos, attempts, llm_requests, workers, workspace_files, coverage, passages TO plumbline_steer;
@@ -141,7 +142,7 @@ GRANT EXECUTE ON FUNCTION
 -- approve ------------------------------------------------------------------------------------------------------------
 -- A job in review with everything needed to judge it: its prompt, its result, its files.
 GRANT SELECT (id, job_type, prompt, document_path, context, priority, status, status_reason, attempt, step, phase_number, phase,
-              phase_name, todos_done, todos_total, current_todo, result, error_message, error_details, total_requests,
+              phase_name, phases_done, phases_total, todos_done, todos_total, current_todo, result, error_message, error_details, total_requests,
               total_tokens_used, cached_tokens, cost_usd, created_by, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_approve;
 GRANT SELECT ON workspace_files, coverage TO plumbline_approve;

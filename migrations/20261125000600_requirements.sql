@@ -223,6 +223,7 @@ CROSS JOIN LATERAL (
            )) AS confirmed
     FROM jsonb_array_elements(CASE jsonb_typeof(r.citations) WHEN 'array' THEN r.citations ELSE '[]' END) AS cited
 ) AS e;
+COMMENT ON VIEW requirements_with_evidence IS 'Requirements with the number of their quotes that their own job has verified.';
 
 -- A job that ends, for any reason and by any role, returns the rows it holds in the same transaction. A job whose
 -- worker was lost keeps its rows, because it continues on another worker. SECURITY DEFINER, so that a role that may

@@ -186,6 +186,8 @@ BEGIN
             ('job_summary', 'headline', 'What the job came to, in one sentence of the system''s.'),
             ('job_summary', 'waiting_calls', 'Calls of the job that wait for a decision; a job in review with 0 waits for approve_job.'),
             ('runnable_jobs', 'id', 'A job that can be claimed now.'),
+            ('requirements_with_evidence', 'citations_given', 'Quotes in citations.'),
+            ('requirements_with_evidence', 'citations_confirmed', 'Of these, those that the requirement''s own job has verified.'),
             ('usage_daily', 'day', 'In UTC.'),
             ('usage_daily', 'job_type', 'The jobs'' type.'),
             ('usage_daily', 'model', 'The model that was asked.'),
@@ -196,14 +198,16 @@ BEGIN
     LOOP
         EXECUTE format('COMMENT ON COLUMN %I.%I IS %L', said.relation, said.name, said.words);
     END LOOP;
-    -- The job_id of each row; and in views of jobs, the comment of the table's column with the same name.
+    -- The job_id of each row; and in views of a table, the comment of the table's column with the same name.
     FOR said IN
         SELECT c.relname AS relation, a.attname AS name,
                coalesce(CASE WHEN a.attname = 'job_id' THEN 'The job it belongs to, as in jobs.id.' END,
-                        CASE WHEN c.relname IN ('job_summary', 'runnable_jobs') THEN col_description('jobs'::regclass, j.attnum) END) AS words
+                        col_description(j.attrelid, j.attnum)) AS words
         FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-        LEFT JOIN pg_attribute j ON j.attrelid = 'jobs'::regclass AND j.attname = a.attname AND j.attnum > 0
+        LEFT JOIN (VALUES ('job_summary', 'jobs'), ('runnable_jobs', 'jobs'), ('requirements_with_evidence', 'requirement_cache'))
+            AS shows (relation, shown) ON shows.relation = c.relname
+        LEFT JOIN pg_attribute j ON j.attrelid = to_regclass(shows.shown) AND j.attname = a.attname AND j.attnum > 0
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v') AND col_description(c.oid, a.attnum) IS NULL
     LOOP
         CONTINUE WHEN said.words IS NULL;

@@ -20,6 +20,7 @@ const READ: &[&str] = &[
     "feedback",
     "sources",
     "requirement_changes",
+    "requirements_with_evidence",
     "runnable_jobs",
     "usage_daily",
 ];
