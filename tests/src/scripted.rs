@@ -21,6 +21,7 @@ pub struct Reply {
     content: String,
     calls: Vec<(String, String)>,
     finish: &'static str,
+    counted: Option<usize>,
 }
 
 /// The server; stopped when dropped.
@@ -77,12 +78,18 @@ impl Reply {
     /// Calls tools; complete.
     pub fn calls(calls: &[(&str, Value)]) -> Self {
         let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect();
-        Self { content: String::new(), calls, finish: "tool_calls" }
+        Self { content: String::new(), calls, finish: "tool_calls", counted: None }
     }
 
     /// Says something; complete.
     pub fn says(content: &str) -> Self {
-        Self { content: content.to_owned(), calls: Vec::new(), finish: "stop" }
+        Self { content: content.to_owned(), calls: Vec::new(), finish: "stop", counted: None }
+    }
+
+    /// The same with this count of the prompt's tokens.
+    #[must_use]
+    pub fn counting(self, tokens: usize) -> Self {
+        Self { counted: Some(tokens), ..self }
     }
 
     /// The same with one more call, cut off within its arguments.
@@ -100,7 +107,7 @@ impl Reply {
             })
             .collect();
         // Four bytes per token, as everywhere in these tests.
-        let tokens = request.0.to_string().len() / 4;
+        let tokens = self.counted.unwrap_or_else(|| request.0.to_string().len() / 4);
         json!({
             "choices": [{"index": 0, "finish_reason": self.finish,
                          "message": {"role": "assistant", "content": self.content, "tool_calls": calls}}],

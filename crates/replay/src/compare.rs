@@ -2,7 +2,7 @@
 //! first difference is nearest to its cause.
 
 use super::{Difference, ReplayContext, memory_job::MemoryJob, replayed::ReplayedStep, shown};
-use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State};
+use plumbline_engine::{Change, Guards, Message, MessageKind, Product, RequirementChange, Retry, State};
 use plumbline_store::RecordedStep;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -248,15 +248,21 @@ fn count_given(state: &mut Value) {
     }
 }
 
-/// The checkpoint, if it was kept; without times and the count of consecutive failures, which depend on the clock.
+/// A checkpoint without times and the count of consecutive failures, which depend on the clock, and without a server's
+/// counts that were too small: the rows have our own count in their place.
+fn repeatable(bench: &ReplayContext<'_>, state: &State) -> State {
+    let guards = Guards { small_counts: Default::default(), ..state.guards.clone() };
+    State { retry: Retry::default(), started_at: bench.recording.job.started_at, guards, ..state.clone() }
+}
+
+/// The checkpoint, if it was kept.
 fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Mismatch> {
     let then: State = match serde_json::from_value(recorded.state.clone()?) {
         Ok(state) => state,
         Err(error) => return Some(Mismatch::new("the checkpoint", format!("unreadable: {error}"), "readable")),
     };
-    let started_at = bench.recording.job.started_at;
-    let plain = |state: &State| State { retry: Retry::default(), started_at, ..state.clone() };
-    let (mut then, mut now) = (serde_json::to_value(plain(&then)).ok()?, serde_json::to_value(plain(now)).ok()?);
+    let plain = |state: &State| serde_json::to_value(repeatable(bench, state)).ok();
+    let (mut then, mut now) = (plain(&then)?, plain(now)?);
     [&mut then, &mut now].into_iter().for_each(count_given);
     let (then, now) = (then.as_object()?, now.as_object()?);
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();

@@ -8,6 +8,7 @@ use plumbline_system_tests::{
     Answer, Ended, PgPool, Program, Uuid, World, documents, eventually,
     jobs::NewJob,
     program,
+    scripted::{Reply, Scripted},
     wait::{CEILING, LOOK},
 };
 use serde_json::{Value, json};
@@ -114,6 +115,21 @@ async fn taken_in(world: &World, job: Uuid, path: &str) {
         known.expect("rows can be read").then_some(())
     })
     .await;
+}
+
+/// The rows have our own count in place of one that is too small.
+#[sqlx::test(migrations = false)]
+async fn answers_of_a_server_that_counts_too_little_are_replayed(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Scripted::start(|_, _| Reply::calls(&[("list_files", json!({"path": "input"}))]).counting(10)).await;
+    let config = Some(json!({"limits": {"max_iterations": 3}}));
+    let job = world.insert(&NewJob { prompt: "List the input", config, ..NewJob::default() }).await;
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("OPENAI_BASE_URL", model.base_url());
+    world.start(command).ended().await;
+    world.becomes(job, "paused").await;
+    assert_replays(&world, job).await;
+    world.finish().await;
 }
 
 async fn assert_replays(world: &World, job: Uuid) {
