@@ -45,13 +45,15 @@ impl Resolved {
         merge(&mut limits, raised);
         self.config.limits = serde_json::from_value(limits).map_err(|error| wrong(error.to_string()))?;
         let models = llms(&self.config).map_err(wrong)?;
+        // Instead of the ceiling that the job began with, `ceiling` counts.
         let of_limits = |key: &String| key.starts_with("limits.");
+        let of_old_ceiling = |key: &String| key.starts_with("limits_ceiling.");
         let uncounted = prices::warnings(&self).into_iter().next().filter(|_| had_no_budget);
         if let Some(rule) = uncounted {
             return Err(wrong(rule.message));
         }
         let mut broken = validate::broken_rules(&self.config, &models).into_iter();
-        match broken.find(|rule| rule.keys.iter().any(of_limits)) {
+        match broken.find(|rule| rule.keys.iter().any(of_limits) && !rule.keys.iter().any(of_old_ceiling)) {
             Some(rule) => Err(wrong(rule.message)),
             None => Ok(self),
         }

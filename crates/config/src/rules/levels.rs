@@ -79,7 +79,7 @@ impl RowPolicy<'_> {
     fn key(&self, path: &str, level: Level) -> Result<(), (Forbidden, String)> {
         let refuse = |sentence: String| Err((Forbidden { key: path.to_owned(), level }, sentence));
         if self.is_opened(path) {
-            return self.within_opened(path).or_else(refuse);
+            return self.within_opened(path).and_then(|()| self.keeps_a_limit(path)).or_else(refuse);
         }
         if path == "no_sources" && binds_recorder(&self.below["tools"]) {
             return Err((
@@ -152,6 +152,17 @@ impl RowPolicy<'_> {
             }
         }
         Ok(())
+    }
+
+    /// "No limit" is above any ceiling; a number is compared in `validate`.
+    fn keeps_a_limit(&self, path: &str) -> Result<(), String> {
+        let Some(key) = path.strip_prefix("limits.") else { return Ok(()) };
+        match at(self.row, &format!("limits_ceiling.{key}")).as_f64().filter(|_| at(self.row, path).is_null()) {
+            None => Ok(()),
+            Some(most) => Err(format!(
+                "`{path}` (no limit) is above the {most} of `limits_ceiling`, where no job may begin; lower it or leave it out"
+            )),
+        }
     }
 
     /// The bound that is exceeded, if any. Of coverage, a built-in value is a bound as well.

@@ -69,10 +69,11 @@ fn ceiling(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
         let (limit, Some(ceiling)) = (&limits[name], most.as_f64()) else { continue };
         if limit.as_f64().is_some_and(|limit| limit > ceiling) {
             let message = format!(
-                "`limits_ceiling.{name}` ({most}) is below `limits.{name}` ({limit}), where a job begins; raise the ceiling or \
-                 lower the limit"
+                "`limits.{name}` ({limit}) is above the {most} of `limits_ceiling`, where no job may begin; lower it, or raise \
+                 `limits_ceiling.{name}` in the job type"
             );
-            broken.push(RuleViolation::new(&[&format!("limits_ceiling.{name}")], message));
+            let keys = ["limits", "limits_ceiling"].map(|section| format!("{section}.{name}"));
+            broken.push(RuleViolation::new(&[&keys[0], &keys[1]], message));
         }
     }
 }

@@ -331,7 +331,28 @@ fn no_limit_is_raised_above_the_ceiling() {
     assert_eq!(refused(&json!({}), &json!({"limits_ceiling": {"deadline_s": 5}})).1, "operator");
     let below = mine(&json!({"limits": {"deadline_s": 60}, "limits_ceiling": {"deadline_s": 50}}), &json!({}));
     let below = below.expect_err("a job would begin above the ceiling").to_string();
-    assert!(below.contains("`limits_ceiling.deadline_s` (50) is below `limits.deadline_s` (60)"), "{below}");
+    assert!(below.contains("`limits.deadline_s` (60) is above the 50 of `limits_ceiling`"), "{below}");
+    let higher = mine(&file, &json!({}))
+        .unwrap()
+        .with_raised_limits(&json!({"max_iterations": 30}), &json!({"max_iterations": 40}));
+    assert_eq!(higher.unwrap().config.limits.max_iterations, 30, "the present ceiling counts, not that of the start");
     // Limits without a ceiling are unbounded.
     assert_eq!(raised(json!({"token_budget": null})).unwrap().config.limits.token_budget, None);
+}
+
+#[test]
+fn a_row_above_the_ceiling_is_blamed_for_its_own_key() {
+    let opened = json!({"job_may_set": ["limits"], "limits": {"max_iterations": 5, "cost_budget_usd": 5.0},
+        "limits_ceiling": {"max_iterations": 9, "cost_budget_usd": 20.0},
+        "llm": {"prices": {"input": 1.0, "output": 1.0}}});
+    mine(&opened, &json!({"limits": {"max_iterations": 9}})).unwrap();
+    let unbounded = json!({"limits_ceiling": {"deadline_s": 60}});
+    for (file, limits, sentence) in [
+        (&opened, json!({"max_iterations": 500}), "`limits.max_iterations` (500) is above the 9 of `limits_ceiling`"),
+        (&opened, json!({"cost_budget_usd": null}), "`limits.cost_budget_usd` (no limit) is above the 20"),
+        (&unbounded, json!({"deadline_s": 61}), "`limits.deadline_s` (61) is above the 60 of `limits_ceiling`"),
+    ] {
+        let refused = mine(file, &json!({"limits": limits})).expect_err(sentence).to_string();
+        assert!(refused.starts_with("the job's config: ") && refused.contains(sentence), "{refused}");
+    }
 }
