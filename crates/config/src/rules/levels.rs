@@ -78,6 +78,12 @@ impl RowPolicy<'_> {
     /// Checks one key whose value the row changes.
     fn key(&self, path: &str, level: Level) -> Result<(), (Forbidden, String)> {
         let refuse = |sentence: String| Err((Forbidden { key: path.to_owned(), level }, sentence));
+        if path == "llm.model" && at(self.row, path).is_null() {
+            return refuse(format!(
+                "`{path}` has level {level}: the job's config takes the model away, and a job needs one; set `{path}` to a model, \
+                 or leave it out"
+            ));
+        }
         if self.is_opened(path) {
             return self.within_opened(path).and_then(|()| self.keeps_a_limit(path)).or_else(refuse);
         }

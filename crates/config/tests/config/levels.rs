@@ -356,3 +356,15 @@ fn a_row_above_the_ceiling_is_blamed_for_its_own_key() {
         assert!(refused.starts_with("the job's config: ") && refused.contains(sentence), "{refused}");
     }
 }
+
+#[test]
+fn a_row_that_takes_the_model_away_is_told_so() {
+    let budget = json!({"limits": {"cost_budget_usd": 5.0}, "llm": {"prices": {"input": 1.0, "output": 1.0}}});
+    let own = json!({"llm": {"model": "large"}, "job_may_set": ["llm"]});
+    let row = json!({"llm": {"model": null}});
+    for file in [json!({}), budget, own] {
+        let refused = mine(&file, &row).expect_err("a job needs a model").to_string();
+        assert!(refused.starts_with("the job's config: `llm.model` "), "{refused}");
+        assert!(refused.contains("takes the model away") && refused.contains("set `llm.model`"), "{refused}");
+    }
+}
