@@ -9,6 +9,7 @@ use crate::{
     secrets,
 };
 use plumbline_engine::Api;
+use std::path::{Component, Path};
 
 /// The contradictions in the configuration that this crate can see. `llms` are the models by purpose, fully merged.
 pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<RuleViolation> {
@@ -17,6 +18,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     repeated_calls(config, &mut broken);
     tool_result(config, &mut broken);
     ceiling(config, &mut broken);
+    document_roots(config, &mut broken);
     connections(config, &mut broken);
     broken.extend(http_tools::unknown(config));
     broken.extend(deliverables::broken(config));
@@ -74,6 +76,22 @@ fn ceiling(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
             );
             let keys = ["limits", "limits_ceiling"].map(|section| format!("{section}.{name}"));
             broken.push(RuleViolation::new(&[&keys[0], &keys[1]], message));
+        }
+    }
+}
+
+/// A root with `..`, or `.` at its start, matches no `document_path`, and one without a name all of them.
+fn document_roots(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
+    for (place, root) in config.document_roots.iter().flatten().enumerate() {
+        // The intake reads slashes around it as no part of it.
+        let names = Path::new(root.trim_matches('/'));
+        if names.as_os_str().is_empty() || names.components().any(|part| !matches!(part, Component::Normal(_))) {
+            let key = format!("document_roots.{place}");
+            let message = format!(
+                "`{key}` is `{root}`, which names no subfolder of the import folder; write one like `policies/`, or leave out \
+                 `document_roots` to permit the whole import folder"
+            );
+            broken.push(RuleViolation::new(&[&key], message));
         }
     }
 }

@@ -206,6 +206,18 @@ fn a_wrong_word_in_a_list_is_named_with_key_and_line() {
 }
 
 #[test]
+fn a_root_that_is_no_subfolder_is_named_with_key_and_line() {
+    for root in ["../x", "policies/../x", ".", "./policies", "", "/"] {
+        let text = format!("{{\"$extends\": \"creator\",\n\"document_roots\": [\"a\",\n{}]}}", json!(root));
+        let error = error_of("mine/config.json", &text);
+        assert!(error.starts_with("mine/config.json:3: `document_roots.1` "), "{root}: {error}");
+    }
+    for root in ["policies", "policies/", "/policies/", "a b/./c.d/..e"] {
+        operators(&json!({"document_roots": [root]})).expect(root);
+    }
+}
+
+#[test]
 fn the_words_of_lists_are_those_that_are_read() {
     let fallback = &schema()["properties"]["llm"]["properties"]["fallback"]["items"]["properties"];
     for (key, refusal) in [
