@@ -31,6 +31,12 @@ pub(crate) fn between<T: FromStr + PartialOrd + Display>(text: &str, least: T, m
     number.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
 }
 
+/// The name of a job type to enqueue. No worker serves a type without a name.
+pub(crate) fn job_type(text: &str) -> Result<String, String> {
+    let name = Some(text.to_owned()).filter(|name| !name.trim().is_empty());
+    name.ok_or_else(|| "it must be the name of a job type; leave --type out for the default one".to_owned())
+}
+
 /// The id of a call.
 pub(crate) fn call(text: &str) -> Result<Uuid, String> {
     text.trim().parse().map_err(|_| "it must be the id of a call, as `plumbline approvals` shows it".to_owned())

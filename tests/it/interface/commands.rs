@@ -248,6 +248,8 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
         (vec!["watch"], vec!["JOB", "--help"]),
         (vec!["watch", "not-an-id"], vec!["not-an-id", "--help"]),
         (vec!["enqueue"], vec!["--prompt"]),
+        (vec!["enqueue", "--prompt", "Read it", "--type", ""], vec!["--type", "leave --type out"]),
+        (vec!["enqueue", "--prompt", "Read it", "--type", " "], vec!["--type", "leave --type out"]),
         (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["worker", "--concurrency", "many"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["enqueue", "--prompt", "Read it", "--priority", "1.5"], vec!["--priority", "whole number"]),

@@ -84,7 +84,7 @@ pub(crate) struct EnqueueArguments {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: String,
     /// The job type [default: PLUMBLINE_DEFAULT_JOB_TYPE, or the database's default]
-    #[arg(long = "type", value_name = "JOB_TYPE")]
+    #[arg(long = "type", value_name = "JOB_TYPE", value_parser = values::job_type)]
     pub(crate) job_type: Option<String>,
     /// A document, or a folder of documents, to work on; repeat for several. Their bytes are stored in the database
     #[arg(long = "document", value_name = "FILE")]
