@@ -82,7 +82,7 @@ mod transition;
 mod vocabulary;
 
 pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, Room, ToolCall, ToolCallRef};
-pub use guardrail::{Fallback, PhaseEffects, Repeat, Rework, Seen, is_placeholder, loop_detection};
+pub use guardrail::{Fallback, News, PhaseEffects, Repeat, Rework, Seen, is_placeholder, loop_detection};
 pub use ledger::{
     Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Ledger,
     Passage, PassageDecision, PassageState, PlacedQuote, Previous, SHORTEST_REASON, StandingRequirement, Touched,

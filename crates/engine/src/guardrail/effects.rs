@@ -11,7 +11,7 @@ use crate::{
     guardrail::{
         fingerprint,
         loop_detection::{self, is_record},
-        rework::Rework,
+        rework::{News, Rework},
     },
     is_placeholder,
     ledger::{Counts, Ledger},
@@ -180,7 +180,9 @@ impl State {
             Product::ChangeRequirement(_) => rework.changes += 1,
             Product::AddCitation(_) => rework.gains += u32::from(is_new),
             Product::WriteFile(FileWrite { path, .. }) | Product::AppendFile { path, .. } => {
-                rework.has_news |= is_new && !is_record(path) && !is_note(path);
+                if is_new && !is_record(path) && !is_note(path) {
+                    rework.news = rework.news.max(News::Own);
+                }
                 rework.gains += u32::from(is_effect);
             }
             _ => rework.gains += u32::from(is_effect),
@@ -210,7 +212,8 @@ impl State {
             return;
         }
         self.effects.evidence += 1;
-        self.effects.rework.has_news = true;
+        let news = &mut self.effects.rework.news;
+        *news = News::of(&call.name).max(*news);
         if is_of_document {
             (self.guards.phase_has_results, self.guards.compactions_of_todo) = (true, 0);
         }

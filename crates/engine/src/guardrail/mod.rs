@@ -15,4 +15,4 @@ pub use effects::{PhaseEffects, Seen};
 pub use fallback::Fallback;
 pub use placeholder::is_placeholder;
 pub use repeat::Repeat;
-pub use rework::Rework;
+pub use rework::{News, Rework};

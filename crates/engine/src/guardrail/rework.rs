@@ -4,14 +4,40 @@
 use crate::{Ledger, Run, run::is_default};
 use serde::{Deserialize, Serialize};
 
-/// What a turn of mere rework costs.
-const REWORK: u32 = 2;
-/// What it costs if it showed a new text or wrote new content, as in work with an outside tool whose results are appended
-/// to one file.
-const WITH_NEWS: u32 = 1;
-/// The bound on the costs: so many times `limits.turns_without_progress`, hence three times as many turns of mere rework.
-/// Fewer would hit honest notes: a note a turn, for sixty turns, is work.
-const TIMES: u32 = 6;
+/// The bound on the costs of turns: so many times `limits.turns_without_progress`.
+const TIMES: u32 = 12;
+/// Tools whose answers come from a service, by the beginnings of their names.
+const SERVICES: [&str; 3] = ["http_", "mcp_", "web_search"];
+
+/// The most that a turn brought which did not bring the work further.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum News {
+    /// Mere rework.
+    #[default]
+    None,
+    /// A text of the workspace that was not shown before, or new content outside the notes.
+    Own,
+    /// A new answer of a service, as in research whose results are appended to one file.
+    Service,
+}
+
+impl News {
+    /// What a text brings that a call of this tool shows for the first time.
+    pub(crate) fn of(tool: &str) -> Self {
+        if SERVICES.iter().any(|begin| tool.starts_with(begin)) { Self::Service } else { Self::Own }
+    }
+
+    /// What the turn costs. Three times `limits.turns_without_progress` are the least for mere rework: a note a turn, for sixty
+    /// turns, is work. Each text is looked up in one turn and noted in the next, so a hundred answers of a service fit.
+    fn cost(self) -> u32 {
+        match self {
+            Self::None => 4,
+            Self::Own => 2,
+            Self::Service => 1,
+        }
+    }
+}
 
 /// How far the phase has come, and the turns since it came further.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +49,19 @@ pub struct Rework {
     /// Changes of requirements.
     #[serde(skip_serializing_if = "is_default")]
     pub changes: u32,
-    /// Whether the turn has shown a new text, or written new content outside the notes.
+    /// What the turn has brought.
     #[serde(skip_serializing_if = "is_default")]
-    pub has_news: bool,
-    /// The most that the phase had reached.
+    pub news: News,
+    /// The most that the phase had reached by gains, changes and closed todos.
     #[serde(skip_serializing_if = "is_default")]
     pub reached: u32,
-    /// Turns since then.
+    /// The most passages that were worked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub passages: u32,
+    /// The most sentences that were worked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sentences: u32,
+    /// Turns since one of the three grew.
     #[serde(skip_serializing_if = "is_default")]
     pub turns: u32,
     /// Their cost.
@@ -40,16 +72,23 @@ pub struct Rework {
 impl Rework {
     /// Counts a turn. `closed`: todos that the model has closed in the phase.
     pub(crate) fn note_turn(&mut self, closed: u32, ledger: &Ledger) {
-        // Each requirement may be changed once in a phase; what was changed back and forth comes to no more.
-        let recorded = u32::try_from(ledger.next_number() - 1).unwrap_or(0);
-        let reached = self.gains + closed + self.changes.min(recorded) + ledger.worked();
-        let has_news = std::mem::take(&mut self.has_news);
-        if reached > self.reached {
-            (self.reached, self.turns, self.cost) = (reached, 0, 0);
+        let news = std::mem::take(&mut self.news);
+        if self.comes_further(closed, ledger) {
+            self.restart();
         } else {
             self.turns += 1;
-            self.cost += if has_news { WITH_NEWS } else { REWORK };
+            self.cost += news.cost();
         }
+    }
+
+    /// Whether a count is higher than it ever was in the phase. The sentences come last, because counting those of thousands
+    /// of pages takes milliseconds.
+    fn comes_further(&mut self, closed: u32, ledger: &Ledger) -> bool {
+        // Each active requirement may be changed once in a phase: one withdrawn and recorded again is one.
+        let reached = self.gains + closed + self.changes.min(ledger.active());
+        rises(&mut self.reached, reached)
+            || rises(&mut self.passages, ledger.passages_worked())
+            || rises(&mut self.sentences, ledger.sentences_worked())
     }
 
     /// A person has looked at the job.
@@ -69,9 +108,68 @@ impl Rework {
     }
 }
 
+fn rises(most: &mut u32, now: u32) -> bool {
+    let before = std::mem::replace(most, now.max(*most));
+    now > before
+}
+
 impl Run {
     /// Why the phase is planned again, if it only reworks what is there.
     pub(crate) fn reworks_too_long(&self) -> Option<String> {
         self.state().effects.rework.too_long(self.settings().limits.turns_without_progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Requirement, RequirementChange};
+    use serde_json::{Map, Value};
+
+    fn requirement(number: usize) -> Requirement {
+        Requirement {
+            number: None,
+            candidate_id: format!("req_{number}"),
+            content_key: Vec::new(),
+            text: String::new(),
+            name: String::new(),
+            r#type: String::new(),
+            priority: String::new(),
+            source_document: None,
+            source_location: Value::Null,
+            gobd_relevant: false,
+            gdpr_relevant: false,
+            citations: Value::Array(Vec::new()),
+            mentioned_objects: Vec::new(),
+            mentioned_messages: Vec::new(),
+            reasoning: None,
+            research_notes: None,
+            confidence: 0.5,
+            tags: Vec::new(),
+        }
+    }
+
+    /// A job with ten requirements, in a phase that changes them in its turns.
+    fn changing(turns: usize, mut change: impl FnMut(usize, &mut Ledger)) -> Rework {
+        let (mut ledger, mut rework) = (Ledger::default(), Rework::default());
+        (0..10).for_each(|number| ledger.record(&mut requirement(number), 1));
+        for turn in 0..turns {
+            change(turn, &mut ledger);
+            rework.changes += 1;
+            rework.note_turn(0, &ledger);
+        }
+        rework
+    }
+
+    #[test]
+    fn a_requirement_withdrawn_and_recorded_again_without_end_is_rework() {
+        let again = |turn: usize, ledger: &mut Ledger| {
+            let (candidate_id, reason) = (format!("req_{turn}"), "wrong".to_owned());
+            ledger.change(&RequirementChange { candidate_id, reason, becomes: None, fields: Map::new() }, 2);
+            ledger.record(&mut requirement(turn + 10), 2);
+        };
+        assert_eq!(changing(60, again).too_long(25), None, "some may be recorded again");
+        assert!(changing(100, again).too_long(25).is_some());
+        assert_eq!(changing(10, |_, _| {}).turns, 0, "each is changed once");
     }
 }

@@ -124,17 +124,28 @@ impl Ledger {
         covered
     }
 
-    /// How much of the documents is worked, for comparison with a later count: passages read, passages answered, candidates
-    /// that are not open, sentences quoted, and requirements that quote no passage.
-    pub(crate) fn worked(&self) -> u32 {
-        let count = |passage: &Passage| {
-            let is_read = passage.state != PassageState::Unread;
-            let decided = passage.candidates.len() - passage.open_candidates().count();
-            usize::from(is_read) + usize::from(passage.state == PassageState::Answered) + decided
+    /// How many passages were read, and how many answered, together: for comparison with a later count.
+    pub(crate) fn passages_worked(&self) -> u32 {
+        let steps = |passage: &Passage| match passage.state {
+            PassageState::Unread => 0,
+            PassageState::Read => 1,
+            PassageState::Answered => 2,
         };
+        self.all().map(steps).sum()
+    }
+
+    /// Candidates that are not open, sentences quoted, and requirements that quote no passage, together: for comparison with
+    /// a later count.
+    pub(crate) fn sentences_worked(&self) -> u32 {
+        let decided = |passage: &Passage| passage.candidates.len() - passage.open_candidates().count();
         let elsewhere = self.rows.values().filter(|row| row.first.is_none()).count();
-        let worked = self.all().map(count).sum::<usize>() + self.sentences_quoted().len() + elsewhere;
+        let worked = self.all().map(decided).sum::<usize>() + self.sentences_quoted().len() + elsewhere;
         u32::try_from(worked).unwrap_or(u32::MAX)
+    }
+
+    /// How many requirements are active.
+    pub(crate) fn active(&self) -> u32 {
+        u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }
 
     fn sentences_quoted(&self) -> BTreeSet<(i32, i32)> {

@@ -215,7 +215,8 @@ pub struct Limits {
     /// Bounds for the same call with the same arguments and result.
     pub repeated_calls: RepeatedCalls,
     /// Turns without a closed todo, a changed file or a requirement before the phase is planned again; three times as many
-    /// turns, six times with new texts or content, in which only what was there changes.
+    /// turns, six times with new texts or content, twelve times with new answers of
+    /// services, in which only what was there changes.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_progress: u32,
     /// Seconds after which a call that waits for a person's decision (`approval`) expires; the same for an approved
