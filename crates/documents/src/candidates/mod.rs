@@ -84,6 +84,11 @@ pub fn is_translated(text: &str, other: &str) -> bool {
     Words::of(text).is_of_another_language(&Words::of(other))
 }
 
+/// Whether a label is the mark of an entry: `(a)`, `4.2`.
+pub(crate) fn is_mark(label: &str) -> bool {
+    blocks::without_marker(&format!("{label} a")) == "a"
+}
+
 /// Whether there are no rules for the language of a text: it is neither English nor German.
 pub fn is_foreign(text: &str) -> bool {
     Words::of(text).is_foreign()

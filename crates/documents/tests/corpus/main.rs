@@ -11,6 +11,7 @@ mod large;
 mod losses;
 mod make;
 mod mutated;
+mod numbering;
 mod outcomes;
 mod policy;
 mod samples;

@@ -1,6 +1,8 @@
 //! Preprocesses the markup of a DOCX part: visible content that the parser does not support becomes runs of text
 //! (formulas, chosen entries of forms), and invisible content is removed and reported (hidden, struck, deleted, moved).
 
+use super::labels::Labels;
+use super::numbering::{Numbering, asked};
 use super::prefixes::{other_prefixes, with_usual_prefix};
 use super::properties::{Unshown, UnshownStyles, chosen, is_merged, why_unshown};
 use super::symbols::Symbols;
@@ -69,10 +71,10 @@ fn has_nested_table(xml: &str) -> bool {
 }
 
 /// Settles a part.
-pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles) -> Result<Settled, Failure> {
+pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles, numbering: &Numbering) -> Result<Settled, Failure> {
     let renamed = other_prefixes(xml);
     let xml = renamed.iter().fold(xml.to_owned(), |xml, prefix| with_usual_prefix(&xml, prefix));
-    let mut walk = Walk::new(&xml, styles);
+    let mut walk = Walk::new(&xml, styles, Labels::new(numbering));
     walk.run().map_err(|error| xml::broken(part, &error))?;
     Ok(walk.settled)
 }
@@ -123,14 +125,28 @@ struct Walk<'a> {
     /// Of each open choice between two forms of the same content, whether the fallback is read.
     fallbacks: Vec<bool>,
     look: Look,
+    labels: Labels<'a>,
+    /// The label of the present paragraph, and the end of the properties that it follows.
+    label: Option<(String, usize)>,
     settled: Settled,
 }
 
 impl<'a> Walk<'a> {
-    fn new(xml: &'a str, styles: &'a UnshownStyles) -> Self {
-        let (unshown, chosen, fallbacks, settled) = (None, None, Vec::new(), Settled::default());
-        let look = Look::default();
-        Self { xml, copied: 0, styles, unshown, chosen, paragraphs: 0, tables: 0, fallbacks, look, settled }
+    fn new(xml: &'a str, styles: &'a UnshownStyles, labels: Labels<'a>) -> Self {
+        Self {
+            xml,
+            copied: 0,
+            styles,
+            unshown: None,
+            chosen: None,
+            paragraphs: 0,
+            tables: 0,
+            fallbacks: Vec::new(),
+            look: Look::default(),
+            labels,
+            label: None,
+            settled: Settled::default(),
+        }
     }
 
     fn run(&mut self) -> Result<(), quick_xml::Error> {
@@ -185,7 +201,10 @@ impl<'a> Walk<'a> {
                     self.look = Look::default();
                     self.report_hidden();
                 }
-                None => self.paragraphs += 1,
+                None => {
+                    self.paragraphs += 1;
+                    self.label = self.label_of(reader);
+                }
             },
             "w:tc" => {
                 if is_merged(reader.clone()) {
@@ -241,6 +260,7 @@ impl<'a> Walk<'a> {
                 self.paragraphs = self.paragraphs.saturating_sub(1);
                 self.report_hidden();
             }
+            "w:pPr" => self.write_label(reader),
             "w:r" => self.run_ends(reader),
             "w:tbl" | "w:tr" | "w:tc" if self.tables > 1 => self.omit(reader, from),
             "mc:Fallback" | "mc:AlternateContent" if self.reads_fallback() => self.omit(reader, from),
@@ -249,6 +269,21 @@ impl<'a> Walk<'a> {
         self.tables -= usize::from(name == "w:tbl" && self.tables > 0);
         if name == "mc:AlternateContent" {
             self.fallbacks.pop();
+        }
+    }
+
+    fn label_of(&mut self, reader: &Reader<&'a [u8]>) -> Option<(String, usize)> {
+        let (asked, end) = asked(reader.clone())?;
+        let place = self.labels.place(&asked)?;
+        Some((self.labels.next(&place)?.marked(), end))
+    }
+
+    /// A paragraph's label is its first run.
+    fn write_label(&mut self, reader: &Reader<&'a [u8]>) {
+        let here = reader.buffer_position() as usize;
+        if let Some((label, _)) = self.label.take_if(|(_, end)| *end == here) {
+            self.copy_to(here);
+            self.write_run(&label);
         }
     }
 
@@ -421,7 +456,8 @@ mod tests {
 
     fn settled(body: &str) -> Settled {
         let styles = UnshownStyles::from([("Draft".to_owned(), Unshown::Hidden)]);
-        settle("word/document.xml", &format!("<w:document {W}>{body}</w:document>"), &styles).expect("it is XML")
+        settle("word/document.xml", &format!("<w:document {W}>{body}</w:document>"), &styles, &Numbering::default())
+            .expect("it is XML")
     }
 
     #[test]

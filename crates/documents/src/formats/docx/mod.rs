@@ -1,7 +1,9 @@
 //! DOCX. Runs in the parser child only.
 
 mod beside;
+mod labels;
 mod markup;
+mod numbering;
 mod package;
 mod prefixes;
 mod properties;
@@ -11,8 +13,10 @@ mod symbols;
 use super::blocks::{Block, LINE, to_markdown};
 use super::warnings::first_words;
 use crate::Page;
+use crate::candidates::is_mark;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
+use labels::Label;
 use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, RevisionType, Table};
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
@@ -69,7 +73,10 @@ fn push(blocks: &mut Vec<Block>, part: &Part) {
 }
 
 fn paragraph_block(paragraph: &Paragraph) -> Block {
-    let text = plain_text(paragraph);
+    let (label, text) = labels::split(&marked_text(paragraph));
+    if let Some(label) = label {
+        return labelled(paragraph, &label, text);
+    }
     if paragraph.heading != HeadingLevel::None {
         return Block::Heading(paragraph.heading.level(), text);
     }
@@ -79,6 +86,22 @@ fn paragraph_block(paragraph: &Paragraph) -> Block {
             Block::Item { depth: usize::from(list.level), marker, text }
         }
         _ => styled(paragraph, text),
+    }
+}
+
+/// A numbered paragraph. The entry of a list is one whose label is a mark of entries for the candidate scan.
+fn labelled(paragraph: &Paragraph, label: &Label, text: String) -> Block {
+    let whole = match label.sign.as_str() {
+        _ if text.trim().is_empty() => String::new(),
+        "" => text,
+        sign if paragraph.heading == HeadingLevel::None && is_mark(sign) => {
+            return Block::Item { depth: label.level, marker: sign.to_owned(), text };
+        }
+        sign => format!("{sign} {}", text.trim_start()),
+    };
+    match paragraph.heading {
+        HeadingLevel::None => Block::Paragraph(whole),
+        heading => Block::Heading(heading.level(), whole),
     }
 }
 
@@ -113,8 +136,19 @@ fn number(blocks: &mut [Block]) {
     }
 }
 
-/// The words without tracked deletions; a line break is kept, a page break becomes a space.
+/// A paragraph's words, its label before them.
 fn plain_text(paragraph: &Paragraph) -> String {
+    let (label, text) = labels::split(&marked_text(paragraph));
+    match label {
+        Some(label) if !label.sign.is_empty() && !text.trim().is_empty() => {
+            format!("{} {}", label.sign, text.trim_start())
+        }
+        _ => text,
+    }
+}
+
+/// The words without tracked deletions, with the mark of the label; a line break is kept, a page break becomes a space.
+fn marked_text(paragraph: &Paragraph) -> String {
     let mut text = String::new();
     for run in paragraph.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {
         text.push_str(&run.text);

@@ -3,6 +3,7 @@
 
 use super::beside;
 use super::markup::{self, Settled};
+use super::numbering::Numbering;
 use super::properties::{UnshownStyles, unshown_styles};
 use super::relations::{relations_in, relations_of};
 use crate::child::protocol::Failure;
@@ -36,10 +37,13 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
     let mut changed: BTreeMap<String, String> = BTreeMap::new();
     let (mut told, mut relations) = (Vec::new(), Vec::new());
     let styles = archive.text(&beside(&folder, "styles.xml"))?;
-    let styles = styles.map(|styles| unshown_styles(&styles)).unwrap_or_default();
+    let styles = styles.unwrap_or_default();
+    let numbering = archive.text(&beside(&folder, "numbering.xml"))?.unwrap_or_default();
+    let numbering = Numbering::of(&numbering, &styles);
+    let styles = unshown_styles(&styles);
     let notes = ["footnotes.xml", "endnotes.xml"].map(|name| beside(&folder, name));
     for part in std::iter::once(&main).chain(&notes) {
-        let Some(settled) = settled(&mut archive, part, &styles)? else { continue };
+        let Some(settled) = settled(&mut archive, part, &styles, &numbering)? else { continue };
         told.extend(settled.told);
         relations.extend(settled.chunks);
         changed.insert(part.clone(), settled.xml);
@@ -77,13 +81,18 @@ fn main_part(archive: &mut Archive<'_>) -> Result<String, Failure> {
 }
 
 /// A part with its changes; none if it needs no change.
-fn settled(archive: &mut Archive<'_>, part: &str, styles: &UnshownStyles) -> Result<Option<Settled>, Failure> {
+fn settled(
+    archive: &mut Archive<'_>,
+    part: &str,
+    styles: &UnshownStyles,
+    numbering: &Numbering,
+) -> Result<Option<Settled>, Failure> {
     let Some(bytes) = archive.read(part)? else { return Ok(None) };
     let (xml, damage) = text::decode(&bytes);
-    if damage.is_none() && styles.is_empty() && !markup::is_to_settle(&xml) {
+    if damage.is_none() && styles.is_empty() && numbering.is_empty() && !markup::is_to_settle(&xml) {
         return Ok(None);
     }
-    let mut settled = markup::settle(part, &xml, styles)?;
+    let mut settled = markup::settle(part, &xml, styles, numbering)?;
     settled.told.extend(damage);
     Ok(Some(settled))
 }

@@ -1,0 +1,186 @@
+//! Labels of numbered paragraphs as a word processor shows them: it computes them, and the text does not contain them.
+//!
+//! The rules are those of ECMA-376, part 1, 17.9.
+
+use super::numbering::{Asked, LEVELS, Level, Numbering, Place};
+use std::collections::{HashMap, HashSet};
+
+/// The character around a label in the text of a paragraph.
+const MARK: char = '\u{f8fe}';
+/// The format of levels without numbers.
+const BULLET: &str = "bullet";
+
+/// Counts the numbered paragraphs of a part.
+pub(super) struct Labels<'a> {
+    numbering: &'a Numbering,
+    /// The last number of each level of an abstract list; none before the first one and after a restart.
+    counts: HashMap<&'a str, [Option<u32>; LEVELS]>,
+    /// The lists that have begun a level with a number of their own.
+    begun: HashSet<(String, usize)>,
+}
+
+/// A label with the level of its list, from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) level: usize,
+    /// Empty for a level that shows none.
+    pub(super) sign: String,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn new(numbering: &'a Numbering) -> Self {
+        Self { numbering, counts: HashMap::new(), begun: HashSet::new() }
+    }
+
+    /// The place of a paragraph in its list.
+    pub(super) fn place(&self, asked: &Asked) -> Option<Place> {
+        self.numbering.place(asked)
+    }
+
+    /// The label of the next paragraph at a place; none for bullets.
+    pub(super) fn next(&mut self, place: &Place) -> Option<Label> {
+        let level = self.numbering.level(&place.list, place.level)?;
+        self.count(place)?;
+        if level.format == BULLET {
+            return None;
+        }
+        let sign = self.sign(place, level)?;
+        let is_bullet = !sign.is_empty() && !sign.contains(char::is_alphanumeric);
+        (!is_bullet).then_some(Label { level: place.level, sign })
+    }
+
+    fn count(&mut self, place: &Place) -> Option<()> {
+        let (numbering, at) = (self.numbering, place.level);
+        let own = numbering.own_start(&place.list, at);
+        let anew = own.filter(|_| self.begun.insert((place.list.clone(), at)));
+        let counts = self.counts.entry(numbering.counters(&place.list)?).or_default();
+        let next = counts[at].map(|last| last.saturating_add(1));
+        counts[at] = anew.or(next).or_else(|| Some(start(numbering, place, at)));
+        for (above, count) in counts.iter_mut().enumerate().take(at) {
+            count.get_or_insert_with(|| start(numbering, place, above));
+        }
+        for (below, count) in counts.iter_mut().enumerate().skip(at + 1) {
+            let restart = numbering.level(&place.list, below).and_then(|level| level.restart);
+            if at < restart.unwrap_or(below) {
+                *count = None;
+            }
+        }
+        Some(())
+    }
+
+    fn sign(&self, place: &Place, level: &Level) -> Option<String> {
+        let counts = self.counts.get(self.numbering.counters(&place.list)?)?;
+        let (mut sign, mut rest) = (String::new(), level.text.chars().peekable());
+        while let Some(character) = rest.next() {
+            let of = rest.peek().and_then(|digit| digit.to_digit(10)).filter(|of| character == '%' && *of > 0);
+            let Some(of) = of.map(|of| of as usize - 1) else {
+                sign.push(character);
+                continue;
+            };
+            rest.next();
+            let format = self.numbering.level(&place.list, of).map_or("", |level| level.format.as_str());
+            let format = if level.legal && format != "none" { "decimal" } else { format };
+            sign.push_str(&counts.get(of).copied().flatten().map(|count| number(count, format)).unwrap_or_default());
+        }
+        Some(sign.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn start(numbering: &Numbering, place: &Place, level: usize) -> u32 {
+    let defined = || numbering.level(&place.list, level).and_then(|level| level.start);
+    numbering.own_start(&place.list, level).or_else(defined).unwrap_or(1)
+}
+
+/// A number in a format; decimal in one that is not known.
+fn number(count: u32, format: &str) -> String {
+    match format {
+        "none" | BULLET => String::new(),
+        "decimalZero" => format!("{count:02}"),
+        "lowerLetter" => letters(count),
+        "upperLetter" => letters(count).to_uppercase(),
+        "lowerRoman" => roman(count),
+        "upperRoman" => roman(count).to_uppercase(),
+        "ordinal" => ordinal(count),
+        _ => count.to_string(),
+    }
+}
+
+/// After `z` comes `aa`, then `bb`.
+fn letters(count: u32) -> String {
+    let Some(index) = count.checked_sub(1) else { return "0".to_owned() };
+    let letter = char::from(b'a' + u8::try_from(index % 26).unwrap_or(0));
+    std::iter::repeat_n(letter, (index / 26 + 1).min(30) as usize).collect()
+}
+
+fn roman(count: u32) -> String {
+    const SIGNS: [(u32, &str); 13] = [
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ];
+    if !(1..4000).contains(&count) {
+        return count.to_string();
+    }
+    let (mut left, mut out) = (count, String::new());
+    for (value, sign) in SIGNS {
+        while left >= value {
+            out.push_str(sign);
+            left -= value;
+        }
+    }
+    out
+}
+
+fn ordinal(count: u32) -> String {
+    let ending = match (count % 10, count % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{count}{ending}")
+}
+
+impl Label {
+    /// The form in which a label begins the text of its paragraph until the blocks are made.
+    pub(super) fn marked(&self) -> String {
+        format!("{MARK}{} {}{MARK}", self.level, self.sign)
+    }
+}
+
+/// A paragraph's label and its words.
+pub(super) fn split(text: &str) -> (Option<Label>, String) {
+    let Some((inner, rest)) = text.trim_start().strip_prefix(MARK).and_then(|text| text.split_once(MARK)) else {
+        return (None, in_line(text));
+    };
+    let (level, sign) = inner.split_once(' ').unwrap_or(("0", inner));
+    let label = Label { level: level.parse().unwrap_or(0), sign: sign.to_owned() };
+    (Some(label), in_line(rest))
+}
+
+/// A text with its labels as words of it. A text of a drawing may be within a paragraph.
+pub(super) fn in_line(text: &str) -> String {
+    if !text.contains(MARK) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for (index, piece) in text.split(MARK).enumerate() {
+        match piece.split_once(' ') {
+            Some((_, "")) if index % 2 == 1 => {}
+            Some((_, sign)) if index % 2 == 1 => out.extend([sign, " "]),
+            _ => out.push_str(piece),
+        }
+    }
+    out
+}
