@@ -1,7 +1,7 @@
 //! Turns that only rework what is there: a counter in a note, a file written again, a requirement withdrawn and recorded
 //! again. Each of them changes something, so it is no idle turn, and a looping model makes them without end.
 
-use crate::{Ledger, Run, run::is_default};
+use crate::{Ledger, run::is_default};
 use serde::{Deserialize, Serialize};
 
 /// The bound on the costs of turns: so many times `limits.turns_without_progress`.
@@ -70,8 +70,9 @@ pub struct Rework {
 }
 
 impl Rework {
-    /// Counts a turn. `closed`: todos that the model has closed in the phase.
-    pub(crate) fn note_turn(&mut self, closed: u32, ledger: &Ledger) {
+    /// The count after one more turn. `closed`: todos that the model has closed in the phase.
+    #[must_use]
+    pub(crate) fn after_turn(mut self, closed: u32, ledger: &Ledger) -> Self {
         let news = std::mem::take(&mut self.news);
         if self.comes_further(closed, ledger) {
             self.restart();
@@ -79,6 +80,7 @@ impl Rework {
             self.turns += 1;
             self.cost += news.cost();
         }
+        self
     }
 
     /// Whether a count is higher than it ever was in the phase. The sentences come last, because counting those of thousands
@@ -97,7 +99,7 @@ impl Rework {
     }
 
     /// Why the phase is planned again, if its turns came to nothing new for too long.
-    fn too_long(&self, turns_without_progress: u32) -> Option<String> {
+    pub(crate) fn too_long(&self, turns_without_progress: u32) -> Option<String> {
         (self.cost >= turns_without_progress.saturating_mul(TIMES)).then(|| {
             format!(
                 "in {} turns no todo was closed, and nothing new came of the work: what changed in them had been there before, \
@@ -111,13 +113,6 @@ impl Rework {
 fn rises(most: &mut u32, now: u32) -> bool {
     let before = std::mem::replace(most, now.max(*most));
     now > before
-}
-
-impl Run {
-    /// Why the phase is planned again, if it only reworks what is there.
-    pub(crate) fn reworks_too_long(&self) -> Option<String> {
-        self.state().effects.rework.too_long(self.settings().limits.turns_without_progress)
-    }
 }
 
 #[cfg(test)]
@@ -156,7 +151,7 @@ mod tests {
         for turn in 0..turns {
             change(turn, &mut ledger);
             rework.changes += 1;
-            rework.note_turn(0, &ledger);
+            rework = rework.after_turn(0, &ledger);
         }
         rework
     }

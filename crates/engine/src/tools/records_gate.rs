@@ -6,7 +6,7 @@
 
 use super::Told;
 use crate::{
-    JobError, Passage, PassageState, Run, StandingRequirement, beginning,
+    JobError, Passage, PassageState, Run, StandingRequirement, State, beginning,
     comparison::{Compared, NEEDS_LOOK, Reason, TRANSLATED},
     ledger::{Covered, worst_of},
 };
@@ -49,7 +49,7 @@ pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
     let sentence = format!(
         "no requirement is recorded, and {open} of {candidates} candidate sentences are not decided by their numbers"
     );
-    Err(match was_told(run, run.state().guards.told_nothing_recorded) {
+    Err(match was_told(run.state(), run.state().guards.told_nothing_recorded) {
         true => Held::Failed(JobError::new("nothing_recorded", sentence)),
         false => Held::Refused(
             |guards| &mut guards.told_nothing_recorded,
@@ -67,7 +67,7 @@ pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
 pub(super) fn not_judged(run: &Run) -> Option<(Told, String)> {
     let judged = run.state().judged;
     let left = judged.left();
-    if left == 0 || !run.settings().judges_requirements() || was_told(run, run.state().guards.told_not_judged) {
+    if left == 0 || !run.settings().judges_requirements() || was_told(run.state(), run.state().guards.told_not_judged) {
         return None;
     }
     let told = format!(
@@ -79,8 +79,8 @@ pub(super) fn not_judged(run: &Run) -> Option<(Told, String)> {
 }
 
 /// Whether an earlier answer was refused for it.
-fn was_told(run: &Run, told: Option<i64>) -> bool {
-    told.is_some_and(|told| told < run.state().answer_at_hand())
+fn was_told(state: &State, told: Option<i64>) -> bool {
+    told.is_some_and(|told| told < state.answer_at_hand())
 }
 
 /// Why a job goes into review regardless of its `autonomy`: it closed its candidates one by one, and too many for a job
@@ -116,7 +116,7 @@ pub(super) fn not_supported(run: &Run) -> Result<(), Held> {
     );
     suspect.sort_by(|one, other| one.share.total_cmp(&other.share));
     let named: Vec<String> = suspect.iter().take(MOST_NAMED).map(Suspect::line).collect();
-    Err(match was_told(run, run.state().guards.told_not_supported) {
+    Err(match was_told(run.state(), run.state().guards.told_not_supported) {
         true => Held::Failed(JobError::new("not_supported", sentence)),
         false => Held::Refused(
             |guards| &mut guards.told_not_supported,

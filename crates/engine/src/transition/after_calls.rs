@@ -8,7 +8,8 @@ use super::{
     replan::replan,
 };
 use crate::{
-    JobError, JobExit, PhaseOutcome, Run, Stage, guardrail::loop_detection::MAX_FORCED_REPLANS, run::CallProgress,
+    JobError, JobExit, PhaseOutcome, Run, Stage, State, guardrail::loop_detection::MAX_FORCED_REPLANS,
+    run::CallProgress,
 };
 use chrono::{DateTime, Utc};
 
@@ -38,7 +39,9 @@ pub(super) fn after_calls(run: &mut Run, now: DateTime<Utc>) -> bool {
         (false, false) => guards.idle_turns,
     };
     if calls.held.is_empty() {
-        run.note_turn();
+        let effects = &run.state().effects;
+        let rework = effects.rework.clone().after_turn(effects.closed, run.ledger());
+        run.state_mut().effects.rework = rework;
     }
     match (exit, calls.end.take()) {
         (Some(exit), _) => end_job(run, exit, now),
@@ -56,7 +59,8 @@ fn continue_after_calls(run: &mut Run, calls: CallProgress, now: DateTime<Utc>) 
         push_left_out_calls(run);
     }
     let bound = run.settings().limits.turns_without_progress;
-    let idle = || run.state().guards.idle_too_long(bound).or_else(|| run.reworks_too_long());
+    let State { guards, effects, .. } = run.state();
+    let idle = || guards.idle_too_long(bound).or_else(|| effects.rework.too_long(bound));
     match calls.stuck.or_else(idle) {
         Some(issue) => replan(run, MAX_FORCED_REPLANS, &issue, now),
         None => prepare_or_ask(run, now),

@@ -156,12 +156,6 @@ impl Run {
         &mut self.state
     }
 
-    /// Counts the turn for the bound on rework.
-    pub(super) fn note_turn(&mut self) {
-        let effects = &mut self.state.effects;
-        effects.rework.note_turn(effects.closed, &self.ledger);
-    }
-
     pub(super) fn calls_mut(&mut self) -> &mut AnswerCalls {
         &mut self.calls
     }

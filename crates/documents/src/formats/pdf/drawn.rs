@@ -1,7 +1,7 @@
 //! The words that a stream of a PDF draws: an annotation's appearance, a pattern, a page with layers that are switched
 //! off.
 
-use super::shown_elsewhere::Look;
+use super::objects::Look;
 use std::collections::HashSet;
 use unpdf::parser::backend::{ContentOp, ObjectId, PageId, PaintedXObject, PdfBackend as _, PdfValue, ResourceScope};
 use unpdf::parser::raw::{PdfDict, PdfObject, stream};

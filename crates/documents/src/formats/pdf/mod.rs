@@ -9,6 +9,7 @@ mod fast_path;
 mod fonts;
 mod headings;
 mod lines;
+mod objects;
 mod page_layout;
 mod ruling_lines;
 mod running_headers;
