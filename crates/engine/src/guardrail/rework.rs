@@ -118,30 +118,11 @@ fn rises(most: &mut u32, now: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Requirement, RequirementChange};
-    use serde_json::{Map, Value};
+    use crate::{Requirement, RequirementChange, ledger::tests::walk::unquoted};
+    use serde_json::Map;
 
     fn requirement(number: usize) -> Requirement {
-        Requirement {
-            number: None,
-            candidate_id: format!("req_{number}"),
-            content_key: Vec::new(),
-            text: String::new(),
-            name: String::new(),
-            r#type: String::new(),
-            priority: String::new(),
-            source_document: None,
-            source_location: Value::Null,
-            gobd_relevant: false,
-            gdpr_relevant: false,
-            citations: Value::Array(Vec::new()),
-            mentioned_objects: Vec::new(),
-            mentioned_messages: Vec::new(),
-            reasoning: None,
-            research_notes: None,
-            confidence: 0.5,
-            tags: Vec::new(),
-        }
+        unquoted(format!("req_{number}"))
     }
 
     /// A job with ten requirements, in a phase that changes them in its turns.

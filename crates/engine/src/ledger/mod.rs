@@ -286,4 +286,4 @@ fn as_before(cut: Passage, before: Passage) -> Passage {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_reason_has_words() {
-        for reason in ["nobody is bound", "Begriffsbestimmung", "  §§ 1 to 3 define terms  "] {
+        for reason in ["it binds no one", "Begriffsbestimmung", "  §§ 1 to 3 define terms  "] {
             assert!(is_reason(reason), "{reason}");
         }
         for reason in

@@ -1,6 +1,6 @@
 #[allow(dead_code, reason = "the ledger is held against it")]
 mod model;
-mod walk;
+pub(crate) mod walk;
 
 use super::*;
 use crate::Todo;

@@ -86,9 +86,14 @@ fn passage_of(number: i32, model: &ModelPassage) -> Passage {
 
 fn requirement(id: usize, quotes: &[(i32, i32, i32)]) -> Requirement {
     let cited = |(passage, from, to): &(i32, i32, i32)| json!({"source": "input/policy.pdf", "quote": "", "verified": true, "passage": passage, "from": from, "to": to});
+    Requirement { citations: quotes.iter().map(cited).collect(), ..unquoted(format!("req_{id}")) }
+}
+
+/// A requirement without a quote.
+pub(crate) fn unquoted(candidate_id: String) -> Requirement {
     Requirement {
         number: None,
-        candidate_id: format!("req_{id}"),
+        candidate_id,
         content_key: Vec::new(),
         text: String::new(),
         name: String::new(),
@@ -98,7 +103,7 @@ fn requirement(id: usize, quotes: &[(i32, i32, i32)]) -> Requirement {
         source_location: Value::Null,
         gobd_relevant: false,
         gdpr_relevant: false,
-        citations: quotes.iter().map(cited).collect(),
+        citations: Value::Array(Vec::new()),
         mentioned_objects: Vec::new(),
         mentioned_messages: Vec::new(),
         reasoning: None,

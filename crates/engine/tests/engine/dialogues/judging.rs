@@ -159,7 +159,7 @@ fn waited_for(count: u64) -> Dialogue {
     dialogue
 }
 
-/// Its report is written and its phase ended; what it is told about its end.
+/// Writes the report, ends the phase and calls `job_complete`; returns the answer to that call.
 fn claims_the_end(dialogue: &mut Dialogue) -> String {
     dialogue.call("write_file", json!({"path": "output/report.md", "content": "One of them was judged and accepted."}));
     dialogue.finish_phase();
