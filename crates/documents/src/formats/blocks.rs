@@ -3,6 +3,7 @@
 //! Emphasis is omitted on purpose: a citation quotes words, and asterisks between them would make a correct quote fail.
 //! For the same reason nothing is escaped.
 
+use crate::candidates::is_mark;
 pub(crate) use crate::page_marks::LINE;
 use plumbline_engine::one_line;
 
@@ -29,6 +30,23 @@ pub(crate) enum Block {
 }
 
 impl Block {
+    /// A paragraph or heading with the label that a word processor shows. The entry of a list is one whose label is a
+    /// mark of entries for the candidate scan.
+    pub(crate) fn labelled(heading: Option<u8>, depth: usize, sign: &str, text: String) -> Self {
+        let whole = match sign {
+            _ if text.trim().is_empty() => String::new(),
+            "" => text,
+            sign if heading.is_none() && is_mark(sign) => {
+                return Self::Item { depth, marker: sign.to_owned(), text };
+            }
+            sign => format!("{sign} {}", text.trim_start()),
+        };
+        match heading {
+            Some(level) => Self::Heading(level, whole),
+            None => Self::Paragraph(whole),
+        }
+    }
+
     /// The block's words, for comparison with others; a table has none, because tables do not repeat on other pages.
     pub(crate) fn text(&self) -> &str {
         match self {

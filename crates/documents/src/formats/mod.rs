@@ -11,6 +11,7 @@ mod formula;
 pub(crate) mod html;
 mod kind;
 mod nesting;
+mod numerals;
 pub(crate) mod odt;
 mod page_numbers;
 pub(crate) mod pdf;

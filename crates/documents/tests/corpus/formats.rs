@@ -10,7 +10,7 @@ async fn text(kind: Kind, bytes: &[u8]) -> String {
 #[tokio::test]
 async fn an_odt_keeps_headings_lists_tables_and_notes() {
     let styles = r#"<text:list-style style:name="L1"><text:list-level-style-bullet text:level="1"/>
-        <text:list-level-style-number text:level="2" style:num-format="1"/></text:list-style>"#;
+        <text:list-level-style-number text:level="2" style:num-format="1" style:num-suffix="."/></text:list-style>"#;
     let body = r#"<text:tracked-changes><text:p>was deleted</text:p></text:tracked-changes>
         <text:table-of-content><text:index-body><text:p>Duties 1</text:p></text:index-body></text:table-of-content>
         <text:h text:outline-level="2">1 <text:span>Duties</text:span></text:h>

@@ -12,6 +12,7 @@ mod losses;
 mod make;
 mod mutated;
 mod numbering;
+mod odt_numbering;
 mod outcomes;
 mod policy;
 mod samples;

@@ -3,6 +3,7 @@
 //! The rules are those of ECMA-376, part 1, 17.9.
 
 use super::numbering::{Asked, LEVELS, Level, Numbering, Place};
+use crate::formats::numerals::{ordinal, repeated_letters, roman};
 use std::collections::{HashMap, HashSet};
 
 /// The character around a label in the text of a paragraph.
@@ -96,60 +97,13 @@ fn number(count: u32, format: &str) -> String {
     match format {
         "none" | BULLET => String::new(),
         "decimalZero" => format!("{count:02}"),
-        "lowerLetter" => letters(count),
-        "upperLetter" => letters(count).to_uppercase(),
+        "lowerLetter" => repeated_letters(count),
+        "upperLetter" => repeated_letters(count).to_uppercase(),
         "lowerRoman" => roman(count),
         "upperRoman" => roman(count).to_uppercase(),
         "ordinal" => ordinal(count),
         _ => count.to_string(),
     }
-}
-
-/// After `z` comes `aa`, then `bb`.
-fn letters(count: u32) -> String {
-    let Some(index) = count.checked_sub(1) else { return "0".to_owned() };
-    let letter = char::from(b'a' + u8::try_from(index % 26).unwrap_or(0));
-    std::iter::repeat_n(letter, (index / 26 + 1).min(30) as usize).collect()
-}
-
-fn roman(count: u32) -> String {
-    const SIGNS: [(u32, &str); 13] = [
-        (1000, "m"),
-        (900, "cm"),
-        (500, "d"),
-        (400, "cd"),
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ];
-    if !(1..4000).contains(&count) {
-        return count.to_string();
-    }
-    let (mut left, mut out) = (count, String::new());
-    for (value, sign) in SIGNS {
-        while left >= value {
-            out.push_str(sign);
-            left -= value;
-        }
-    }
-    out
-}
-
-fn ordinal(count: u32) -> String {
-    let ending = match (count % 10, count % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{count}{ending}")
 }
 
 impl Label {

@@ -13,10 +13,8 @@ mod symbols;
 use super::blocks::{Block, LINE, to_markdown};
 use super::warnings::first_words;
 use crate::Page;
-use crate::candidates::is_mark;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use labels::Label;
 use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, RevisionType, Table};
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
@@ -75,7 +73,8 @@ fn push(blocks: &mut Vec<Block>, part: &Part) {
 fn paragraph_block(paragraph: &Paragraph) -> Block {
     let (label, text) = labels::split(&marked_text(paragraph));
     if let Some(label) = label {
-        return labelled(paragraph, &label, text);
+        let heading = (paragraph.heading != HeadingLevel::None).then(|| paragraph.heading.level());
+        return Block::labelled(heading, label.level, &label.sign, text);
     }
     if paragraph.heading != HeadingLevel::None {
         return Block::Heading(paragraph.heading.level(), text);
@@ -86,22 +85,6 @@ fn paragraph_block(paragraph: &Paragraph) -> Block {
             Block::Item { depth: usize::from(list.level), marker, text }
         }
         _ => styled(paragraph, text),
-    }
-}
-
-/// A numbered paragraph. The entry of a list is one whose label is a mark of entries for the candidate scan.
-fn labelled(paragraph: &Paragraph, label: &Label, text: String) -> Block {
-    let whole = match label.sign.as_str() {
-        _ if text.trim().is_empty() => String::new(),
-        "" => text,
-        sign if paragraph.heading == HeadingLevel::None && is_mark(sign) => {
-            return Block::Item { depth: label.level, marker: sign.to_owned(), text };
-        }
-        sign => format!("{sign} {}", text.trim_start()),
-    };
-    match paragraph.heading {
-        HeadingLevel::None => Block::Paragraph(whole),
-        heading => Block::Heading(heading.level(), whole),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The text itself: `content.xml`, element by element, without recursion.
 
-use super::lists::{Lists, Styles};
+use super::list_styles::Styles;
+use super::lists::{Label, Lists};
 use super::tables::Tables;
 use super::unshown::{DESCRIPTION, Unshown, told};
 use crate::child::protocol::Failure;
@@ -19,8 +20,8 @@ const MAX_SPACES: usize = 100;
 
 /// A target of text.
 enum Place {
-    /// A heading with its level, or a paragraph.
-    Paragraph(Option<u8>, String),
+    /// A heading with its level, or a paragraph, and its label.
+    Paragraph(Option<u8>, Option<Label>, String),
     /// The mark of a note in the text.
     Label(String),
     /// A note: its mark and its text.
@@ -40,7 +41,6 @@ pub(crate) type Objects = HashMap<String, Object>;
 
 /// The document's blocks so far, and the current position.
 pub(crate) struct Body<'a> {
-    styles: &'a Styles,
     unshown: &'a Unshown,
     objects: &'a Objects,
     /// The values of its form fields, by their ids.
@@ -53,7 +53,7 @@ pub(crate) struct Body<'a> {
     told: Vec<String>,
     blocks: Vec<Block>,
     places: Vec<Place>,
-    lists: Lists,
+    lists: Lists<'a>,
     tables: Tables,
     /// Of each open span, whether it is raised.
     raised: Vec<bool>,
@@ -64,10 +64,9 @@ pub(crate) struct Body<'a> {
 impl<'a> Body<'a> {
     /// Nothing read yet.
     pub(crate) fn new(styles: &'a Styles, unshown: &'a Unshown, objects: &'a Objects) -> Self {
-        let (lists, tables) = (Lists::default(), Tables::default());
+        let (lists, tables) = (Lists::new(styles), Tables::default());
         let (blocks, places, notes, told, fields) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), HashMap::new());
         Self {
-            styles,
             unshown,
             objects,
             fields,
@@ -89,7 +88,7 @@ impl<'a> Body<'a> {
         let broken = |error: quick_xml::Error| xml::broken("content.xml", &error);
         loop {
             match reader.read_event().map_err(broken)? {
-                Event::Start(start) if NOT_TEXT.contains(&start.name().as_ref()) => {
+                Event::Start(start) if self.is_no_text(start.name().as_ref()) => {
                     reader.read_to_end(start.name()).map_err(broken)?;
                 }
                 Event::Start(start) => match self.unshown.why(&start) {
@@ -114,19 +113,28 @@ impl<'a> Body<'a> {
         Ok((self.blocks, self.told))
     }
 
+    /// Whether an element's content is none of the text. The number of a paragraph with a label is written again as text
+    /// for programs that do not count.
+    fn is_no_text(&self, name: &str) -> bool {
+        let has_label = || matches!(self.places.last(), Some(Place::Paragraph(_, Some(_), _)));
+        NOT_TEXT.contains(&name) || name == "text:number" && has_label()
+    }
+
     fn begin(&mut self, start: &BytesStart<'_>, reader: &Reader<&[u8]>) {
         let number = |name| xml::attribute(start, name).and_then(|value| value.parse::<u32>().ok());
         match start.name().as_ref() {
             "text:h" => {
                 let level = number("outline-level").map_or(1, |level| level.clamp(1, 6) as u8);
-                self.places.push(Place::Paragraph(Some(level), String::new()));
+                self.places.push(Place::Paragraph(Some(level), self.lists.label(start), String::new()));
             }
-            "text:p" => self.places.push(Place::Paragraph(None, String::new())),
+            "text:p" => self.places.push(Place::Paragraph(None, self.lists.label(start), String::new())),
             "text:span" => self.raised.push(self.unshown.is_raised(start)),
             "text:note" => self.places.push(Place::Note(String::new(), String::new())),
             "text:note-citation" => self.places.push(Place::Label(String::new())),
-            "text:list" => self.lists.begin(xml::attribute(start, "style-name")),
-            "text:list-item" => self.lists.entry(number("start-value")),
+            "text:list" => self.lists.begin(start),
+            "text:numbered-paragraph" => self.lists.begin_paragraph(start),
+            "text:list-item" => self.lists.entry(start),
+            "text:list-header" => self.lists.header(),
             "table:table" => self.tables.begin(),
             "table:table-cell" | "table:covered-table-cell" => {
                 self.tables.begin_cell(number("number-columns-repeated").map(|count| count as usize));
@@ -217,7 +225,7 @@ impl<'a> Body<'a> {
                 }
             }
             "text:span" => drop(self.raised.pop()),
-            "text:list" => self.lists.end(),
+            "text:list" | "text:numbered-paragraph" => self.lists.end(),
             "table:table-cell" | "table:covered-table-cell" => self.tables.end_cell(),
             "table:table-row" => self.tables.end_row(),
             "table:table" => self.blocks.extend(self.tables.end()),
@@ -236,11 +244,11 @@ impl<'a> Body<'a> {
                 self.verbatim(&format!("[^{label}]"));
                 self.notes.push(Block::Paragraph(format!("[^{label}]: {text}")));
             }
-            Place::Paragraph(level, text) => self.close_paragraph(level, text.trim().to_owned()),
+            Place::Paragraph(level, label, text) => self.close_paragraph(level, label, text.trim().to_owned()),
         }
     }
 
-    fn close_paragraph(&mut self, level: Option<u8>, text: String) {
+    fn close_paragraph(&mut self, heading: Option<u8>, label: Option<Label>, text: String) {
         if let Some(Place::Note(_, note)) = self.places.iter_mut().rfind(|place| matches!(place, Place::Note(..))) {
             if !note.is_empty() {
                 note.push(' ');
@@ -249,12 +257,14 @@ impl<'a> Body<'a> {
             return;
         }
         if self.tables.in_cell() {
-            self.tables.take(&text);
+            let sign = label.and_then(|label| label.sign).filter(|sign| !sign.is_empty() && !text.is_empty());
+            self.tables.take(&sign.map_or_else(|| text.clone(), |sign| format!("{sign} {text}")));
             return;
         }
-        let block = match (level, self.lists.take_marker(self.styles)) {
-            (Some(level), _) => Block::Heading(level, text),
-            (None, Some((depth, marker))) => Block::Item { depth, marker, text },
+        let block = match (heading, label) {
+            (_, Some(Label { level, sign: Some(sign) })) => Block::labelled(heading, level, &sign, text),
+            (Some(heading), _) => Block::Heading(heading, text),
+            (None, Some(Label { level, sign: None })) => Block::Item { depth: level, marker: "-".to_owned(), text },
             (None, None) => Block::Paragraph(text),
         };
         self.blocks.push(block);
@@ -289,7 +299,7 @@ impl<'a> Body<'a> {
     /// The current target of text; none between paragraphs.
     fn target(&mut self) -> Option<&mut String> {
         match self.places.last_mut()? {
-            Place::Paragraph(_, text) | Place::Label(text) => Some(text),
+            Place::Paragraph(.., text) | Place::Label(text) => Some(text),
             Place::Note(..) => None,
         }
     }

@@ -1,6 +1,7 @@
 //! ODT, the word processing format of OpenDocument. Runs in the parser child only.
 
 mod body;
+mod list_styles;
 mod lists;
 mod tables;
 mod unshown;
@@ -12,7 +13,7 @@ use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 use body::{Body, Object, Objects};
-use lists::Styles;
+use list_styles::Styles;
 use memchr::memmem;
 use quick_xml::events::Event;
 use unshown::Unshown;
