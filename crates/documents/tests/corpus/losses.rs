@@ -289,6 +289,15 @@ async fn a_picture_of_a_page_with_a_stamp_is_named() {
             "{stream}: {warnings}"
         );
     }
+    for (stream, is_named) in [
+        (picture(300) + &prose, true),
+        (picture(100) + &prose, false),
+        (picture(595) + &prose, false),
+        (picture(300) + "3 Tr " + &prose, false),
+    ] {
+        let (_, warnings) = told(Kind::Pdf, &pdf_page(&stream, "", "", &[])).await;
+        assert_eq!(warnings.contains("Page 1 shows a picture; what it says is not in the text"), is_named, "{stream}");
+    }
 }
 
 #[tokio::test]

@@ -53,6 +53,7 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
         struck: struck(&spans),
         meant: view.meant(),
         pictured: is_picture(analyzer.page_facts()),
+        illustrated: is_illustrated(analyzer.page_facts()),
         ..Seen::default()
     };
     analyzer.filter_spans_for_page(&mut spans, number);
@@ -85,6 +86,14 @@ const STAMP: u32 = 40;
 fn is_picture(facts: PageFacts) -> bool {
     let within = facts.painted_text_chars.saturating_sub(facts.margin_text_chars) + facts.invisible_text_chars;
     facts.image_coverage >= WHOLE_PAGE && within < STAMP
+}
+
+/// Pictures that cover a smaller share of a page are logos and signs.
+const PICTURE: f32 = 0.15;
+
+/// Whether a page shows pictures beside its text that may say something: no background, and no scan with its text.
+fn is_illustrated(facts: PageFacts) -> bool {
+    (PICTURE..WHOLE_PAGE).contains(&facts.image_coverage) && facts.invisible_text_chars < STAMP
 }
 
 /// Struck-out words of a page. A rule through a word may be accidental, so the word stays in the text.

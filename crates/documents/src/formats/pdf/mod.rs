@@ -103,6 +103,7 @@ fn of_pages(sheets: &[Sheet]) -> Vec<String> {
     let numbers = |is: fn(&Sheet) -> bool| sheets.iter().filter(|sheet| is(sheet)).map(|sheet| sheet.number).collect();
     let silent: Vec<u32> = numbers(|sheet| sheet.silent && sheet.seen.says_nothing());
     let pictured: Vec<u32> = numbers(|sheet| sheet.seen.pictured && !sheet.silent && sheet.seen.says_nothing());
+    let illustrated: Vec<u32> = numbers(|sheet| sheet.seen.illustrated && !sheet.silent);
     let senseless: Vec<u32> = numbers(|sheet| sheet.seen.senseless);
     let damaged: Vec<u32> = numbers(|sheet| sheet.seen.damaged);
     let mut told = Vec::new();
@@ -115,6 +116,12 @@ fn of_pages(sheets: &[Sheet]) -> Vec<String> {
         &pictured,
         "is a picture with little text beside it; what the picture says is not in the text: OCR is not available.",
         "are pictures with little text beside them; what the pictures say is not in the text: OCR is not available.",
+    );
+    let pictures = "not in the text: OCR is not available.";
+    say(
+        &illustrated,
+        &format!("shows a picture; what it says is {pictures}"),
+        &format!("show pictures; what they say is {pictures}"),
     );
     let no_words = "a text layer that makes no sense, which was left out; OCR is not available.";
     say(&senseless, &format!("has {no_words}"), &format!("have {no_words}"));

@@ -37,6 +37,8 @@ pub(crate) struct Seen {
     pub(crate) meant: Vec<String>,
     /// Whether it is a picture with little text beside it, such as a scan with a stamp.
     pub(crate) pictured: bool,
+    /// Whether it shows pictures of some size beside its text.
+    pub(crate) illustrated: bool,
 }
 
 impl Seen {
