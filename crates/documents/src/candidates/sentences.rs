@@ -70,6 +70,9 @@ const BEFORE_LETTERS: [&str; 17] = [
     "anlage", "teil", "klasse", "tabelle", "typ", "stufe",
 ];
 
+/// Units of a single letter that is no abbreviation behind a number.
+const UNITS: [&str; 11] = ["A", "V", "W", "K", "N", "J", "m", "g", "h", "l", "t"];
+
 /// The sentences of a line, without the white space between them.
 pub(super) fn cut(line: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -145,7 +148,10 @@ fn belongs_to_a_word(before: &str, next: &str) -> bool {
         return bare.bytes().all(|digit| digit.is_ascii_digit()) && is_ordinal(&bare, &previous, next);
     }
     if bare.chars().count() == 1 && bare.chars().all(char::is_alphabetic) {
-        return !BEFORE_LETTERS.contains(&previous.as_str());
+        // A unit behind its number, `16 A.`, but not `Abs. 1 S. 2` or `Art. 6 f. GDPR`.
+        let is_measure = earlier.ends_with(|sign: char| sign.is_ascii_digit()) && !number;
+        let is_unit = word.starts_with('°') || (is_measure && UNITS.contains(&word));
+        return !is_unit && !BEFORE_LETTERS.contains(&previous.as_str());
     }
     let abbreviation =
         bare.contains('.') && !bare.contains(['/', '@']) && bare.split('.').all(|part| part.chars().count() <= 3);
@@ -190,6 +196,16 @@ mod tests {
             "See Annex A. The rest follows. He said no. Then he left.",
             &["See Annex A.", "The rest follows.", "He said no.", "Then he left."],
         );
+        check(
+            "Keep it below 18 °C. The vault is dry. Fuse it with 16 A. Doors open within 24 h. Then call.",
+            &[
+                "Keep it below 18 °C.",
+                "The vault is dry.",
+                "Fuse it with 16 A.",
+                "Doors open within 24 h.",
+                "Then call.",
+            ],
+        );
         check("Er gilt bis 2020. Danach nicht.", &["Er gilt bis 2020.", "Danach nicht."]);
     }
 
@@ -198,6 +214,7 @@ mod tests {
         for line in [
             "Under Art. 6 para. 1 lit. b GDPR, e.g. No. 5 of Mr. J. Smith et al. Ltd. rules apply.",
             "Nach § 147 Abs. 1 Nr. 5 AO i. V. m. § 14b UStG, z. B. Rechnungen bzw. Belege, vgl. Rz. 12 ff. GoBD.",
+            "It follows from § 147 Abs. 1 S. 2 AO and Art. 6 f. GDPR, 5 v. H. of it.",
             "Die Meldung erfolgt am 3. Werktag des Monats und bis 31. Dezember.",
             "2. The operator keeps version 2.0 at www.example.com and pays 1.5 percent.",
             "a. The operator keeps it; the owner does not.",
