@@ -2,6 +2,7 @@
 //! *must*. The rules of `needs_look` do not include this, so it sets no tag: it is a remark for who judges the text.
 
 use super::modals::{forbids, negates, tokens};
+use crate::vocabulary::shown;
 
 /// Words of a duty, and of a recommendation.
 const STRONG: [&str; 6] = ["must", "shall", "muss", "müssen", "müsste", "müssten"];
@@ -14,8 +15,8 @@ const TURNING: [&str; 10] =
 /// How a text differs from its quotes in force, as a remark; none if it does not, or if no quote binds by a word of its
 /// own, as an entry does not whose lead has the word.
 pub fn other_force(text: &str, quotes: &[&str]) -> Option<String> {
-    let said = tokens(text);
-    let quoted: Vec<String> = quotes.iter().flat_map(|quote| tokens(quote)).collect();
+    let said = tokens(&shown(text));
+    let quoted: Vec<String> = quotes.iter().flat_map(|quote| tokens(&shown(quote))).collect();
     let first = |tokens: &[String], words: &[&str]| tokens.iter().find(|word| words.contains(&word.as_str())).cloned();
     let (strong, weak) = (first(&quoted, &STRONG), first(&quoted, &WEAK));
     match (first(&said, &STRONG), first(&said, &WEAK), &strong, &weak) {

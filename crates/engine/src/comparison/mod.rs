@@ -17,6 +17,7 @@ mod modals;
 mod numbers;
 mod words;
 
+use crate::vocabulary::shown;
 pub use force::other_force;
 use numbers::{Numbers, numbers};
 use std::borrow::Cow;
@@ -100,6 +101,24 @@ impl fmt::Display for Reason {
 impl Compared {
     /// Why it needs a look; empty if there is no reason.
     pub fn reasons(&self) -> Vec<Reason> {
+        // A hidden character must not hide a word.
+        self.shown().reasons_of_shown()
+    }
+
+    fn shown(&self) -> Self {
+        let all = |texts: &[String]| texts.iter().map(|text| shown(text).into_owned()).collect();
+        Self {
+            text: shown(&self.text).into_owned(),
+            quotes: all(&self.quotes),
+            leads: all(&self.leads),
+            headings: all(&self.headings),
+            near: all(&self.near),
+            beside: all(&self.beside),
+            ..*self
+        }
+    }
+
+    fn reasons_of_shown(&self) -> Vec<Reason> {
         if self.quotes.is_empty() {
             return if self.has_sources { vec![Reason::NoQuote] } else { Vec::new() };
         }

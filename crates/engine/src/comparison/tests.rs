@@ -172,6 +172,17 @@ fn one_negation_is_as_good_as_another() {
 }
 
 #[test]
+fn hidden_characters_hide_no_word() {
+    check(&[
+        ("Records must n\u{200b}ot be deleted.", "Records must be deleted.", "-"),
+        ("Records must be deleted.", "Records must no\u{ad}t be deleted.", "+"),
+        ("The fund m\u{2060}ay report.", "The fund must report.", "p"),
+        ("Records are kept for 1\u{200d}0 years.", "Records are kept for 10 years.", ""),
+        ("Re\u{ad}gis\u{ad}ters are kept.", "The register is kept.", ""),
+    ]);
+}
+
+#[test]
 fn a_ban_that_a_text_turns_round_is_left_out() {
     check(&[
         ("Records must be deleted.", "Deleting records is prohibited.", "+"),

@@ -87,10 +87,8 @@ fn singular(word: &str) -> &str {
 
 /// The words of a text, in lower case and without numbers.
 fn of_text(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|sign: char| !sign.is_alphanumeric() && sign != '\u{ad}');
+    let parts = text.split(|sign: char| !sign.is_alphanumeric());
     let is_word =
         |part: &&str| part.contains(char::is_alphabetic) && !part.contains(|sign: char| sign.is_ascii_digit());
-    parts
-        .filter(is_word)
-        .map(|part| part.chars().filter(|sign| *sign != '\u{ad}').flat_map(char::to_lowercase).collect())
+    parts.filter(is_word).map(str::to_lowercase)
 }

@@ -2,6 +2,7 @@
 //! them.
 
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A value in the form of RFC 8785: keys in the order of their UTF-16 units, numbers as in ECMAScript, no white space.
@@ -125,6 +126,12 @@ pub fn visible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// A text as it is shown: without hidden characters, which can be within words. White space stays.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let is_within_words = |character: char| is_hidden(character) && !character.is_whitespace();
+    if text.contains(is_within_words) { text.replace(is_within_words, "").into() } else { text.into() }
 }
 
 fn is_hidden(character: char) -> bool {

@@ -23,6 +23,7 @@ pub(crate) use approval::Approvals;
 pub use approval::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, CallOutcome, Digest,
 };
+pub(crate) use canonical::shown;
 pub use canonical::{canonical, inexact_number, visible};
 pub use change::{Change, Citation, FileWrite, Judgement, Product, Requirement, Source, Verdict};
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
