@@ -1,6 +1,7 @@
 //! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
 
 mod beside;
+mod lists;
 mod nodes;
 mod page_tree;
 mod tables;
@@ -99,6 +100,7 @@ fn convert(html: &str) -> Result<TextAndWarnings, Failure> {
         .add_handler(UNMARKED.to_vec(), |handlers: &dyn Handlers, element: Element| {
             Some(handlers.walk_children(element.node))
         })
+        .add_handler(vec!["ol"], lists::ordered)
         .build();
     let tree = converter.html_to_tree(html).map_err(Failure::damaged)?;
     let page_tree::Outside { mut warnings, unshown } = page_tree::settle(&tree);
@@ -221,6 +223,24 @@ mod tests {
         ] {
             let page = format!("<table>{table}</table>");
             assert_eq!(markdown(page.as_bytes()), Ok((expected.to_owned(), vec![])), "{table}");
+        }
+    }
+
+    #[test]
+    fn entries_have_the_labels_that_the_page_shows() {
+        for (list, expected) in [
+            ("<ol type=a><li>One</li><li>Two</li></ol>", "a. One\nb. Two"),
+            ("<ol type=I start=4><li>One</li><li>Two</li></ol>", "IV. One\nV. Two"),
+            ("<ol style='list-style: Lower-Roman'><li value=9>One</li><li>Two</li></ol>", "ix. One\nx. Two"),
+            ("<ol reversed><li>One</li><li>Two</li><li value=7>Three</li></ol>", "3. One\n2. Two\n7. Three"),
+            ("<ol start=0><li>One</li><li type=A>Two</li></ol>", "0. One\nA. Two"),
+            ("<ol style='list-style-type:none'><li>One</li></ol>", "- One"),
+            (
+                "<ol>\n<li><p>One</p><p>more</p>\n<ol type=a><li>Deep</li></ol></li>\n<li>Two</li>\n</ol><p>End</p>",
+                "1. One\n\n   more\n\n   a. Deep\n2. Two\n\nEnd",
+            ),
+        ] {
+            assert_eq!(markdown(list.as_bytes()), Ok((expected.to_owned(), vec![])), "{list}");
         }
     }
 

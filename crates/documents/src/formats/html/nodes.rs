@@ -9,6 +9,11 @@ pub(super) fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
     attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }
 
+/// Its own style, in lower case without white space; empty if it has none.
+pub(super) fn style(node: &Rc<Node>) -> String {
+    attribute(node, "style").map(|style| style.to_ascii_lowercase().split_whitespace().collect()).unwrap_or_default()
+}
+
 /// The elements of a name within a node.
 pub(super) fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
     let mut found = Vec::new();

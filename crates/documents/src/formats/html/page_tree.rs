@@ -2,7 +2,7 @@
 //! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
-use super::nodes::{attribute, elements, is_any, node_name, words};
+use super::nodes::{attribute, elements, is_any, node_name, style, words};
 use super::tables::{self, CELLS};
 use super::unshown::{self, Unshown};
 use crate::formats::blocks::LINE;
@@ -184,11 +184,6 @@ fn out(why: &str, node: &Rc<Node>) -> Vec<String> {
     let words = words(node);
     let says_something = words.chars().any(char::is_alphanumeric);
     says_something.then(|| format!("Left out as {why}: {}.", first_words(&words))).into_iter().collect()
-}
-
-/// Its own style, in lower case without white space; empty if it has none.
-fn style(node: &Rc<Node>) -> String {
-    attribute(node, "style").map(|style| style.to_ascii_lowercase().split_whitespace().collect()).unwrap_or_default()
 }
 
 fn is_struck(node: &Rc<Node>) -> bool {
