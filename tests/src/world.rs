@@ -6,6 +6,7 @@ use crate::{
     jobs::{self, Job, NewJob},
     model::Model,
     program::{self, Ended, Program},
+    wait::CEILING,
 };
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, postgres::PgConnectOptions};
@@ -105,6 +106,8 @@ impl World {
             let mut config: Value = serde_json::from_str(&text).expect("the shipped configuration is JSON");
             config["job_may_set"] = json!(keys);
             config["addresses_allowed"] = json!(addresses);
+            // A limit of the product, which an unoptimized program on a busy machine must not reach.
+            config["limits"]["tool_timeout_s"] = json!(CEILING.as_secs());
             self.put_type(job_type, &config);
         }
     }
