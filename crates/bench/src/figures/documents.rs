@@ -116,10 +116,16 @@ fn similarity(ours: &[Page], theirs: &[String]) -> f64 {
     2.0 * common as f64 / all.max(1) as f64
 }
 
+/// The digits that are raised in our text, and plain in poppler's.
+const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
 /// The words without Markdown marks, which only our text has, and without hyphens, so that a dehyphenated word is
 /// equal.
 fn words(page: &str) -> Vec<String> {
     let mended = page.replace("-\n", "").replace('\u{ad}', "");
+    let plain =
+        |sign: char| RAISED.chars().position(|raised| raised == sign).and_then(|at| char::from_digit(at as u32, 10));
+    let mended: String = mended.chars().map(|sign| plain(sign).unwrap_or(sign)).collect();
     let words = mended.split_whitespace().map(|word| word.replace('-', ""));
     words.filter(|word| word.chars().any(char::is_alphanumeric)).collect()
 }

@@ -192,6 +192,7 @@ mod tests {
             &["One is here.", "Two is!", "Is three?", "(Four.)", "“Five.”", "Six"],
         );
         check("It ends in a note.12 The next begins. ", &["It ends in a note.12", "The next begins."]);
+        check("It ends in one.¹² The next begins.³ ", &["It ends in one.¹²", "The next begins.³"]);
         check(
             "See Annex A. The rest follows. He said no. Then he left.",
             &["See Annex A.", "The rest follows.", "He said no.", "Then he left."],

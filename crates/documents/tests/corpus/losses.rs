@@ -249,7 +249,7 @@ async fn a_document_is_found_by_its_relations_and_read_whatever_its_prefix() {
 
 /// A PDF of one page with these annotations, objects from number 8 on, and catalogue entries; object 7 is a font without
 /// Unicode.
-fn pdf_page(stream: &str, catalogue: &str, annotations: &str, more: &[&str]) -> Vec<u8> {
+pub(crate) fn pdf_page(stream: &str, catalogue: &str, annotations: &str, more: &[&str]) -> Vec<u8> {
     let mut objects = vec![
         format!("<< /Type /Catalog /Pages 2 0 R {catalogue} >>"),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),

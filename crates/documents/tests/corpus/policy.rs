@@ -26,10 +26,11 @@ pub(crate) async fn requirements(parser: &Parser, path: &str, bytes: &[u8]) -> B
     normative_sentences(&files).iter().map(|text| normalized(text)).collect()
 }
 
-/// The text without typography: text files use other characters for emphasis, quotes and dashes, and whether a
-/// section's number belongs to the text depends on the layout.
+/// The text without typography: text files use other characters for emphasis, quotes and dashes, whether a section's
+/// number belongs to the text depends on the layout, and so does where the mark of a note is.
 fn normalized(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_of_word = |c: char| c.is_alphanumeric() && !"⁰¹²³⁴⁵⁶⁷⁸⁹".contains(c);
+    let words = text.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty());
     let words = words.skip_while(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

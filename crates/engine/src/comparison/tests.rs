@@ -82,6 +82,10 @@ fn a_text_in_another_language_is_held_to_numbers_and_negations_alone() {
 #[test]
 fn numbers_are_compared_by_value() {
     check(&[
+        ("Report within 72 hours.", "Report within 72² hours.", ""),
+        ("Report within 72 hours.", "Report within 722 hours.", "n"),
+        ("The area is 20 m².", "The area is 20 m2.", ""),
+        ("It must follow the law.", "It must follow the law⁵.", ""),
         ("Invoices must be kept for 10 years.", "Invoices must be kept for ten years.", ""),
         ("Invoices must be kept for ten years.", "Invoices must be kept for 10 years.", ""),
         ("Invoices must be kept for 6 years.", "Invoices must be kept for 10 years.", "n"),

@@ -46,7 +46,7 @@ fn whole(node: &Rc<Node>, name: &str) -> Option<i64> {
 fn format(node: &Rc<Node>) -> Option<String> {
     let style = style(node);
     let rules = style.split(';').filter_map(|rule| rule.split_once(':'));
-    let of_style = rules.filter(|(name, _)| matches!(*name, "list-style" | "list-style-type")).last();
+    let of_style = rules.filter(|(name, _)| matches!(*name, "list-style" | "list-style-type")).next_back();
     of_style.map(|(_, value)| value.trim_end_matches("!important").to_owned()).or_else(|| attribute(node, "type"))
 }
 

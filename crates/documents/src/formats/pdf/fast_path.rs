@@ -11,6 +11,7 @@ use super::fonts::Fonts;
 use super::lines::Lines;
 use super::page_layout::{Place, Seen, Sheet};
 use super::ruling_lines::has_columns;
+use super::scripts;
 use super::turned::Turn;
 use crate::formats::blocks::Block;
 use parking_lot::Mutex;
@@ -65,7 +66,8 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
         analyzer.font_stats_mut().add_text(span.font_size, &span.text);
     }
     analyzer.font_stats_mut().analyze();
-    let lines = columns::lines(&analyzer, spans);
+    let mut lines = columns::lines(&analyzer, spans);
+    scripts::raise(&mut lines);
     let places = Lines::of(&lines);
     // The parser does not turn a page.
     if turn.is_none() && (ruled || (columns && has_table(&lines))) {

@@ -13,6 +13,7 @@ mod objects;
 mod page_layout;
 mod ruling_lines;
 mod running_headers;
+mod scripts;
 mod shown_elsewhere;
 mod source;
 mod strings;

@@ -6,6 +6,7 @@ use super::fast_path::{self, Found};
 use super::fonts::Fonts;
 use super::lines::Lines;
 use super::page_layout::{Seen, Sheet};
+use super::scripts;
 use super::shown_elsewhere;
 use crate::child::protocol::Failure;
 use parking_lot::Mutex;
@@ -142,7 +143,8 @@ fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Others) -> Result<Read
     let mut read = Read::default();
     let run = parser.for_each_page(options, |event| {
         match event {
-            ParseEvent::PageParsed(page) => {
+            ParseEvent::PageParsed(mut page) => {
+                scripts::raise_page(&mut page);
                 let (lines, seen) = lines(page.number);
                 read.sheets.push(Sheet::of(&page, lines, seen));
             }
