@@ -45,8 +45,8 @@ fn whole(node: &Rc<Node>, name: &str) -> Option<i64> {
 /// The format of numbers, as the attribute `type` names it, or in the words of CSS.
 fn format(node: &Rc<Node>) -> Option<String> {
     let style = style(node);
-    let rules = style.split(';').filter_map(|rule| rule.split_once(':'));
-    let of_style = rules.filter(|(name, _)| matches!(*name, "list-style" | "list-style-type")).next_back();
+    let mut rules = style.split(';').filter_map(|rule| rule.split_once(':'));
+    let of_style = rules.rfind(|(name, _)| matches!(*name, "list-style" | "list-style-type"));
     of_style.map(|(_, value)| value.trim_end_matches("!important").to_owned()).or_else(|| attribute(node, "type"))
 }
 
