@@ -1,6 +1,7 @@
 //! Tables as text, CSV and TSV: one row per record, one cell per field, with the lines of the field.
 //!
-//! The separator is found by counting: the character that splits the most records into the same number of fields.
+//! The separator is found by counting, the character that splits the most records into the same number of fields, unless
+//! the first line names it.
 
 use super::{clean, decode};
 use crate::Page;
@@ -31,9 +32,21 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
 
 /// The rows of CSV or TSV that are not empty, with the text of each cell.
 pub fn rows(text: &str) -> Vec<Vec<String>> {
-    let records = Records::new(text, separator(text).unwrap_or(NONE));
+    let records = match declared(text) {
+        Some((separator, text)) => Records::new(text, separator),
+        None => Records::new(text, separator(text).unwrap_or(NONE)),
+    };
     let trimmed = records.map(|row| row.into_iter().map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
     trimmed.filter(|row| says_something(row)).collect()
+}
+
+/// The separator that the first line names, `sep=;`, as Excel takes it, and the text behind that line.
+fn declared(text: &str) -> Option<(char, &str)> {
+    let (line, rest) = text.split_once('\n')?;
+    let line = line.trim_start_matches('\u{feff}').trim_end_matches('\r').trim_matches('"');
+    let mut named = line.strip_prefix("sep=")?.chars();
+    let separator = named.next()?;
+    named.next().is_none().then_some((separator, rest))
 }
 
 fn says_something(row: &[String]) -> bool {
@@ -131,6 +144,7 @@ mod tests {
             "| Id | Rule |\n| --- | --- |\n| R-1 | It shall log, always. |\n| R-2 | It shall \"lock\" after five. |";
         for table in [
             "Id;Rule\r\nR-1;It shall log, always.\r\nR-2;\"It shall \"\"lock\"\"\r\nafter five.\"\r\n",
+            "sep=:\r\nId:Rule\r\nR-1:It shall log, always.\r\nR-2:It shall \"lock\" after five.\r\n",
             "Id\tRule\nR-1\tIt shall log, always.\nR-2\tIt shall \"lock\" after five.",
             "Id, Rule\n\nR-1, \"It shall log, always.\"\nR-2,\"It shall \"\"lock\"\" after five.\"",
         ] {
