@@ -8,12 +8,13 @@
 //! | question | module |
 //! |---|---|
 //! | which words of a text say something, and when are two the same | `words` |
-//! | which numbers does a text have, by value | `numbers` |
+//! | which numbers does a text have, by value | `numbers`, with the words of `number_words` |
 //! | does it negate, permit, oblige | `modals` |
 //! | does it bind with the force of its quotes | `force` |
 
 mod force;
 mod modals;
+mod number_words;
 mod numbers;
 mod words;
 
