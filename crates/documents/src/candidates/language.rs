@@ -224,8 +224,8 @@ fn is_mixed(word: &str) -> bool {
 }
 
 fn is_latin(sign: char) -> bool {
-    // Latin with its extensions, and signs that Unicode counts as letters: ª, º, µ.
-    matches!(sign, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
+    // Latin with its extensions and raised letters, and signs that Unicode counts as letters: ª, º, µ.
+    matches!(sign, '\0'..='\u{24f}' | '\u{2b0}'..='\u{2b8}' | '\u{1d2c}'..='\u{1dbf}' | '\u{2070}'..='\u{209c}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
 }
 
 #[cfg(test)]
@@ -279,6 +279,7 @@ mod tests {
             ("The cook m\u{3c5}st close the kitchen.", true),
             ("A dose of 5 \u{3bc}mol at 3 k\u{3a9} and \u{394}t, for \u{3b1}-particles.", false),
             ("The firm \u{413}\u{430}\u{437} sells gas.", false),
+            ("The clerk must\u{1d47} sign the log\u{2b0} at 10\u{207f}.", false),
         ] {
             assert_eq!(Words::of(text).is_disguised(), disguised, "{text}");
         }

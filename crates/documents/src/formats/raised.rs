@@ -1,20 +1,32 @@
-//! Raised numbers, such as powers and marks of notes: they are none of the digits before them.
+//! Raised numbers and letters, such as powers and marks of notes: they are none of the word before them.
 
 /// The digits as superscripts.
-const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+/// The letters from `a` on; there is none for `q`.
+const LETTERS: [char; 26] = [
+    'ᵃ', 'ᵇ', 'ᶜ', 'ᵈ', 'ᵉ', 'ᶠ', 'ᵍ', 'ʰ', 'ⁱ', 'ʲ', 'ᵏ', 'ˡ', 'ᵐ', 'ⁿ', 'ᵒ', 'ᵖ', 'q', 'ʳ', 'ˢ', 'ᵗ', 'ᵘ', 'ᵛ', 'ʷ',
+    'ˣ', 'ʸ', 'ᶻ',
+];
 
-/// A raised text as superscript digits; none unless it is a number, or several.
+/// A raised text as superscript characters; none unless it is numbers and single letters: `th` is an ending.
 pub(crate) fn raised(text: &str) -> Option<String> {
-    let high = |sign: char| match sign {
+    let is_letter = |sign: char| sign.is_ascii_lowercase();
+    let is_word = text.as_bytes().windows(2).any(|pair| pair.iter().all(|sign| is_letter(char::from(*sign))));
+    let high: Option<String> = text.chars().map(high).collect();
+    high.filter(|_| !is_word && text.contains(|sign: char| is_letter(sign) || sign.is_ascii_digit()))
+}
+
+fn high(sign: char) -> Option<char> {
+    match sign {
+        '0'..='9' => DIGITS.get(sign as usize - '0' as usize).copied(),
+        'a'..='z' => LETTERS.get(sign as usize - 'a' as usize).copied(),
         '-' | '\u{2212}' => Some('\u{207b}'),
         '+' => Some('\u{207a}'),
         '(' => Some('\u{207d}'),
         ')' => Some('\u{207e}'),
         ',' | ';' | ' ' => Some(sign),
-        sign => sign.to_digit(10).and_then(|digit| RAISED.get(digit as usize)).copied(),
-    };
-    let number: Option<String> = text.chars().map(high).collect();
-    number.filter(|number| number.contains(RAISED))
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -22,16 +34,20 @@ mod tests {
     use super::raised;
 
     #[test]
-    fn numbers_alone_are_superscript_digits() {
+    fn numbers_and_single_letters_are_superscripts() {
         for (text, expected) in [
             ("2", Some("\u{b2}")),
             ("-12", Some("\u{207b}\u{b9}\u{b2}")),
             ("1, 2", Some("\u{b9}, \u{b2}")),
             ("3)", Some("\u{b3}\u{207e}")),
+            ("a", Some("ᵃ")),
+            ("a,c", Some("ᵃ,ᶜ")),
             ("", None),
             ("-", None),
-            ("2a", None),
+            ("2A", None),
             ("th", None),
+            ("er", None),
+            ("*", None),
         ] {
             assert_eq!(raised(text).as_deref(), expected, "{text}");
         }

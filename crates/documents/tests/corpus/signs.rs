@@ -62,12 +62,12 @@ async fn raised_numbers_are_none_of_the_digits_before_them() {
 #[tokio::test]
 async fn raised_numbers_of_a_pdf_are_none_of_the_digits_before_them() {
     let by_rise = "BT /F1 11 Tf 70 700 Td (Report within 72) Tj /F1 7 Tf 5 Ts (2) Tj 0 Ts /F1 11 Tf ( hours, at 10) Tj /F1 7 Tf \
-                   5 Ts (-5) Tj 0 Ts /F1 11 Tf ( bar on the 4) Tj /F1 7 Tf 5 Ts (th) Tj 0 Ts /F1 11 Tf ( day.) Tj ET";
+                   5 Ts (-5) Tj 0 Ts /F1 11 Tf ( bar on the 4) Tj /F1 7 Tf 5 Ts (th) Tj 0 Ts /F1 11 Tf ( day) Tj /F1 7 Tf 5 Ts (a) Tj 0 Ts /F1 11 Tf (.) Tj ET";
     let apart = "BT /F1 11 Tf 70 700 Td (Report within 72) Tj ET BT /F1 7 Tf 149.5 704 Td (2) Tj ET \
                  BT /F1 11 Tf 156.5 700 Td (hours.) Tj ET";
     let lowered = "BT /F1 11 Tf 70 700 Td (Vent the CO) Tj /F1 7 Tf -3 Ts (2) Tj 0 Ts /F1 11 Tf ( at once.) Tj ET";
     for (stream, expected) in [
-        (by_rise, "Report within 72\u{b2} hours, at 10\u{207b}\u{2075} bar on the 4th day."),
+        (by_rise, "Report within 72\u{b2} hours, at 10\u{207b}\u{2075} bar on the 4th day\u{1d43}."),
         (apart, "Report within 72\u{b2} hours."),
         (lowered, "Vent the CO2 at once."),
     ] {
