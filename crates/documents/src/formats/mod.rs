@@ -1,5 +1,6 @@
 //! One format a module: from its bytes to pages of Markdown-like text. Runs in the child process only.
 
+mod accents;
 mod archive;
 mod attributes;
 mod blocks;

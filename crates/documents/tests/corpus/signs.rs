@@ -1,7 +1,7 @@
 //! Characters that a document shows by its fonts and layout, and content that it has in two forms.
 
 use crate::beside::{paragraph, told, word};
-use crate::make::odt;
+use crate::make::{lines, odt};
 use plumbline_documents::Kind;
 
 fn run(properties: &str, text: &str) -> String {
@@ -72,6 +72,28 @@ async fn raised_numbers_of_a_pdf_are_none_of_the_digits_before_them() {
         (lowered, "Vent the CO2 at once."),
     ] {
         let bytes = crate::losses::pdf_page(stream, "", "", &[]);
+        assert_eq!(told(Kind::Pdf, &bytes).await, (expected.to_owned(), vec![]), "{stream}");
+    }
+}
+
+#[tokio::test]
+async fn a_pdf_is_read_as_it_looks() {
+    let shown = |text: &str, x: &str| format!("BT /F1 11 Tf {x} 700 Td ({text}) Tj ET\n");
+    let twice = shown("It shall be kept.", "70") + &shown("It shall be kept.", "70.35") + &shown("It ends.", "160");
+    let again = shown("It must log,", "70") + &shown("log,", "133") + &shown("log.", "157");
+    let accents = shown("Die Pru\\250 fung der B\\250ucher", "70");
+    let number = lines(
+        70,
+        700,
+        &["The process shall ensure 1\\) the start of an audit of the firm, and then", "2\\) its end within a day."],
+    );
+    for (stream, expected) in [
+        (twice, "It shall be kept. It ends."),
+        (again, "It must log, log, log."),
+        (accents, "Die Pr\u{fc}fung der B\u{fc}cher"),
+        (number, "The process shall ensure 1) the start of an audit of the firm, and then 2) its end within a day."),
+    ] {
+        let bytes = crate::losses::pdf_page(&stream, "", "", &[]);
         assert_eq!(told(Kind::Pdf, &bytes).await, (expected.to_owned(), vec![]), "{stream}");
     }
 }

@@ -10,6 +10,7 @@ use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
 use super::page_layout::{Place, Seen, Sheet};
+use super::painted_twice;
 use super::ruling_lines::has_columns;
 use super::scripts;
 use super::turned::Turn;
@@ -58,6 +59,7 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
         ..Seen::default()
     };
     analyzer.filter_spans_for_page(&mut spans, number);
+    painted_twice::remove(&mut spans);
     let height = view.page_box(id).height();
     let facts = analyzer.page_facts();
     let columns = has_columns(spans.iter());
@@ -117,10 +119,16 @@ fn block(block: &TextBlock) -> Block {
         _ if block.lines.iter().all(is_monospaced) => Block::Verbatim(program(&block.lines)),
         BlockType::Paragraph | BlockType::Unknown => Block::Paragraph(block.text()),
         BlockType::ListItem => {
-            let marker = block.list_item_number.map_or_else(|| "-".to_owned(), |number| format!("{number}."));
+            let marker = block.list_item_number.map_or_else(|| "-".to_owned(), |number| mark(&block.text(), number));
             Block::Item { depth: 0, marker, text: block.list_item_text() }
         }
     }
+}
+
+/// The mark of an entry as the page has it: `2)`.
+fn mark(text: &str, number: u32) -> String {
+    let own = text.split_whitespace().next().filter(|sign| sign.trim_matches(['(', ')', '.']) == number.to_string());
+    own.map_or_else(|| format!("{number}."), str::to_owned)
 }
 
 /// Whether a line is in a monospaced font, like program code.

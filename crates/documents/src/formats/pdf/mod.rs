@@ -8,9 +8,11 @@ mod drawn;
 mod fast_path;
 mod fonts;
 mod headings;
+mod inline_numbers;
 mod lines;
 mod objects;
 mod page_layout;
+mod painted_twice;
 mod ruling_lines;
 mod running_headers;
 mod scripts;
@@ -56,6 +58,7 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
     let told = running_headers::remove(&mut read.sheets);
     read.warnings.extend(told);
     headings::settle(&mut read.sheets);
+    inline_numbers::join(&mut read.sheets);
     dehyphenate(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
     finish(read, count, &asked, |sheet| {
