@@ -8,7 +8,7 @@ const MAX_WORDS: usize = 300;
 
 /// Phrases for a request larger than the window, in lower case. No such list is complete: for missing phrases, the
 /// engine may use the request's size (`Suspicion::Size`).
-const OVERFLOW: [&str; 21] = [
+const OVERFLOW: [&str; 29] = [
     "maximum context length",
     "context_length",
     "context length",
@@ -31,6 +31,15 @@ const OVERFLOW: [&str; 21] = [
     "range of input length should be",
     "longer than the maximum model length",
     "no user query found in messages",
+    // Hugging Face and Together (twice), SGLang, Volcano Engine, watsonx (twice), Nova, gateways.
+    "`max_new_tokens` must be <=",
+    "`inputs` must have less than",
+    "exceeds the maximum allowed length",
+    "exceed max message tokens",
+    "cannot exceed the total tokens limit",
+    "token_quantity_exceeded",
+    "too many input tokens",
+    "input tokens exceed the configured limit",
 ];
 
 /// The content of an error body.

@@ -40,6 +40,13 @@ async fn overflows_in_the_words_of_every_provider() {
         "Prompt exceeds max length",
         "Range of input length should be [1, 129024]",
         "The prompt (length 9000) is longer than the maximum model length of 8192.",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4500 `inputs` tokens",
+        "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+        "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+        "Total tokens of image and text exceed max message tokens. Request id: 0217",
+        "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model",
+        "Too many input tokens. Max input tokens: 128000, request input token count: 140000",
+        "Input tokens exceed the configured limit of 192000 tokens.",
     ] {
         assert_eq!(class_of(400, words).await, FailureClass::ContextTooLong, "{words}");
     }
