@@ -252,7 +252,8 @@ impl ModelClient {
                 self.refusal(problem, status, error.to_string().as_bytes(), asked)
             }
             NoAnswer::Malformed(what) => {
-                Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
+                let body = answer.body.as_deref().unwrap_or_default();
+                classify::of_malformed(&what, body, answer.header("content-encoding"), place)
             }
         })
     }

@@ -79,6 +79,25 @@ fn seconds(limit: std::time::Duration) -> String {
     format!("{} s", limit.as_secs_f64())
 }
 
+const BASE_URL: &str = "check llm.base_url: it must be the address up to, not including, /chat/completions";
+
+/// A success that violates the protocol. A body that is not JSON is usually a page of another service at the address.
+pub(crate) fn of_malformed(what: &str, body: &[u8], encoding: Option<&str>, place: &str) -> Problem {
+    let problem = |more: &str| {
+        let message = format!("the answer of {place} cannot be understood: {what}{more}");
+        Problem::new(FailureClass::Malformed, message)
+    };
+    if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        let encoding: String = encoding.chars().take(20).collect();
+        return problem(&format!("; it is compressed ({encoding}), which the request did not ask for"))
+            .hinted("switch compression off at the server or at the proxy in front of it");
+    }
+    match body.trim_ascii_start().first() {
+        None | Some(b'{' | b'[') => problem(""),
+        Some(_) => problem(&format!("; it begins: {}", words::plain_words(body))).hinted(BASE_URL),
+    }
+}
+
 /// A response with an error status.
 pub(crate) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &str) -> Problem {
     let parsed: Option<Value> =
@@ -203,7 +222,10 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
 fn with_hint(problem: Problem, status: u16, config: &ModelConfig, place: &str) -> Problem {
     match (problem.class, status) {
         (FailureClass::Unauthorized, _) if config.api_key.is_none() => {
-            problem.hinted(format!("set {}: no key was sent", config.api_key_env))
+            let name = &config.api_key_env;
+            problem.hinted(format!(
+                "no key was sent: set {name}, or if it is set, name it with this host in PLUMBLINE_SECRETS"
+            ))
         }
         (FailureClass::Unauthorized, _) => problem.hinted(format!("check the key in {}", config.api_key_env)),
         (FailureClass::Quota, _) => {
@@ -212,9 +234,7 @@ fn with_hint(problem: Problem, status: u16, config: &ModelConfig, place: &str) -
         (FailureClass::Permanent, 404) => {
             problem.hinted(format!("check that {place} has a model named `{}`", config.model))
         }
-        (FailureClass::Permanent, 200..=399 | 405) => {
-            problem.hinted("check llm.base_url: it must be the address up to, not including, /chat/completions")
-        }
+        (FailureClass::Permanent, 200..=399 | 405) => problem.hinted(BASE_URL),
         _ => problem,
     }
 }

@@ -67,8 +67,10 @@ impl Words {
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let field = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("");
         let typed = format!("{} {} {}", field("type"), field("code"), field("status")).to_lowercase();
-        let said = [error.as_str().unwrap_or(""), field("message"), field("detail"), field("code"), field("type")]
+        let named = ["message", "detail", "msg", "error_msg", "status_msg", "code", "type"].map(field);
+        let said = [error.as_str().unwrap_or("")]
             .into_iter()
+            .chain(named)
             .find(|text| !text.trim().is_empty())
             .map_or_else(|| if error.is_object() { error.to_string() } else { String::new() }, str::to_string);
         Self { said: beginning(&one_line(&said), MAX_WORDS), typed, all: value.to_string().to_lowercase() }
@@ -205,7 +207,7 @@ impl Words {
 }
 
 /// A readable line from a body that is not JSON, without HTML tags.
-fn plain_words(body: &[u8]) -> String {
+pub(super) fn plain_words(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(4096)]);
     let mut out = String::new();
     let mut in_tag = false;

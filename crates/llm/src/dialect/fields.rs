@@ -133,6 +133,26 @@ pub(crate) fn error_in(data: &str) -> Value {
     }
 }
 
+/// The error that an object is if it has no part of an answer, only words under a name of the server's own.
+pub(crate) fn unnamed_error(object: &[u8]) -> Option<Value> {
+    const ANSWER: [&str; 3] = ["choices", "output", "content"];
+    const WORDS: [&str; 5] = ["message", "detail", "msg", "error_msg", "status_msg"];
+    let root: Fields<'_> = serde_json::from_slice(object).ok()?;
+    let is_answer = ANSWER.iter().any(|key| under(&root, key).is_some_and(|part| part.get() != "[]"));
+    // MiniMax.
+    let error = match under(&root, "base_resp") {
+        Some(inner) => fields_of(inner).ok()?,
+        None => root,
+    };
+    let has = |key: &str, is: fn(&str) -> bool| under(&error, key).is_some_and(|raw| is(raw.get()));
+    let is_success = ["code", "status_code"].iter().any(|key| has(key, |code| matches!(code, "0" | "200")));
+    let speaks = WORDS.iter().any(|key| has(key, |words| words.starts_with('"') && words != r#""""#));
+    if is_answer || is_success || !speaks {
+        return None;
+    }
+    error.into_iter().map(|(key, raw)| Some((key, value_of(raw).ok()?))).collect()
+}
+
 /// Whether it is not empty.
 pub(crate) fn says_something(value: &Value) -> bool {
     match value {

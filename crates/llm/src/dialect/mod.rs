@@ -132,11 +132,15 @@ pub(crate) fn headers(key: Option<&ApiKey>, api: Api, request: RequestBuilder) -
 
 /// Reads a whole answer.
 pub(crate) fn decode(api: Api, body: &[u8]) -> Result<Decoded, NoAnswer> {
-    match api {
+    let decoded = match api {
         Api::Chat => chat::response::decode(body),
         Api::Responses => responses::response::decode(body),
         Api::Messages => messages::response::decode(body),
-    }
+    };
+    decoded.map_err(|no_answer| match (&no_answer, fields::unnamed_error(body)) {
+        (NoAnswer::Malformed(_), Some(error)) => NoAnswer::Error(error),
+        _ => no_answer,
+    })
 }
 
 /// The usage in a body that is not an answer, if readable.
@@ -147,7 +151,14 @@ pub(crate) fn usage_in(body: &[u8]) -> Option<Value> {
 
 /// An answer assembled from the events of a stream.
 #[derive(Debug)]
-pub(crate) enum Assembly {
+pub(crate) struct Assembly {
+    of: Of,
+    /// The last event, if it has only words: the error, if nothing follows.
+    remark: Option<Value>,
+}
+
+#[derive(Debug)]
+enum Of {
     Chat(chat::stream::Assembly),
     Responses(responses::stream::Assembly),
     Messages(messages::stream::Assembly),
@@ -156,11 +167,12 @@ pub(crate) enum Assembly {
 impl Assembly {
     /// Of nothing yet.
     pub(crate) fn new(api: Api) -> Self {
-        match api {
-            Api::Chat => Self::Chat(chat::stream::Assembly::default()),
-            Api::Responses => Self::Responses(responses::stream::Assembly::default()),
-            Api::Messages => Self::Messages(messages::stream::Assembly::default()),
-        }
+        let of = match api {
+            Api::Chat => Of::Chat(chat::stream::Assembly::default()),
+            Api::Responses => Of::Responses(responses::stream::Assembly::default()),
+            Api::Messages => Of::Messages(messages::stream::Assembly::default()),
+        };
+        Self { of, remark: None }
     }
 
     /// Adds an event; whether it was the one that ends the answer.
@@ -169,11 +181,16 @@ impl Assembly {
             return Ok(false);
         }
         let data = &halves::coded(data);
-        let added = match (name, &mut *self) {
+        if data.trim() != DONE {
+            // Nearly all events of a stream are pieces of an answer.
+            let is_piece = data.contains(r#""choices":[{"#);
+            self.remark = if is_piece { None } else { fields::unnamed_error(data.as_bytes()) };
+        }
+        let added = match (name, &mut self.of) {
             (Some("error"), _) => Err(NoAnswer::Error(fields::error_in(data))),
-            (_, Self::Chat(assembly)) => assembly.add(data),
-            (_, Self::Responses(assembly)) => assembly.add(data),
-            (_, Self::Messages(assembly)) => assembly.add(data),
+            (_, Of::Chat(assembly)) => assembly.add(data),
+            (_, Of::Responses(assembly)) => assembly.add(data),
+            (_, Of::Messages(assembly)) => assembly.add(data),
         };
         match added {
             Err(NoAnswer::Error(_)) if self.close_if_ended() => Ok(true),
@@ -183,11 +200,11 @@ impl Assembly {
 
     /// Whether the answer has a finish reason, and is complete despite later errors.
     fn close_if_ended(&mut self) -> bool {
-        match self {
-            Self::Chat(assembly) if assembly.has_ended() => assembly.close(),
-            Self::Messages(assembly) if assembly.has_ended() => assembly.close(),
+        match &mut self.of {
+            Of::Chat(assembly) if assembly.has_ended() => assembly.close(),
+            Of::Messages(assembly) if assembly.has_ended() => assembly.close(),
             // The last event of a response has its reason.
-            Self::Chat(_) | Self::Messages(_) | Self::Responses(_) => return false,
+            Of::Chat(_) | Of::Messages(_) | Of::Responses(_) => return false,
         }
         true
     }
@@ -202,40 +219,44 @@ impl Assembly {
 
     /// Whether the stream ended by a mark of its own, not by its close alone.
     pub(crate) fn has_own_end(&self) -> bool {
-        match self {
-            Self::Chat(assembly) => assembly.has_own_end(),
+        match &self.of {
+            Of::Chat(assembly) => assembly.has_own_end(),
             // Without it they are no answer.
-            Self::Responses(_) | Self::Messages(_) => true,
+            Of::Responses(_) | Of::Messages(_) => true,
         }
     }
 
     /// Bytes that are held, about.
     pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Self::Chat(assembly) => assembly.bytes(),
-            Self::Responses(assembly) => assembly.bytes(),
-            Self::Messages(assembly) => assembly.bytes(),
+        match &self.of {
+            Of::Chat(assembly) => assembly.bytes(),
+            Of::Responses(assembly) => assembly.bytes(),
+            Of::Messages(assembly) => assembly.bytes(),
         }
     }
 
     /// The output so far, if no more will come.
     pub(crate) fn begun(&self) -> Begun {
-        let usage = match self {
-            Self::Chat(assembly) => assembly.usage(),
-            Self::Messages(assembly) => assembly.usage(),
+        let usage = match &self.of {
+            Of::Chat(assembly) => assembly.usage(),
+            Of::Messages(assembly) => assembly.usage(),
             // It comes with the last event.
-            Self::Responses(_) => None,
+            Of::Responses(_) => None,
         };
         Begun { usage, bytes: self.bytes() }
     }
 
     /// The whole answer in its form without a stream; truncated if the stream ended early.
     pub(crate) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
-        let body = match self {
-            Self::Chat(assembly) => assembly.into_body(),
-            Self::Responses(assembly) => assembly.into_body(),
-            Self::Messages(assembly) => assembly.into_body(),
-        }?;
+        let body = match self.of {
+            Of::Chat(assembly) => assembly.into_body(),
+            Of::Responses(assembly) => assembly.into_body(),
+            Of::Messages(assembly) => assembly.into_body(),
+        };
+        let body = body.map_err(|no_answer| match (no_answer, self.remark) {
+            (NoAnswer::Cut, Some(remark)) => NoAnswer::Error(remark).joined(),
+            (no_answer, _) => no_answer,
+        })?;
         Ok(halves::joined(&body).into_owned().into_bytes())
     }
 }

@@ -122,7 +122,7 @@ fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Res
     })
 }
 
-/// Reads an event stream or a complete body, distinguished by the first character. Some servers answer a streaming
+/// Reads an event stream or a complete body, distinguished by the first word. Some servers answer a streaming
 /// request with a complete body, some gateways the other way round, and not all declare it in their headers.
 async fn read_answer(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
@@ -131,16 +131,20 @@ async fn read_answer(
 ) -> Result<Read, Unanswered> {
     let mut pieces = pin!(pieces);
     let mut begun = Vec::new();
-    while first_letter(&begun).is_none() {
+    let is_stream = loop {
+        if let Some(is_stream) = begins_an_event(&begun) {
+            break is_stream;
+        }
         match pieces.next().await {
             Some(piece) => begun.extend_from_slice(&piece.map_err(after_headers)?),
-            None => return Ok(in_one_piece(begun)),
+            None if without_mark(&begun).trim_ascii().is_empty() => return Ok(in_one_piece(begun)),
+            None => return sse::read(stream::iter([Ok(Bytes::from(begun))]), Assembly::new(api), budget).await,
         }
         if begun.len() > budget.kept {
             return Err(Broken::TooLarge(budget.kept).into());
         }
-    }
-    if first_letter(&begun).is_some_and(begins_an_event) {
+    };
+    if is_stream {
         let all = stream::iter([Ok(Bytes::from(begun))]).chain(pieces);
         return sse::read(all, Assembly::new(api), budget).await;
     }
@@ -152,10 +156,6 @@ fn after_headers(broken: Broken) -> Unanswered {
     Unanswered { broken, begun: Some(Begun::default()) }
 }
 
-fn first_letter(text: &[u8]) -> Option<u8> {
-    without_mark(text).iter().copied().find(|byte| !byte.is_ascii_whitespace())
-}
-
 /// A body without the UTF-8 byte order mark that some servers put before it; of a mark that is not complete yet,
 /// nothing.
 fn without_mark(body: &[u8]) -> &[u8] {
@@ -163,9 +163,13 @@ fn without_mark(body: &[u8]) -> &[u8] {
     if MARK.starts_with(body) { &[] } else { body.strip_prefix(MARK).unwrap_or(body) }
 }
 
-/// `data`, `event`, `id`, `retry` or a comment.
-fn begins_an_event(letter: u8) -> bool {
-    matches!(letter, b'd' | b'e' | b'i' | b'r' | b':')
+/// Whether a body begins with a field of an event or a comment; none while it may become one.
+fn begins_an_event(body: &[u8]) -> Option<bool> {
+    const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let text = without_mark(body).trim_ascii_start();
+    let is_one = FIELDS.iter().any(|field| text.starts_with(field));
+    let may_become_one = FIELDS.iter().any(|field| field.starts_with(text));
+    if is_one || !may_become_one { Some(is_one) } else { None }
 }
 
 async fn read_all(

@@ -4,6 +4,7 @@
 //! every binary and test that uses HTTP must call [`install`] before the first client is created, or creating one
 //! panics. Clients created by [`http`] share the system's roots, so creating one needs no file descriptors for them.
 
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::sync::OnceLock;
@@ -20,7 +21,9 @@ pub fn install() {
 /// client, and the next call reads them again.
 pub fn http() -> reqwest::ClientBuilder {
     install();
-    let builder = reqwest::Client::builder();
+    // Without the header a server may compress, and the client decompresses nothing (RFC 9110, section 12.5.3).
+    let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
+    let builder = reqwest::Client::builder().default_headers(plain);
     match settings() {
         Some(settings) => builder.tls_backend_preconfigured(settings.clone()),
         // Reads the roots itself, and reports errors.

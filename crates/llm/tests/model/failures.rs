@@ -4,7 +4,7 @@ use crate::server::Server;
 use crate::talk::{ask, completion};
 use axum::response::IntoResponse;
 use plumbline_engine::{Failure, FailureClass, Suspicion};
-use plumbline_llm::{ApiKey, ModelConfig};
+use plumbline_llm::{Api, ApiKey, ModelConfig};
 use serde_json::json;
 
 async fn failure_of(status: u16, body: &str) -> Failure {
@@ -119,7 +119,9 @@ async fn a_refused_key_is_named_by_its_variable_and_never_shown() {
     assert!(!format!("{failure:?}").contains("sk-very-secret"));
     let server = Server::saying(401, "{}").await;
     let failure = ask(ModelConfig::new(&server.base_url, "m")).await.unwrap_err();
-    assert!(failure.hint.as_ref().unwrap().contains("set OPENAI_API_KEY"), "{failure:?}");
+    let hint = failure.hint.as_ref().unwrap();
+    // It may be set and belong to another host.
+    assert!(hint.contains("set OPENAI_API_KEY") && hint.contains("PLUMBLINE_SECRETS"), "{failure:?}");
 }
 
 #[tokio::test]
@@ -190,6 +192,64 @@ async fn an_error_inside_a_200_counts_by_what_it_says() {
         body.to_string()
     });
     assert_eq!(ask(ModelConfig::new(&server.await.base_url, "m")).await.unwrap().content, "fine");
+}
+
+/// Under the names of FastChat, FastAPI, Zhipu, Baidu and MiniMax.
+#[tokio::test]
+async fn an_error_in_place_of_an_answer_is_one_under_any_name() {
+    use FailureClass::{ContextTooLong, Overloaded, Quota, RateLimited, Transient};
+    for (body, class, says) in [
+        (
+            json!({"object": "error", "code": 40303, "message": "maximum context length is 10"}),
+            ContextTooLong,
+            "maximum context",
+        ),
+        (json!({"detail": "Internal error"}), Transient, "Internal error"),
+        (json!({"code": 503, "msg": "no worker", "success": false}), Overloaded, "no worker"),
+        (json!({"error_code": 18, "error_msg": "too many requests, rate limit"}), RateLimited, "too many"),
+        (
+            json!({"choices": null, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
+            Quota,
+            "insufficient balance",
+        ),
+        (json!({"choices": [], "message": "the queue is full"}), Transient, "the queue is full"),
+    ] {
+        check(200, &body.to_string(), class, &format!("answered with an error: {says}")).await;
+        check(200, &format!("data: {body}\n\ndata: [DONE]\n\n"), class, says).await;
+        let server = Server::saying(200, body.to_string()).await;
+        for api in [Api::Responses, Api::Messages] {
+            let config = ModelConfig { api: Some(api), ..ModelConfig::new(&server.base_url, "m") };
+            assert_eq!(ask(config).await.unwrap_err().class, class, "{api:?} {body}");
+        }
+    }
+    for body in [r#"{"code":0,"message":"success"}"#, r#"{"message":""}"#, r#"{"message":{"content":"x"}}"#] {
+        check(200, body, FailureClass::Malformed, "no choices").await;
+    }
+    let remark = r#"{"message":"processing"}"#;
+    let answer = json!({"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]});
+    let server = Server::saying(200, format!("data: {remark}\n\ndata: {answer}\n\ndata: [DONE]\n\n")).await;
+    assert_eq!(ask(ModelConfig::new(&server.base_url, "m")).await.unwrap().content, "fine");
+}
+
+#[tokio::test]
+async fn a_page_in_place_of_an_answer_is_shown_with_the_key_to_check() {
+    let page = "<!doctype html><html><title>Open WebUI</title>\n<body>Sign in</body></html>";
+    for (body, says) in [(page, "it begins: Open WebUI Sign in"), ("error code: 1020", "error code: 1020")] {
+        let failure = failure_of(200, body).await;
+        assert_eq!(failure.class, FailureClass::Malformed);
+        assert!(failure.message.contains(says), "{}", failure.message);
+        assert!(failure.hint.as_ref().is_some_and(|hint| hint.contains("llm.base_url")), "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_answer_is_not_asked_for_and_is_called_so() {
+    let packed = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
+    let server = Server::start(move || ([("content-encoding", "gzip")], packed).into_response()).await;
+    let failure = ask(ModelConfig::new(&server.base_url, "m")).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Malformed);
+    assert!(failure.message.contains("it is compressed (gzip)"), "{}", failure.message);
+    assert_eq!(server.seen()[0].headers["accept-encoding"], "identity");
 }
 
 #[tokio::test]
