@@ -112,7 +112,7 @@ GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attem
               started_at, completed_at)
     ON jobs TO plumbline_enqueue;
 GRANT SELECT ON workspace_files, coverage, job_summary, requirement_cache, passages, citations, todos, phases TO plumbline_enqueue;
-GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
+GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, text, text, text, text, bytea, text[], bytea[], uuid),
     workspace_file(uuid, text) TO plumbline_enqueue;
 -- Documents of one's own job, before it starts (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
@@ -163,7 +163,7 @@ GRANT SELECT ON
     job_summary, workspace_files, shared_file_versions, runnable_jobs, job_shelves,
     requirements_with_evidence
     TO plumbline_watch;
-GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid)
+GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text, text, text, text, bytea, text[], bytea[], uuid)
     TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_version
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
 GRANT SELECT, INSERT ON file_segments, segment_embeddings, requirement_embeddings TO plumbline_work;
 GRANT EXECUTE ON FUNCTION index_embeddings(text, text, int) TO plumbline_work;
-GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
+GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text, text, text, text, bytea, text[], bytea[], uuid),
     workspace_file(uuid, text) TO plumbline_work;
 
 -- validate -----------------------------------------------------------------------------------------------------------

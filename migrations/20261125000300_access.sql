@@ -154,8 +154,8 @@ $$;
 -- the caller would take its result for that of their own job. Child jobs, which only logins that act for others
 -- enqueue, are not compared: their key is unambiguous.
 CREATE FUNCTION job_of_key(
-    job_type text, key text, prompt text, document_path text, document_content bytea, names text[], contents bytea[],
-    parent uuid DEFAULT NULL
+    job_type text, key text, prompt text, document_path text, document_name text, document_content bytea, names text[],
+    contents bytea[], parent uuid DEFAULT NULL
 ) RETURNS uuid LANGUAGE plpgsql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
@@ -176,6 +176,10 @@ BEGIN
         WHEN found_job.prompt IS DISTINCT FROM job_of_key.prompt THEN 'another prompt'
         WHEN found_job.document_path IS DISTINCT FROM job_of_key.document_path THEN 'another document_path'
         WHEN found_job.document_content IS DISTINCT FROM job_of_key.document_content THEN 'another document'
+        -- Without a name the document is called `document`; white space around a name does not count.
+        WHEN found_job.document_content IS NOT NULL
+             AND btrim(coalesce(found_job.context ->> 'document_name', 'document'))
+                 <> btrim(coalesce(job_of_key.document_name, 'document')) THEN 'another document_name'
         WHEN ARRAY(SELECT d.name || ' ' || encode(sha256(d.content), 'hex') FROM job_documents d
                    WHERE d.job_id = found_job.id ORDER BY 1)
              <> ARRAY(SELECT g.name || ' ' || encode(sha256(g.content), 'hex')

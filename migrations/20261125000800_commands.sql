@@ -118,7 +118,7 @@ BEGIN
             EXIT;
         END IF;
         found_id := job_of_key(full_type, enqueue_job.idempotency_key, enqueue_job.prompt, enqueue_job.document_path,
-                               enqueue_job.document_content,
+                               full_context ->> 'document_name', enqueue_job.document_content,
                                ARRAY(SELECT d.name FROM given_documents(enqueue_job.documents) d ORDER BY d.pos),
                                ARRAY(SELECT d.content FROM given_documents(enqueue_job.documents) d ORDER BY d.pos));
         -- Not found: the other job was deleted between the two statements, so insert again.

@@ -55,12 +55,12 @@ impl NewJob {
         Self { prompt, job_type, context: object!({}), config: object!({}), ..Self::default() }
     }
 
-    fn full_context(&self) -> String {
+    fn full_context(&self) -> Value {
         let mut context = self.context.clone();
         if let (Some(name), Value::Object(map)) = (&self.document_name, &mut context) {
             map.insert("document_name".to_owned(), name.as_str().into());
         }
-        json(&context)
+        context
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Resu
 
 /// The job with the key; an error if it was inserted with other input.
 async fn job_of_key(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uuid>, sqlx::Error> {
-    let prompt = text(&job.prompt);
+    let (prompt, context) = (text(&job.prompt), job.full_context());
     let names: Vec<String> = job.documents.iter().map(|document| document.name.clone()).collect();
     let contents: Vec<Vec<u8>> = job.documents.iter().map(|document| document.content.clone()).collect();
     sqlx::query_file_scalar!(
@@ -115,6 +115,7 @@ async fn job_of_key(connection: &mut PgConnection, job: &NewJob) -> Result<Optio
         job.idempotency_key,
         prompt.as_ref(),
         job.document_path,
+        context.get("document_name").and_then(Value::as_str),
         job.document_content,
         &names,
         &contents,
@@ -132,7 +133,7 @@ async fn insert(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uu
         prompt.as_ref(),
         job.document_path,
         job.document_content,
-        job.full_context(),
+        json(&job.full_context()),
         json(&job.config),
         job.priority,
         job.run_at,

@@ -243,6 +243,11 @@ async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
     let first = one.id(enqueue).await.unwrap();
     assert_ne!(other.id(enqueue).await.unwrap(), first, "a job of one's own");
     assert_eq!(one.id(enqueue).await.unwrap(), first);
+    let named =
+        one.id("SELECT enqueue_job('Merge', 'named', '{}', 'a.md', 'x', idempotency_key => 'inv-2')").await.unwrap();
+    let same =
+        r#"SELECT enqueue_job('Merge', 'named', '{"document_name": "a.md "}', NULL, 'x', idempotency_key => 'inv-2')"#;
+    assert_eq!(one.id(same).await.unwrap(), named, "the name is in the context, too");
     for (statement, differs) in [
         ("SELECT enqueue_job('Divide', idempotency_key => 'inv-2')", "another prompt"),
         ("SELECT enqueue_job('Merge', idempotency_key => 'inv-2', document_path => 'a.md')", "another document_path"),
@@ -250,6 +255,18 @@ async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
         (
             r#"SELECT enqueue_job('Merge', idempotency_key => 'inv-2', documents => '[{"name": "a.md", "content": "eA=="}]')"#,
             "other documents",
+        ),
+        (
+            "SELECT enqueue_job('Merge', 'named', '{}', 'b.md', 'x', idempotency_key => 'inv-2')",
+            "another document_name",
+        ),
+        (
+            r#"SELECT enqueue_job('Merge', 'named', '{"document_name": "b.md"}', NULL, 'x', idempotency_key => 'inv-2')"#,
+            "another document_name",
+        ),
+        (
+            "SELECT enqueue_job('Merge', 'named', document_content => 'x', idempotency_key => 'inv-2')",
+            "another document_name",
         ),
     ] {
         let refused = sentence(one.id(statement).await.expect_err(statement));
@@ -267,6 +284,16 @@ async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
     assert!(id != first && store.enqueue(&job("x")).await.unwrap() == id);
     let refused = store.enqueue(&job("y")).await.unwrap_err().to_string();
     assert!(refused.contains("other documents"), "{refused}");
+    let inline = |name: &str| NewJob {
+        document_name: Some(name.into()),
+        document_content: Some(b"x".to_vec()),
+        idempotency_key: Some("inv-3".into()),
+        ..NewJob::new("Merge")
+    };
+    let id = store.enqueue(&inline("a.md")).await.unwrap();
+    assert_eq!(store.enqueue(&inline("a.md")).await.unwrap(), id);
+    let refused = store.enqueue(&inline("b.md")).await.unwrap_err().to_string();
+    assert!(refused.contains("another document_name"), "{refused}");
     one.leave(&pool).await;
     other.leave(&pool).await;
 }

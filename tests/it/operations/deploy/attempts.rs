@@ -49,7 +49,7 @@ const READING_ROWS: &[(&str, &str)] = &[
     ("requirements compared with one's own", "SELECT r.text FROM requirement_cache r WHERE is_comparable(r, '{own}')"),
     (
         "job of another's idempotency key",
-        "SELECT FROM (SELECT job_of_key('creator', 'inv-2', 'x', NULL, NULL, '{}', '{}') AS id) AS k WHERE id IS NOT NULL",
+        "SELECT FROM (SELECT job_of_key('creator', 'inv-2', 'x', NULL, NULL, NULL, '{}', '{}') AS id) AS k WHERE id IS NOT NULL",
     ),
     ("notifications, which contain an id", "LISTEN plumbline_jobs"),
     ("plans", "SELECT content FROM todos"),

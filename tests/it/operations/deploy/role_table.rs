@@ -194,7 +194,7 @@ async fn temporary_files_are_none_of_ours(pool: PgPool) {
     for (question, answer) in [
         (format!("SELECT may_read_job('{job}')"), false),
         (format!("SELECT job_is_mine('{job}')"), false),
-        ("SELECT job_of_key('creator', 'x', 'x', NULL, NULL, '{}', '{}') IS NULL".to_owned(), true),
+        ("SELECT job_of_key('creator', 'x', 'x', NULL, NULL, NULL, '{}', '{}') IS NULL".to_owned(), true),
     ] {
         let said: bool =
             sqlx::query_scalar(AssertSqlSafe(question.clone())).fetch_one(&mut *session).await.expect("it answers");
