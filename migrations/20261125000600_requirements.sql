@@ -101,6 +101,17 @@ END $$;
 CREATE TRIGGER requirement_cache_touch BEFORE UPDATE ON requirement_cache
     FOR EACH ROW EXECUTE FUNCTION requirement_cache_touch();
 
+-- "Not judged" is written as SQL NULL alone. Programs that serialize the column write JSON null for it, and such a row
+-- would count as judged: no validator would claim it, and prune would delete it.
+CREATE FUNCTION requirement_cache_not_judged() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.validation_result := NULL;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER requirement_cache_not_judged BEFORE INSERT OR UPDATE OF validation_result ON requirement_cache
+    FOR EACH ROW WHEN (NEW.validation_result = 'null') EXECUTE FUNCTION requirement_cache_not_judged();
+
 -- Notifies validators of new rows at commit, once per statement and job.
 CREATE FUNCTION requirement_cache_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN

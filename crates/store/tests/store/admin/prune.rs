@@ -221,7 +221,8 @@ async fn workers_learn_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_job_whose_requirements_are_judged_goes_and_what_stays_says_why(pool: PgPool) {
     let store = store(&pool);
-    let (judged, unjudged, held, parent) = (
+    let (judged, unjudged, undone, held, parent) = (
+        ended(&pool, "completed", 9).await,
         ended(&pool, "completed", 9).await,
         ended(&pool, "completed", 9).await,
         ended(&pool, "completed", 9).await,
@@ -230,6 +231,9 @@ async fn a_job_whose_requirements_are_judged_goes_and_what_stays_says_why(pool: 
     let rows = format!(
         "INSERT INTO requirement_cache (job_id, text, validation_result) VALUES ('{judged}', 'It must be kept.', '{{}}');
          INSERT INTO requirement_cache (job_id, text) VALUES ('{unjudged}', 'It must be kept.');
+         INSERT INTO requirement_cache (job_id, text, validation_result) VALUES
+             ('{unjudged}', 'It must be signed.', 'null'), ('{undone}', 'It must be kept.', '{{}}');
+         UPDATE requirement_cache SET validation_result = 'null' WHERE job_id = '{undone}';
          INSERT INTO requirement_cache (job_id, text, status) VALUES ('{held}', 'It must be kept.', 'validating');
          INSERT INTO jobs (prompt, parent_job_id) VALUES ('x', '{parent}')"
     );
@@ -238,10 +242,12 @@ async fn a_job_whose_requirements_are_judged_goes_and_what_stays_says_why(pool: 
         let kept = store.kept(retention).await.unwrap();
         kept.into_iter().map(|kept| format!("{} {}", kept.reason, kept.jobs)).collect::<Vec<_>>()
     };
-    assert_eq!(kept(&days(1)).await, ["followed 1", "pending 1", "validating 1"]);
+    assert_eq!(kept(&days(1)).await, ["followed 1", "pending 2", "validating 1"]);
     assert_eq!(store.prunable(&days(1)).await.unwrap()[0].jobs, 1);
     assert_eq!(prune_all(&store, &days(1)).await, [vec![judged]]);
     let also_pending = Retention { also_pending: true, ..days(1) };
     assert_eq!(kept(&also_pending).await, ["followed 1", "validating 1"]);
-    assert_eq!(prune_all(&store, &also_pending).await, [vec![unjudged]]);
+    let not_judged = "SELECT count(*) FROM requirement_cache WHERE validation_result IS NULL AND status = 'pending'";
+    assert_eq!(value(&pool, not_judged).await.as_deref(), Some("3"), "JSON null is no judgement");
+    assert_eq!(prune_all(&store, &also_pending).await.concat().len(), 2);
 }
