@@ -57,7 +57,11 @@ CREATE TABLE requirement_cache (
     -- For finding near-duplicates. The configuration has no language, because documents have several.
     words              tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED,
     -- A job's rows are looked up by both columns.
-    CONSTRAINT requirement_cache_of_job UNIQUE (job_id, id)
+    CONSTRAINT requirement_cache_of_job UNIQUE (job_id, id),
+    -- Other programs write these columns, and a reader of our times ends at one without a year.
+    CONSTRAINT requirement_cache_times_are_in_years_1_to_9999
+        CHECK (least(created_at, updated_at, validated_at) >= '0001-01-01 00:00:00Z'
+               AND greatest(created_at, updated_at, validated_at) < '10000-01-01 00:00:00Z')
 );
 COMMENT ON TABLE requirement_cache IS
     'Requirements: pending, then validating, then integrated, rejected or failed; or withdrawn by the job that recorded them.';

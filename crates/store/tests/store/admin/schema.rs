@@ -106,6 +106,18 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
             "INSERT INTO jobs (prompt, started_at) VALUES ('x', '-infinity')".to_owned(),
             "jobs_times_are_in_years_1_to_9999",
         ),
+        (
+            format!(
+                "INSERT INTO requirement_cache (job_id, text, created_at) VALUES ('{job}', 'It must be kept.', 'infinity')"
+            ),
+            "requirement_cache_times_are_in_years_1_to_9999",
+        ),
+        (
+            format!(
+                "INSERT INTO requirement_cache (job_id, text, validated_at) VALUES ('{job}', 'It must be kept.', '-infinity')"
+            ),
+            "requirement_cache_times_are_in_years_1_to_9999",
+        ),
         (requirement(&job.to_string(), "'too short'", "0.5", "pending"), "requirement_cache_text_check"),
         (requirement(&job.to_string(), "repeat('x', 10001)", "0.5", "pending"), "requirement_cache_text_check"),
         (
