@@ -207,3 +207,33 @@ async fn a_creator_killed_at_its_completion_has_one_follower(pool: PgPool) {
     world.becomes(child_job(&world.pool, creator).await, "completed").await;
     world.finish().await;
 }
+
+/// An id with a typing error would otherwise mean the requirements of all jobs.
+#[sqlx::test(migrations = false)]
+async fn a_validator_of_a_job_that_is_not_there_is_refused_and_judges_nothing(pool: PgPool) {
+    let world = World::new(pool).await;
+    let creator = created(&world, &policy(1, 1)).await;
+    let typed = creator.to_string().replacen('-', "", 1);
+    let nobody = Uuid::now_v7().to_string();
+    for (named, sentence) in [
+        (json!(typed), "context.parent_job_id is \"".to_owned() + &typed + "\", which is no job's id"),
+        (json!(7), "context.parent_job_id is 7, which is no job's id".to_owned()),
+        (json!(nobody), format!("names job {nobody}, which does not exist")),
+    ] {
+        let id: Uuid = sqlx::query_scalar(
+            "INSERT INTO jobs (job_type, prompt, context) VALUES ('validator', 'Check', $1) RETURNING id",
+        )
+        .bind(json!({"parent_job_id": named}))
+        .fetch_one(&world.pool)
+        .await
+        .expect("a validator can be inserted");
+        world.work_until_idle().await;
+        let job = world.job(id).await;
+        assert_eq!(job.status, "failed", "{job:?}");
+        assert!(job.error.as_deref().unwrap_or_default().contains(&sentence), "{named}: {job:?}");
+    }
+    let judged = "SELECT count(*) FROM requirement_cache WHERE validation_result IS NOT NULL";
+    let judged: i64 = sqlx::query_scalar(judged).fetch_one(&world.pool).await.expect("the rows can be read");
+    assert_eq!(judged, 0);
+    world.finish().await;
+}

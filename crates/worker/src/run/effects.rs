@@ -7,7 +7,7 @@ use crate::{
         cancellation::StopLevel,
         error::StepError,
         intake::{self, IntakeJob},
-        previous_job,
+        judged_job, previous_job,
         step::StepLoop,
         store_workspace::StoreWorkspace,
         text_index::JobTexts,
@@ -78,6 +78,10 @@ impl StepLoop<'_> {
             Ok(previous) => previous,
             Err(reason) => return Ok(Outcome::IntakeRefused { reason, no_text: false }),
         };
+        let tools = &self.config.resolved.config.tools;
+        if let Some(reason) = judged_job::wrong(&self.app.store, id, &input.context, tools).await? {
+            return Ok(Outcome::IntakeRefused { reason, no_text: false });
+        }
         if let Some(reason) = intake::too_many_bytes(self.start.as_ref().map_or(0, |start| start.bytes)) {
             return Ok(Outcome::IntakeRefused { reason, no_text: false });
         }

@@ -16,6 +16,7 @@ mod error;
 mod input_watcher;
 pub(crate) mod intake;
 pub(crate) mod job;
+mod judged_job;
 mod limit_hint;
 pub(crate) mod on_complete;
 mod previous_job;
