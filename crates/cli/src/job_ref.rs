@@ -54,6 +54,17 @@ impl JobRef {
         Ok((store, job))
     }
 
+    /// Fails if the login sees no such job; for commands that would show a job without rows and a wrong id alike.
+    ///
+    /// # Errors
+    /// [`output::no_job`], or the database's error.
+    pub(crate) async fn must_exist(store: &Store, job: Uuid) -> Result<(), Failure> {
+        match store.jobs_between(job, job).await?.is_empty() {
+            true => Err(output::no_job(job)),
+            false => Ok(()),
+        }
+    }
+
     /// The job's id. A complete one is returned unchecked: the command finds out whether the job exists.
     pub(crate) async fn find(&self, store: &Store) -> Result<Uuid, Failure> {
         if self.first == self.last {

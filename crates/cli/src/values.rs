@@ -33,8 +33,27 @@ pub(crate) fn between<T: FromStr + PartialOrd + Display>(text: &str, least: T, m
 
 /// The name of a job type to enqueue. No worker serves a type without a name.
 pub(crate) fn job_type(text: &str) -> Result<String, String> {
-    let name = Some(text.to_owned()).filter(|name| !name.trim().is_empty());
-    name.ok_or_else(|| "it must be the name of a job type; leave --type out for the default one".to_owned())
+    not_blank(text, "it must be the name of a job type; leave --type out for the default one")
+}
+
+/// A job type of `--job-types`. A worker that is asked for a type without a name would claim nothing.
+pub(crate) fn job_type_to_run(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    not_blank(name, "it must be names of job types with commas between them; leave --job-types out for all types")
+}
+
+/// The task of a job, which must say something.
+pub(crate) fn prompt(text: &str) -> Result<String, String> {
+    not_blank(text, "it must say what is to be done")
+}
+
+/// An idempotency key. With an empty one, as from an unset variable, each job would be taken for the one before.
+pub(crate) fn key(text: &str) -> Result<String, String> {
+    not_blank(text, "it must be a key; leave --key out to insert a job in any case")
+}
+
+fn not_blank(text: &str, otherwise: &str) -> Result<String, String> {
+    Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(|| otherwise.to_owned())
 }
 
 /// The id of a call.

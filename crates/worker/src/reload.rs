@@ -16,6 +16,13 @@ pub(crate) fn log_broken_types(app: &App) {
     for (job_type, reason) in &served.broken {
         warn!(job.r#type = job_type, reason, "not claiming jobs of this type: its configuration files do not resolve");
     }
+    for job_type in &served.unknown {
+        let known = served.configs.job_types().join(", ");
+        warn!(
+            job.r#type = job_type,
+            known, "not claiming jobs of this type: --job-types names it, and it has no files"
+        );
+    }
     app.health.serves(served.job_types.is_empty(), served.trouble());
 }
 

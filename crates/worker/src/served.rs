@@ -27,6 +27,8 @@ pub(crate) struct Served {
     pub(crate) job_types: Vec<String>,
     /// The job types that it would claim if their files resolved, with the error: file, line and reason.
     pub(crate) broken: BTreeMap<String, String>,
+    /// The job types that it is asked to run, and of which it has no files.
+    pub(crate) unknown: Vec<String>,
 }
 
 impl Served {
@@ -36,7 +38,9 @@ impl Served {
         broken.retain(|job_type, _| is_asked(job_type));
         let known = configs.job_types().into_iter().filter(|name| is_asked(name) && !broken.contains_key(*name));
         let job_types = known.map(str::to_owned).collect();
-        Self { version, configs: Arc::new(configs), job_types, broken }
+        let has_files = |name: &str| configs.job_types().contains(&name);
+        let unknown = asked.unwrap_or_default().iter().filter(|name| !has_files(name)).cloned().collect();
+        Self { version, configs: Arc::new(configs), job_types, broken, unknown }
     }
 
     /// The errors in the files, each sentence once; none if all job types resolve.

@@ -228,7 +228,7 @@ async fn a_command_that_cannot_be_done_says_why_in_one_line(pool: PgPool) {
     for command in ["status", "watch", "cancel", "pause", "resume", "retry", "approve"] {
         assert_fails(&world.run(&[command, &unknown]).await, 1, &[&unknown, "there is no job"]);
     }
-    for command in ["status", "watch", "trace", "files"] {
+    for command in ["status", "watch", "trace", "files", "coverage", "approvals"] {
         assert_fails(&world.run(&[command, &unknown]).await, 1, &[&unknown, "none that this login sees"]);
     }
     assert_fails(&world.run(&["export", &unknown, "out"]).await, 1, &[&unknown, "there is no job"]);
@@ -250,6 +250,10 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
         (vec!["enqueue"], vec!["--prompt"]),
         (vec!["enqueue", "--prompt", "Read it", "--type", ""], vec!["--type", "leave --type out"]),
         (vec!["enqueue", "--prompt", "Read it", "--type", " "], vec!["--type", "leave --type out"]),
+        (vec!["enqueue", "--prompt", " "], vec!["--prompt", "what is to be done"]),
+        (vec!["enqueue", "--prompt", "Read it", "--key", ""], vec!["--key", "leave --key out"]),
+        (vec!["worker", "--job-types", ""], vec!["--job-types", "leave --job-types out"]),
+        (vec!["worker", "--job-types", "creator,,validator"], vec!["--job-types", "leave --job-types out"]),
         (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["worker", "--concurrency", "many"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["enqueue", "--prompt", "Read it", "--priority", "1.5"], vec!["--priority", "whole number"]),

@@ -81,7 +81,7 @@ pub(crate) struct ResumeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct EnqueueArguments {
     /// The task
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = values::prompt)]
     pub(crate) prompt: String,
     /// The job type [default: PLUMBLINE_DEFAULT_JOB_TYPE, or the database's default]
     #[arg(long = "type", value_name = "JOB_TYPE", value_parser = values::job_type)]
@@ -99,7 +99,7 @@ pub(crate) struct EnqueueArguments {
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) run_at: Option<DateTime<Utc>>,
     /// Idempotency key (per job type)
-    #[arg(long)]
+    #[arg(long, value_parser = values::key)]
     pub(crate) key: Option<String>,
     /// The job's own configuration, a JSON object with the keys of configs/REFERENCE.md
     #[arg(long, value_name = "JSON")]

@@ -202,7 +202,7 @@ pub(crate) struct WorkerArguments {
     #[arg(long, value_name = "N", value_parser = |text: &str| values::between(text, 1_u32, 10_000))]
     pub(crate) concurrency: Option<u32>,
     /// Only these job types, separated by commas
-    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = values::job_type_to_run)]
     pub(crate) job_types: Vec<String>,
     /// Address of probes, metrics and the dashboard [default: 127.0.0.1:8080 or the next free port]
     #[arg(long, value_name = "ADDR", value_parser = values::address)]
@@ -259,7 +259,7 @@ pub(crate) struct DevArguments {
     #[arg(long = "document", value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
     /// The task, instead of extracting requirements
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = values::prompt)]
     pub(crate) prompt: Option<String>,
     /// Keep Postgres and the worker running after the job has ended, until Ctrl-C
     #[arg(long)]

@@ -15,6 +15,9 @@ pub(crate) async fn list(ApprovalsArguments { job, json }: ApprovalsArguments) -
         None => None,
     };
     let rows = store.approvals(job).await?;
+    if let (true, Some(job)) = (rows.is_empty(), job) {
+        JobRef::must_exist(&store, job).await?;
+    }
     if json {
         output::json(&rows)?;
         return Ok(0);

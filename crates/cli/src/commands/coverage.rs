@@ -4,6 +4,7 @@ use crate::{
     access::if_allowed,
     arguments::CoverageArguments,
     error::Failure,
+    job_ref::JobRef,
     output::{self, align_right},
 };
 use plumbline_store::{CoverageLine, PassageLine};
@@ -22,6 +23,9 @@ pub(crate) async fn run(arguments: CoverageArguments) -> Result<u8, Failure> {
     }
     let (store, job) = arguments.job.open().await?;
     let coverage = store.coverage(job).await?;
+    if coverage.is_empty() {
+        JobRef::must_exist(&store, job).await?;
+    }
     let passages = match arguments.state.is_empty() {
         true => Vec::new(),
         false => store.passages_in(job, &arguments.state).await?,

@@ -53,9 +53,7 @@ pub(crate) async fn export(job: &JobRef, dir: &Path, prefix: &str) -> Result<u8,
 
 /// The files of an existing job; with a prefix, at least one.
 async fn of_job(store: &Store, job: Uuid, prefix: &str) -> Result<Vec<SeenFile>, Failure> {
-    if store.jobs_between(job, job).await?.is_empty() {
-        return Err(output::no_job(job));
-    }
+    JobRef::must_exist(store, job).await?;
     let files = store.files_seen(job, prefix).await?;
     if files.is_empty() && !prefix.is_empty() {
         return Err(Failure::new(format!(

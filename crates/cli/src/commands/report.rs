@@ -10,7 +10,9 @@ pub(crate) async fn run(job: &JobRef, file: Option<&Path>) -> Result<u8, Failure
         None => output::print(String::from_utf8_lossy(&html).trim_end())?,
         Some(file) => {
             let written = std::fs::write(file, html);
-            written.map_err(|error| Failure::new(format!("{} could not be written: {error}", file.display())))?;
+            written.map_err(|error| {
+                Failure::new(format!("{} could not be written ({error}); give another file", file.display()))
+            })?;
             output::print(&format!("the report is in {}", file.display()))?;
         }
     }
