@@ -26,8 +26,16 @@ const MOST: i64 = 200;
 /// `/api/jobs`: a page of jobs, newest first; `next` is the `after` of the page that follows.
 pub(crate) async fn jobs(
     State(state): Shared,
+    given: Result<Query<Vec<(String, String)>>, QueryRejection>,
     query: Result<Query<JobsQuery>, QueryRejection>,
 ) -> Result<Json<Value>, ApiError> {
+    // A filter that is silently ignored would list jobs that were not asked for.
+    if let Some((unknown, _)) =
+        given.ok().and_then(|Query(pairs)| pairs.into_iter().find(|(name, _)| !query::is_known(name)))
+    {
+        let known = query::PARAMETERS.join(", ");
+        return Err(PageError::bad(format!("there is no parameter `{unknown}`; there are {known}")).into());
+    }
     let Query(query) = query.map_err(|error| PageError::bad(error.body_text()))?;
     let (filter, limit) = query.filter(&state.store).await?;
     let jobs = state.store.job_page(&filter, limit).await?;
@@ -57,7 +65,13 @@ pub(crate) async fn job(State(state): Shared, Path(id): Path<String>) -> Result<
 
 /// The job in a path.
 pub(crate) async fn find(state: &AppState, id: &str) -> Result<JobDetail, PageError> {
-    let parsed: Uuid = id.parse().map_err(|_| PageError::not_found(format!("`{id}` is not a job's id")))?;
+    let parsed: Uuid =
+        id.parse().map_err(|_| PageError::not_found(format!("`{}` is not a job's id", beginning(id))))?;
     let job = state.store.job_detail(parsed).await?;
     job.ok_or_else(|| PageError::not_found(format!("there is no job {parsed}; it may have been pruned")))
+}
+
+/// What is repeated of an address in a sentence.
+fn beginning(text: &str) -> &str {
+    text.split_at_checked(text.floor_char_boundary(100)).map_or(text, |(beginning, _)| beginning)
 }

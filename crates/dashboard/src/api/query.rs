@@ -13,6 +13,14 @@ const MAX_LIMIT: i64 = 200;
 /// Every status, in the order people look for them.
 pub(crate) const STATUSES: [&str; 7] = ["running", "pending", "review", "paused", "completed", "failed", "cancelled"];
 
+/// The parameters of a list of jobs.
+pub(crate) const PARAMETERS: [&str; 4] = ["status", "type", "limit", "after"];
+
+/// Whether a list of jobs has the parameter.
+pub(crate) fn is_known(parameter: &str) -> bool {
+    PARAMETERS.contains(&parameter)
+}
+
 /// `?status=&type=&limit=&after=`; empty counts as absent, as forms send it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct JobsQuery {

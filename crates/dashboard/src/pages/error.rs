@@ -2,7 +2,9 @@
 
 use axum::{
     Json,
+    extract::Request,
     http::{HeaderValue, StatusCode, header},
+    middleware::Next,
     response::{Html, IntoResponse, Response},
 };
 use minijinja::HtmlEscape;
@@ -70,6 +72,23 @@ pub(crate) fn plain(status: StatusCode, sentence: &str, api: bool) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
+}
+
+/// Answers in the usual form where a handler's path or parameters could not be read, which axum answers as plain text.
+pub(crate) async fn in_usual_form(request: Request, next: Next) -> Response {
+    let api = request.uri().path().starts_with("/api/");
+    // The database has no text with a NUL.
+    if request.uri().query().is_some_and(|query| query.contains("%00")) {
+        return plain(StatusCode::BAD_REQUEST, "a parameter of this address contains a NUL (%00); leave it out", api);
+    }
+    let response = next.run(request).await;
+    let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if response.status() != StatusCode::BAD_REQUEST || !kind.is_some_and(|kind| kind.starts_with(b"text/plain")) {
+        return response;
+    }
+    let sentence = "a part of this address cannot be read: an id, a number or an encoding is wrong; \
+                    the jobs are at /, the API is at /api/jobs";
+    plain(StatusCode::BAD_REQUEST, sentence, api)
 }
 
 /// A page of one sentence; needs no template, so it can report a failed template.

@@ -140,5 +140,6 @@ fn router(state: Arc<AppState>, guard: &access::Access) -> Router {
         .route("/api/jobs/{id}/events", get(events::of_job))
         .fallback(pages::nothing_here)
         .with_state(state)
+        .layer(middleware::from_fn(pages::error::in_usual_form))
         .layer(middleware::from_fn_with_state(guard, access::check))
 }
