@@ -155,7 +155,7 @@ impl Compared {
         let own = Words::of([self.text.as_str()]);
         let (found, of) = (own.content().filter(|word| known.has(word)).count(), own.content().count());
         let is_enough = match of {
-            0 => own.all().all(|word| known.has(word)),
+            0 => own.all().next().is_some() && own.all().all(|word| known.has(word)),
             _ if of < FEW_WORDS => found > 0,
             _ => found * LEAST_SHARE >= of,
         };

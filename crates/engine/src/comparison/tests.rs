@@ -49,6 +49,7 @@ fn words_are_compared_by_their_beginnings() {
         ),
         ("Belege müssen unveränderbar gespeichert sein.", "Der Fonds zahlt Gebühren an den Verwalter.", "w"),
         ("A fund must file a log.", "Funds must file logs.", ""),
+        ("— — — — — — — — — — — —", "Funds must file logs.", "w"),
     ]);
 }
 

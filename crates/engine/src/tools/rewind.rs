@@ -2,7 +2,7 @@
 //! phases. Finished work is kept.
 
 use super::{Decision, Deed, OwnTool};
-use crate::{NextPhase, Opening, Phases, Run};
+use crate::{NextPhase, Opening, Phases, Run, says_something};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,6 +27,9 @@ impl OwnTool for TodoRewind {
 
     fn decide(self, run: &Run) -> Decision {
         run.state().guards.too_many_rewinds(run.todos())?;
+        if !says_something(&self.issue) {
+            return Err("argument 'issue' must say in a sentence what does not work, and why.".into());
+        }
         let next = NextPhase { issue: Some(self.issue), ..NextPhase::strategic(Opening::Rewound) };
         Ok(Deed::EndPhase(next, "The list is archived with this issue; a strategic phase reconsiders it now.".into()))
     }

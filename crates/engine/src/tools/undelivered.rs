@@ -4,6 +4,7 @@
 use super::arguments;
 use crate::Passage;
 use crate::phase::number_list::{numbers_after, read_list};
+use crate::vocabulary::says_something;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value, json};
@@ -144,7 +145,7 @@ pub fn gives_up(call: &Map<String, Value>, path: &str) -> bool {
 
 fn checked(at: usize, entry: Value) -> Result<Value, String> {
     match entry {
-        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) if !says_something(&text) => Ok(Value::Null),
         Value::String(text) => Ok(Value::String(text.trim().to_string())),
         Value::Object(mut fields) => {
             if let Some(passages) = fields.get_mut("passages").filter(|passages| !passages.is_null()) {
@@ -155,7 +156,7 @@ fn checked(at: usize, entry: Value) -> Result<Value, String> {
             if !names_something {
                 return Err(format!("entry {at} of 'undelivered' names neither passages nor a phase nor an item."));
             }
-            if !reason.chars().any(char::is_alphanumeric) {
+            if !says_something(reason) {
                 return Err(format!("entry {at} of 'undelivered' has no reason: say in a sentence why it is missing."));
             }
             Ok(Value::Object(fields))
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn both_forms_are_read_and_nonsense_is_refused_with_an_example() {
-        let both = json!(["page 7: no text", {"phase": "Annexes", "reason": "the budget ended before"}, " "]);
+        let both = json!(["page 7: no text", {"phase": "Annexes", "reason": "the budget ended before"}, " ", "...", "\u{200b}"]);
         let read = of(both).expect("both forms are read");
         assert_eq!(read.sentences(), ["page 7: no text", "phase Annexes: the budget ended before"]);
         for (wrong, why) in [

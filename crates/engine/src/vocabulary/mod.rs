@@ -45,7 +45,7 @@ pub use settings::{
     SystemPromptPrefixes, TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
-pub use shown::{beginning, one_line};
+pub use shown::{beginning, one_line, says_something};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
 pub(crate) use validation::NEXT_REQUIREMENT;
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};

@@ -73,6 +73,7 @@ enum Rest {
 struct Refusal {
     id: String,
     #[schemars(length(min = 3, max = 2000))]
+    #[serde(deserialize_with = "crate::requirements::reason::reason")]
     reason: String,
 }
 

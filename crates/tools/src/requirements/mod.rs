@@ -11,6 +11,7 @@ mod judged;
 pub(crate) mod next_requirement;
 mod placement;
 pub(crate) mod query_similar_requirements;
+mod reason;
 mod record_defaults;
 pub(crate) mod record_passage;
 pub(crate) mod recorded;

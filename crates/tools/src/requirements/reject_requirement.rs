@@ -28,6 +28,7 @@ pub(crate) struct RejectRequirement {
     /// # Why, one sentence
     /// why, one sentence for the person who reads the row
     #[schemars(length(min = 3, max = 2000))]
+    #[serde(deserialize_with = "crate::requirements::reason::reason")]
     reason: String,
     /// true: it could not be judged, which is not its fault; counted as an error and not as a rejection
     #[serde(default)]

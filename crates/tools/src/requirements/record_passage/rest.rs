@@ -1,7 +1,7 @@
 //! Decides the candidates of a passage that no item records.
 
 use super::numbers::Sentences;
-use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON, is_reason};
+use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON, is_reason, says_something};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,12 +32,12 @@ impl Rest {
         count: u32,
         items: &[Option<i32>],
     ) -> Result<(), String> {
-        let why = self.why.as_deref().map(str::trim).filter(|why| !why.is_empty());
+        let why = self.why.as_deref().map(str::trim).filter(|why| says_something(why));
         let account = match (why, &self.r#in) {
             (Some(why), None) => Account::Why(why.to_owned()),
             (None, Some(named)) => Account::In(requirement(named, items)?),
             (Some(_), Some(_)) => return Err("give `why` or `in`, not both".into()),
-            (None, None) => return Err("give `why`, or `in` with the requirement that has them".into()),
+            (None, None) => return Err("give `why` in words, or `in` with the requirement that has them".into()),
         };
         match (&self.s, account) {
             (Some(s), account) => {
@@ -67,4 +67,22 @@ fn requirement(named: &Value, items: &[Option<i32>]) -> Result<i32, String> {
     }
     let number = text.strip_prefix('r').unwrap_or(&text).parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| format!("`in` is {text}; give \"r12\", or \"#2\" for the second item of this call"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn a_why_says_something() {
+        let add = |why: &str| {
+            let rest: Rest = from_value(json!({"s": "3", "why": why})).expect("it is read");
+            rest.add_to(&mut PassageDecision::default(), 9, &[])
+        };
+        assert_eq!(add("a definition"), Ok(()));
+        for why in ["", "  ", "...", "\u{200b}"] {
+            assert!(add(why).is_err_and(|said| said.contains("give `why` in words")), "{why:?}");
+        }
+    }
 }

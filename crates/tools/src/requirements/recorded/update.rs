@@ -38,6 +38,7 @@ pub(crate) struct UpdateRequirement {
     /// # Why, one sentence
     /// why, one sentence
     #[schemars(length(min = 3, max = 2000))]
+    #[serde(deserialize_with = "crate::requirements::reason::reason")]
     reason: String,
 }
 
