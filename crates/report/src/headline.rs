@@ -31,7 +31,7 @@ pub(crate) fn counts(figures: &Figures, recorded: &Recorded) -> Value {
         "candidates_cited": figures.covered,
         "merged": figures.merged,
         "sentences": figures.sentences,
-        "sentences_quoted": figures.sentences_quoted,
+        "sentences_quoted": figures.records.then_some(figures.sentences_quoted),
         "withdrawn": recorded.withdrawn,
         "needs_look": recorded.needs_look,
         "translated": recorded.translated,
@@ -77,11 +77,12 @@ pub(crate) fn headline(figures: &Figures, recorded: &Recorded, not_quoted: &[&st
     if figures.passages > 0 {
         parts.push(format!("{} of {} passages", figures.answered, figures.passages));
     }
-    if figures.sentences > 0 {
+    // In types that record nothing, quotes are in files, and their sentences are not counted.
+    if figures.sentences > 0 && figures.records {
         parts.push(format!("{} of {} sentences quoted", figures.sentences_quoted, figures.sentences));
     }
-    // With coverage on the sentences above say what the quotes amount to.
-    if figures.passages == 0 && figures.quotes_found > 0 {
+    // Where there is one, the count of sentences says what the quotes amount to.
+    if (figures.passages == 0 || !figures.records) && figures.quotes_found > 0 {
         let (count, is_one) = (figures.quotes_found, figures.quotes_found == 1);
         parts.push(format!("{count} {} found in the documents", if is_one { "quote" } else { "quotes" }));
     }
@@ -183,6 +184,11 @@ mod tests {
         assert_eq!(
             headline(&quotes, &Recorded::default(), &["questionnaire.csv"], 2).as_deref(),
             Some("24 quotes found in the documents; nothing is quoted from questionnaire.csv (no_sources).")
+        );
+        let answers = Figures { records: false, sentences_quoted: 0, quotes_found: 148, merged: 0, ..figures };
+        assert_eq!(
+            headline(&answers, &Recorded::default(), &[], 2).as_deref(),
+            Some("quotes of 148 of 150 candidate sentences; 12 of 12 passages; 148 quotes found in the documents.")
         );
         let judged = Figures {
             judged: Some(Judged { accepted: 150, by_rule: 140, rejected: 2, failed: 0, waited: 12 }),
