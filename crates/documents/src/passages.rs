@@ -49,11 +49,6 @@ impl Facts {
         Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged, edges }
     }
 
-    /// Whether a sentence is a candidate, by its number.
-    pub fn is_candidate(&self, sentence: i32) -> bool {
-        self.candidates.iter().any(|candidate| candidate.sentence == sentence)
-    }
-
     /// If the passage begins with sentences at the end of the previous one, they count where they first begin.
     pub fn without_those_of(&mut self, before: &Self) {
         let known = before.candidates.iter().map(|candidate| &candidate.text);

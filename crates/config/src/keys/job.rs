@@ -77,8 +77,8 @@ pub struct JobConfig {
     #[schemars(extend("x-level" = "bounded"))]
     pub coverage_settings: CoverageSettings,
     /// Whether a validator without a graph accepts by rule, before its first request, each requirement without a remark
-    /// from its checks whose text is that of whole sentences that bind; if no other is left it makes no request. Any
-    /// other goes to the model.
+    /// from its checks; if no other is left it makes no request. A requirement with a remark or a similar one always
+    /// goes to the model.
     pub accept_by_rule: bool,
     /// Default values of a recorded requirement.
     #[schemars(extend("x-level" = "job"))]

@@ -1,5 +1,5 @@
 //! Judges by rule, without a graph and before a validator's first request: requirements without findings of the checks
-//! that are plain are accepted, and the rest waits for the model.
+//! are accepted, and the rest waits for the model.
 
 use crate::error::ToolError;
 use crate::graph::{Link, relation};
@@ -7,7 +7,6 @@ use crate::requirements::checks::claimed_rows::{Checked, check};
 use crate::requirements::checks::result::Assessed;
 use crate::requirements::checks::{fulfilment, relations};
 use crate::requirements::integrate_requirement::{judgement, node_of};
-use crate::requirements::plain::Quoted;
 use crate::requirements::script::Script;
 use crate::requirements::validation_queue::ValidationQueue;
 use crate::workspace::WorkspaceError;
@@ -21,8 +20,7 @@ const AT_ONCE: u32 = 200;
 /// Maximum rows that one job judges by rule: they are in memory, and in one commit. The rest is left to the model.
 const MOST: usize = 5_000;
 
-/// Accepts the waiting requirements of this job that are plain and without faults, remarks and similar requirements;
-/// releases the rest.
+/// Accepts the waiting requirements of this job without faults, remarks and similar requirements; releases the rest.
 /// The products are the judgements, and the statements for a graph that is configured later.
 ///
 /// # Errors
@@ -31,7 +29,7 @@ pub async fn accept_by_rule(
     validation_queue: &dyn ValidationQueue,
     job_id: Uuid,
 ) -> Result<Vec<Product>, WorkspaceError> {
-    let (mut script, mut quoted) = (Script::over(|_| None), Quoted::new(validation_queue));
+    let mut script = Script::over(|_| None);
     let (mut judgements, mut looked_at): (Vec<Judgement>, Vec<Uuid>) = (Vec::new(), Vec::new());
     while looked_at.len() < MOST {
         let rows = validation_queue.claim(AT_ONCE, false, &looked_at).await?;
@@ -40,9 +38,7 @@ pub async fn accept_by_rule(
         }
         looked_at.extend(rows.iter().map(|row| row.id));
         for checked in check(validation_queue, rows).await.map_err(unread)? {
-            if checked.findings.are_none() && quoted.is_plain(&checked.row).await? {
-                judgements.extend(accepted(job_id, &checked, &mut script));
-            }
+            judgements.extend(accepted(job_id, &checked, &mut script));
         }
     }
     let accepted: Vec<Uuid> = judgements.iter().map(|judgement| judgement.id).collect();
@@ -52,8 +48,11 @@ pub async fn accept_by_rule(
     Ok(products)
 }
 
-/// The judgement of a plain row without findings.
+/// The judgement of a row without findings.
 fn accepted(job_id: Uuid, Checked { row, findings }: &Checked, script: &mut Script<'_>) -> Option<Judgement> {
+    if !(findings.faults.is_empty() && findings.remarks.is_empty() && findings.similar.is_empty()) {
+        return None;
+    }
     let links = mentioned(row);
     let status = fulfilment::status(&links);
     let warnings = if links.is_empty() { Vec::new() } else { relations::warnings(row, &links, status) };

@@ -10,7 +10,6 @@ pub(crate) mod judge_requirements;
 mod judged;
 pub(crate) mod next_requirement;
 mod placement;
-mod plain;
 pub(crate) mod query_similar_requirements;
 mod reason;
 mod record_defaults;

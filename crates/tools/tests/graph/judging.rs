@@ -1,7 +1,7 @@
 //! Judging many requirements at once: which were shown, which are left, which are named wrongly.
 
 use crate::kit::{Engine, Moment, Server};
-use crate::validation_queue::{Rows, known, ok, placed, refused, row, turn};
+use crate::validation_queue::{Rows, known, ok, refused, row, turn};
 use plumbline_engine::HeldRequirement;
 use plumbline_engine::{Product, Verdict};
 use plumbline_tools::Graph;
@@ -18,8 +18,7 @@ const TEXTS: [&str; 5] = [
 ];
 
 fn five() -> Rows {
-    let held = (1..).zip(1..).zip(TEXTS).map(|((id, n), text)| placed(id, text, text, (n, n))).collect();
-    Rows { held, ..Rows::default() }
+    Rows { held: (1..).zip(TEXTS).map(|(n, text)| row(n, text)).collect(), ..Rows::default() }
 }
 
 fn ids(claimed: &str) -> Vec<String> {
@@ -247,51 +246,4 @@ async fn rules_accept_what_the_checks_say_nothing_of() {
     plumbline_tools::accept_by_rule(&turned, Uuid::from_u128(7)).await.unwrap();
     let released: Vec<u128> = turned.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
     assert_eq!(released, [2, 3], "a text of another force than its quotes is for the model");
-}
-
-/// Whether other words mean the same, and whether a sentence binds that the scan does not find, is for the model.
-#[tokio::test]
-async fn rules_accept_the_words_of_whole_sentences_that_bind() {
-    let only = "Only the manager may delete entries.";
-    let unless = "The auditor shall sign the log unless the board decides otherwise.";
-    let cases = [
-        (only, only, 6, true),
-        ("Everyone may delete entries.", only, 6, false),
-        ("the manager may delete entries.", "the manager may delete entries.", 6, false),
-        ("The auditor shall sign the log.", unless, 7, false),
-        ("The board shall sign the log unless the auditor decides otherwise.", unless, 7, false),
-        ("The auditor shall sign the\nlog unless the board decides otherwise", unless, 7, true),
-        ("An entry is one line of the log.", "An entry is one line of the log.", 8, false),
-        ("The archive must: log each access", "log each access;", 10, true),
-        ("Nobody has to: log each access", "log each access;", 10, false),
-        ("The archive must: The archive must: be locked.", "be locked.", 11, false),
-    ];
-    let held = cases.iter().zip(1..).map(|((text, quote, at, _), id)| placed(id, text, quote, (*at, *at))).collect();
-    let rows = Rows { held, ..Rows::default() };
-    let products = plumbline_tools::accept_by_rule(&rows, Uuid::from_u128(7)).await.unwrap();
-    let accepted: Vec<u128> = products
-        .iter()
-        .filter_map(
-            |product| if let Product::JudgeRequirement(judged) = product { Some(judged.id.as_u128()) } else { None },
-        )
-        .collect();
-    let expected: Vec<u128> = cases.iter().zip(1..).filter(|((.., plain), _)| *plain).map(|(_, id)| id).collect();
-    assert_eq!(accepted, expected);
-}
-
-#[tokio::test]
-async fn a_judgement_without_words_is_refused() {
-    let rows = five();
-    next(&rows, json!({"count": 40})).await;
-    for reason in ["   ", "...", "\u{200b}\u{200b}\u{200b}"] {
-        for (tool, call) in [
-            ("judge_requirements", json!({"reject": [{"id": "r1", "reason": reason}]})),
-            ("judge_requirements", json!({"failed": [{"id": "r1", "reason": reason}]})),
-            ("reject_requirement", json!({"id": "r1", "reason": reason})),
-        ] {
-            let said = refused(&rows, Graph::Off, tool, call).await;
-            assert!(said.contains("say in one sentence why"), "{tool}: {said}");
-        }
-    }
-    assert_eq!(verdicts(&rows), []);
 }

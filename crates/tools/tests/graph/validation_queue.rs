@@ -16,12 +16,6 @@ use uuid::Uuid;
 pub(crate) const POLICY: &str =
     "[page 3]\n\nThis is about paper. Invoices must be kept for ten years. Nothing is thrown away before.\n";
 
-/// A passage of that document.
-pub(crate) const PASSAGE: &str = "<!-- source: input/policy.pdf | section: 3.1 -->\n\nInvoices must be kept for ten years. Backups \
-    must be tested. Doors must be closed at night. Visitors have to wear a badge. Scanners shall be calibrated. Only the manager may \
-    delete entries. The auditor shall sign the log unless the board decides otherwise. An entry is one line of the log. The archive \
-    must:\n\n(a) log each access;\n\n(b) be locked.\n";
-
 /// The rows of one creator; judged rows are no longer held.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
@@ -122,12 +116,8 @@ impl ValidationQueue for Rows {
     }
 
     fn read<'a>(&'a self, _: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        let text = match path {
-            "chunks/policy.md" => Some(POLICY),
-            "chunks/chunk_001.md" => Some(PASSAGE),
-            _ => None,
-        };
-        Box::pin(std::future::ready(Ok(text.map(|text| text.as_bytes().to_vec()))))
+        let text = (path == "chunks/policy.md").then(|| POLICY.as_bytes().to_vec());
+        Box::pin(std::future::ready(Ok(text)))
     }
 
     fn recorded(&self, _: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>> {
@@ -193,12 +183,6 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
         citations_given: 1,
         citations_confirmed: 1,
     }
-}
-
-/// A row that quotes sentences of the passage.
-pub(crate) fn placed(id: u128, text: &str, quote: &str, (from, to): (i32, i32)) -> HeldRequirement {
-    let citation = json!({"source": "input/policy.pdf", "page": 4, "quote": quote, "verified": true, "passage": 1, "from": from, "to": to});
-    HeldRequirement { citations: json!([citation]), ..row(id, text) }
 }
 
 /// An existing requirement.

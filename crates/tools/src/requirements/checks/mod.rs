@@ -55,11 +55,6 @@ impl Findings {
         Self { faults, remarks, similar }
     }
 
-    /// Whether nothing was found.
-    pub(crate) fn are_none(&self) -> bool {
-        self.faults.is_empty() && self.remarks.is_empty() && self.similar.is_empty()
-    }
-
     /// The entry in `validation_result`.
     pub(crate) fn report(&self, row: &HeldRequirement) -> Value {
         json!({
