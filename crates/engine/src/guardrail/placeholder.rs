@@ -1,5 +1,7 @@
 //! Detects placeholders: files that only announce a deliverable (lessons 11 and 26).
 
+use crate::vocabulary::without_comments;
+
 /// Minimum characters of text, without headings, that a deliverable needs.
 const MIN_SUBSTANCE: usize = 20;
 
@@ -19,13 +21,14 @@ const EMPTY_WORDS: [&str; 12] = [
     "lorem ipsum",
 ];
 
-/// Whether there is no real content: empty, only headings, or only placeholder words.
+/// Whether there is no real content: empty, only headings and comments, or only placeholder words.
 ///
 /// Content that is not UTF-8 text is never a placeholder unless it is empty.
 pub fn is_placeholder(content: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(content) else {
         return content.is_empty();
     };
+    let text = without_comments(text);
     // Counted only up to the minimum: most files are long and need not be read to the end.
     let substance = text.lines().map(str::trim).filter(|line| is_substance(line)).flat_map(letters);
     substance.take(MIN_SUBSTANCE).count() < MIN_SUBSTANCE
@@ -72,6 +75,7 @@ mod tests {
             "# R\n- TBD\n- [to be written]\n",
             "TODO: fill in later",
             "# Report\n\n[Insert the summary of the findings here]\n\n... (rest of the report omitted) ...\n",
+            "# Report\n\n<!-- All requirements were extracted\nand checked. -->\n",
             "# Report\n\n<content omitted for brevity>\n",
         ] {
             assert!(is_placeholder(text.as_bytes()), "{text:?}");

@@ -2,8 +2,6 @@
 //! them.
 
 use serde_json::Value;
-use std::borrow::Cow;
-use std::fmt::Write;
 
 /// A value in the form of RFC 8785: keys in the order of their UTF-16 units, numbers as in ECMAScript, no white space.
 pub fn canonical(value: &Value) -> String {
@@ -112,53 +110,9 @@ fn decimal(number: &str) -> (String, i64) {
     if significant.is_empty() { (String::new(), 0) } else { (significant.into(), power) }
 }
 
-/// A text without hidden characters: control, bidirectional and zero-width characters are written `\u…`.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if !is_hidden(character) {
-            shown.push(character);
-            continue;
-        }
-        for unit in character.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "\\u{unit:04x}");
-        }
-    }
-    shown
-}
-
-/// A text as it is shown: without hidden characters, which can be within words. White space stays.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    let is_within_words = |character: char| is_hidden(character) && !character.is_whitespace();
-    if text.contains(is_within_words) { text.replace(is_within_words, "").into() } else { text.into() }
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{as_ecmascript, canonical, inexact_number, visible};
+    use super::{as_ecmascript, canonical, inexact_number};
     use serde_json::{Value, from_str};
 
     /// RFC 8785, appendix B.
@@ -220,10 +174,5 @@ mod tests {
         for number in ["9007199254740993", "-9007199254740993", "0.1234567890123456789", "1e400", "1e-400"] {
             assert_eq!(inexact_number(&format!(r#"{{"a": "1e400 \\", "b": {number}}}"#)), Some(number));
         }
-    }
-
-    #[test]
-    fn what_is_hidden_is_shown() {
-        assert_eq!(visible("pay \u{202e}01\u{200b}\u{7f} to Ä\u{e0041}"), r"pay \u202e01\u200b\u007f to Ä\udb40\udc41");
     }
 }

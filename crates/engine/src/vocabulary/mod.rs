@@ -17,14 +17,14 @@ mod shared_files;
 mod shown;
 mod untrusted;
 mod validation;
+mod visible;
 mod words;
 
 pub(crate) use approval::Approvals;
 pub use approval::{
     Approval, ApprovalChange, ApprovalRules, ApprovalState, ArgumentsReader, AskedCall, CallOutcome, Digest,
 };
-pub(crate) use canonical::shown;
-pub use canonical::{canonical, inexact_number, visible};
+pub use canonical::{canonical, inexact_number};
 pub use change::{Change, Citation, FileWrite, Judgement, Product, Requirement, Source, Verdict};
 pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
 pub use error::{Corrupt, Illegal};
@@ -49,4 +49,6 @@ pub use shown::{beginning, one_line, says_something};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
 pub(crate) use validation::NEXT_REQUIREMENT;
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};
+pub(crate) use visible::shown;
+pub use visible::{visible, without_comments};
 pub use words::plain_words;

@@ -7,6 +7,7 @@ mod table;
 mod text;
 
 use plumbline_documents::quotes::SHORTEST;
+use plumbline_engine::without_comments;
 use serde_json::Value;
 
 pub(crate) use place::{SaidDocument, SaidPlace, file_name_in, is_named, is_source, pages};
@@ -35,7 +36,7 @@ impl Quoted {
 }
 
 /// The quotes in a file: in JSON the texts of quote keys, in CSV the cells of such columns; otherwise block quotes and
-/// text in quotation marks, except in link titles and headings.
+/// text in quotation marks, except in link titles, headings and comments.
 pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
     let mut found = Vec::new();
     let lines = || text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -43,7 +44,7 @@ pub(crate) fn quotes(path: &str, text: &str) -> Vec<Quoted> {
         "json" => serde_json::from_str(text).iter().for_each(|value| json::quotes_of(value, &mut found)),
         "jsonl" => lines().for_each(|value| json::quotes_of(&value, &mut found)),
         "csv" | "tsv" => table::of_csv(text, &mut found),
-        _ => text::quotes_of(text, &mut found),
+        _ => text::quotes_of(&without_comments(text), &mut found),
     }
     found.retain(Quoted::counts);
     found.dedup();
@@ -55,7 +56,7 @@ pub(crate) fn in_headings(path: &str, text: &str) -> Vec<Quoted> {
     let mut found = Vec::new();
     let mut in_code = false;
     if !matches!(ending(path), "json" | "jsonl" | "csv" | "tsv") {
-        for line in text.lines().map(str::trim) {
+        for line in without_comments(text).lines().map(str::trim) {
             in_code ^= line.starts_with("```");
             if !in_code && is_heading(line) {
                 quotation_marks::in_marks(line, &mut found);
@@ -159,6 +160,14 @@ mod tests {
             quotes("output/a.jsonl", "{\"quote\": \"one two three\"}\n{\"quote\": \"x\"}\n{\"quote\": \"–\"}\n"),
             ["one two three", "x"]
         );
+    }
+
+    #[test]
+    fn what_the_reader_does_not_see_is_no_quote() {
+        let text =
+            "It says \"kept for ten years\".\n\n<!--\n> Logs are kept for a year.\n\n\"kept for six years\" -->\n";
+        assert_eq!(quotes("output/a.md", text), ["kept for ten years"]);
+        assert_eq!(in_headings("output/a.md", "<!--\n# \"one two three\"\n-->"), Vec::<String>::new());
     }
 
     #[test]
