@@ -137,7 +137,7 @@ async fn the_rest_is_decided_by_number_or_for_all_that_is_left() {
     );
     for (rest, expected) in [
         (json!([{"why": "short"}]), "must have 15 characters"),
-        (json!([{"s": "2"}]), "give `why`, or `in`"),
+        (json!([{"s": "2"}]), "give `why` in words, or `in`"),
         (json!([{"s": "2", "why": "x", "in": "r1"}]), "not both"),
         (json!([{"in": "r1"}]), "`in` needs `s`"),
         (json!([{"s": "2", "in": "first"}]), "give \"r12\""),
