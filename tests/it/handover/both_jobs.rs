@@ -214,11 +214,11 @@ async fn a_validator_of_a_job_that_is_not_there_is_refused_and_judges_nothing(po
     let world = World::new(pool).await;
     let creator = created(&world, &policy(1, 1)).await;
     let typed = creator.to_string().replacen('-', "", 1);
-    let nobody = Uuid::now_v7().to_string();
+    let unknown = Uuid::now_v7().to_string();
     for (named, sentence) in [
         (json!(typed), "context.parent_job_id is \"".to_owned() + &typed + "\", which is no job's id"),
         (json!(7), "context.parent_job_id is 7, which is no job's id".to_owned()),
-        (json!(nobody), format!("names job {nobody}, which does not exist")),
+        (json!(unknown), format!("names job {unknown}, which does not exist")),
     ] {
         let id: Uuid = sqlx::query_scalar(
             "INSERT INTO jobs (job_type, prompt, context) VALUES ('validator', 'Check', $1) RETURNING id",

@@ -29,7 +29,7 @@ pub fn is_placeholder(content: &[u8]) -> bool {
         return content.is_empty();
     };
     let text = without_comments(text);
-    // Counted only up to the minimum: most files are long and need not be read to the end.
+    // Counted only up to the minimum: most files are long.
     let substance = text.lines().map(str::trim).filter(|line| is_substance(line)).flat_map(letters);
     substance.take(MIN_SUBSTANCE).count() < MIN_SUBSTANCE
 }

@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn a_reason_has_a_letter_or_a_digit() {
-        for said in ["binds nobody", "R-0007", "定義"] {
+        for said in ["a definition", "R-0007", "定義"] {
             let read: Call = serde_json::from_value(json!({"reason": said})).expect("it is a reason");
             assert_eq!(read.reason, said);
         }

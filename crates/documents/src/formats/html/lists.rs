@@ -1,6 +1,6 @@
 //! Ordered lists with the labels that a page shows: `c.`, `iv.`, numbers that begin later or count down.
 
-use super::nodes::{attribute, is_any, node_name, style};
+use super::nodes::{attribute, node_name, parent, style};
 use crate::formats::numerals::{letters, roman};
 use htmd::element_handler::{HandlerResult, Handlers};
 use htmd::{Element, Node};
@@ -75,7 +75,5 @@ fn indented(text: &str, width: usize) -> String {
 }
 
 fn is_within_entry(list: &Rc<Node>) -> bool {
-    let parent = list.parent.take();
-    list.parent.set(parent.clone());
-    parent.and_then(|parent| parent.upgrade()).is_some_and(|parent| is_any(&parent, &["li"]))
+    parent(list).is_some_and(|parent| node_name(&parent) == "li")
 }

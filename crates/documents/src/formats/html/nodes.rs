@@ -33,6 +33,13 @@ pub(super) fn node_name(node: &Rc<Node>) -> &str {
     }
 }
 
+/// The node around a node; none around the whole page.
+pub(super) fn parent(node: &Rc<Node>) -> Option<Rc<Node>> {
+    let parent = node.parent.take();
+    node.parent.set(parent.clone());
+    parent.and_then(|parent| parent.upgrade())
+}
+
 /// All text within a node, verbatim.
 pub(super) fn words(node: &Rc<Node>) -> String {
     fn read(node: &Rc<Node>, out: &mut String) {

@@ -2,7 +2,7 @@
 //! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
-use super::nodes::{attribute, elements, is_any, node_name, style, words};
+use super::nodes::{attribute, elements, is_any, node_name, parent, style, words};
 use super::tables::{self, CELLS};
 use super::unshown::{self, Unshown};
 use crate::formats::blocks::LINE;
@@ -135,9 +135,7 @@ fn set_lines_apart(cell: &Rc<Node>) {
 
 /// Whether an element is within a cell of a table.
 fn is_in_cell(node: &Rc<Node>) -> bool {
-    let parent = node.parent.take();
-    node.parent.set(parent.clone());
-    parent.and_then(|parent| parent.upgrade()).is_some_and(|parent| is_any(&parent, &CELLS) || is_in_cell(&parent))
+    parent(node).is_some_and(|parent| is_any(&parent, &CELLS) || is_in_cell(&parent))
 }
 
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
