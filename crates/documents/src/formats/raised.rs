@@ -8,6 +8,11 @@ const LETTERS: [char; 26] = [
     'ˣ', 'ʸ', 'ᶻ',
 ];
 
+/// Whether a sign is a raised digit or letter.
+pub(crate) fn is_raised(sign: char) -> bool {
+    DIGITS.contains(&sign) || (LETTERS.contains(&sign) && sign != 'q')
+}
+
 /// A raised text as superscript characters; none unless it is numbers and single letters: `th` is an ending.
 pub(crate) fn raised(text: &str) -> Option<String> {
     let is_letter = |sign: char| sign.is_ascii_lowercase();

@@ -8,6 +8,7 @@ mod drawn;
 mod formats;
 mod hostile;
 mod large;
+mod layouts;
 mod losses;
 mod make;
 mod mutated;

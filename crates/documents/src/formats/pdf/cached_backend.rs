@@ -113,6 +113,11 @@ impl<'a> View<'a> {
         self.rules.lock().may_contain_table(height, spans)
     }
 
+    /// The heights of the lines drawn between the rows of its tables, from the top.
+    pub(crate) fn drawn_between_rows(&self) -> Vec<f32> {
+        self.rules.lock().between_rows()
+    }
+
     /// A property of a string in a font, from the cache or else from the parser.
     fn recall<T: Clone>(
         &self,

@@ -5,19 +5,23 @@
 //! to the parser, because its knowledge of ruled tables is private. Undecodable characters, struck-out words and the
 //! lines of program code are known only here: the parser's page events do not have them.
 
+use super::aside;
 use super::cached_backend::{StringCache, View};
 use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
-use super::page_layout::{Place, Seen, Sheet};
+use super::page_layout::{Place, Seen, Sheet, rows};
 use super::painted_twice;
 use super::ruling_lines::has_columns;
 use super::scripts;
 use super::turned::Turn;
 use crate::formats::blocks::Block;
 use parking_lot::Mutex;
+use std::ops::Range;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
-use unpdf::parser::{BlockType, LayoutAnalyzer, PageFacts, TableDetector, TextBlock, TextLine, TextSpan};
+use unpdf::parser::{
+    BlockType, DetectedTable, LayoutAnalyzer, PageFacts, TableDetector, TextBlock, TextLine, TextSpan,
+};
 
 /// The result of examining a page.
 pub(crate) enum Found {
@@ -60,6 +64,7 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
     };
     analyzer.filter_spans_for_page(&mut spans, number);
     painted_twice::remove(&mut spans);
+    let aside = aside::take(&mut spans);
     let height = view.page_box(id).height();
     let facts = analyzer.page_facts();
     let columns = has_columns(spans.iter());
@@ -70,16 +75,27 @@ fn read_turned(view: &View<'_>, (number, id): (u32, PageId), turn: Option<Turn>)
     analyzer.font_stats_mut().analyze();
     let mut lines = columns::lines(&analyzer, spans);
     scripts::raise(&mut lines);
-    let places = Lines::of(&lines);
+    let paragraphs = aside::paragraphs(&aside);
+    let turned = analyzer.group_spans_into_lines_pub(aside);
+    let mut places = Lines::of(lines.iter().chain(&turned));
+    let (tables, rest) = if columns { tables(&lines) } else { Default::default() };
     // The parser does not turn a page.
-    if turn.is_none() && (ruled || (columns && has_table(&lines))) {
+    if turn.is_none() && (ruled || !tables.is_empty()) {
+        places.drawn = view.drawn_between_rows();
         return Ok(Found::Other(places, seen));
     }
+    if !tables.is_empty() {
+        lines = columns::lines(&analyzer, rest);
+    }
     let blocks = analyzer.group_lines_into_blocks_pub(analyzer.detect_headings_pub(lines));
+    let blocks = blocks.iter().filter(|block| !block.is_empty()).map(block).chain(tables);
     let counts = analyzer.page_op_counts();
     let place = Place { number, height, text: counts.text, images: counts.image, fills: facts.fill_op_count };
-    Ok(Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen)))
+    Ok(Found::Text(Sheet::new(place, blocks, places, seen).with_aside(paragraphs)))
 }
+
+/// The parser's own least confidence in a table.
+const SURE: f32 = 0.4;
 
 /// A picture that covers this share of a page is the page, usually a scan.
 const WHOLE_PAGE: f32 = 0.7;
@@ -107,10 +123,28 @@ fn struck(spans: &[TextSpan]) -> Option<String> {
     words.contains(char::is_alphanumeric).then_some(words)
 }
 
-/// Whether the columns look like a table.
-fn has_table(lines: &[TextLine]) -> bool {
+/// The columns that look like tables, and the other text.
+fn tables(lines: &[TextLine]) -> (Vec<Block>, Vec<TextSpan>) {
     let runs = lines.iter().flat_map(|line| line.spans.iter().cloned()).collect();
-    !TableDetector::new().detect(runs).0.is_empty()
+    let detector = TableDetector::new();
+    let (tables, mut rest) = detector.detect(runs);
+    let mut table = |table: DetectedTable| {
+        let cells = rows(&detector.to_table_model(&table));
+        let is_sure = table.confidence >= SURE && table.rows.len() == cells.len();
+        let inner = if is_sure { without_text_around(&cells) } else { 0..0 };
+        let outer = table.rows.into_iter().enumerate().filter(|(at, _)| !inner.contains(at));
+        rest.extend(outer.flat_map(|(_, row)| row.spans));
+        Block::Table(cells[inner.clone()].to_vec())
+    };
+    (tables.into_iter().map(&mut table).collect(), rest)
+}
+
+/// The rows of a table without those at its beginning and end that have text in the first column only, such as its
+/// title.
+fn without_text_around(cells: &[Vec<String>]) -> Range<usize> {
+    let is_row = |row: &Vec<String>| row.iter().skip(1).any(|cell| !cell.trim().is_empty());
+    let first = cells.iter().position(is_row).unwrap_or(0);
+    first..cells.iter().rposition(is_row).map_or(0, |last| last + 1)
 }
 
 fn block(block: &TextBlock) -> Block {

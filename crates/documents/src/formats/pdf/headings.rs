@@ -4,15 +4,16 @@
 //! text on a third. Over the whole document, type size is a reliable sign, and a section number an even better one.
 
 use super::page_layout::{Placed, Sheet};
+use super::prose;
 use crate::formats::blocks::Block;
 use std::collections::BTreeMap;
 
 /// Headings are larger than the text by at least this factor.
 const LARGER: f32 = 1.1;
 /// Longer blocks are text, in any size.
-const LONGEST: usize = 150;
+pub(super) const LONGEST: usize = 150;
 /// Maximum distance between lines of one heading, in type sizes.
-const NEXT_LINE: f32 = 2.0;
+pub(super) const NEXT_LINE: f32 = 2.0;
 /// Words that announce a division of a document, with its number or name in the next lines.
 const DIVISIONS: [&str; 8] = ["chapter", "part", "appendix", "annex", "kapitel", "teil", "anhang", "anlage"];
 /// Minimum number of entries with leaders on a table of contents page.
@@ -23,6 +24,7 @@ pub(crate) fn settle(sheets: &mut [Sheet]) {
     let Some(body) = body_size(sheets) else { return };
     for sheet in &mut *sheets {
         choose(&mut sheet.blocks, body);
+        prose::join(&mut sheet.blocks);
         join_split(&mut sheet.blocks);
     }
     let scale = Scale::of(placed(sheets).filter(|placed| matches!(placed.block, Block::Heading(..))));
@@ -158,7 +160,7 @@ impl Scale {
 
 /// The number of parts of the section number at the beginning of a text: 2 for `5.6 Version`, 1 for `Annex A` and
 /// `CHAPTER TWO`.
-fn section_depth(text: &str) -> Option<usize> {
+pub(super) fn section_depth(text: &str) -> Option<usize> {
     let (number, rest) = text.trim().split_once(char::is_whitespace)?;
     let upper = |word: &str| word.chars().all(|c| c.is_uppercase() || c.is_ascii_digit() || c.is_ascii_punctuation());
     if DIVISIONS.contains(&number.to_lowercase().as_str()) && rest.split_whitespace().next().is_some_and(upper) {
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
 
     fn heading(text: &str, y: f32, size: f32) -> Placed {
-        Placed { block: Block::Heading(1, text.to_owned()), first: Some(Line::at(y, size)), lines: 1 }
+        Placed { block: Block::Heading(1, text.to_owned()), first: Some(Line::at(y, size)), lines: 1, aside: false }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! be traced, such as a table that the parser has rearranged, is not changed.
 
 use super::clauses::{begins_clause, is_numbered};
+use super::tall_cells;
 use unpdf::parser::TextLine;
 
 /// Position and typography of a line; in points from the lower left corner of the page.
@@ -52,6 +53,8 @@ pub(crate) struct Lines {
     as_set: String,
     /// The usual distance between lines, and how often it occurs.
     leading: (f32, usize),
+    /// The heights of the lines drawn between the rows of tables, from the top.
+    pub(crate) drawn: Vec<f32>,
 }
 
 /// A paragraph as its lines show it.
@@ -96,8 +99,8 @@ impl Line {
 
 impl Lines {
     /// The lines of a page.
-    pub(crate) fn of(lines: &[TextLine]) -> Self {
-        let texts: Vec<(Line, String)> = lines.iter().map(|line| (measure(line), line.text())).collect();
+    pub(crate) fn of<'a>(lines: impl Iterator<Item = &'a TextLine>) -> Self {
+        let texts: Vec<(Line, String)> = lines.map(|line| (measure(line), line.text())).collect();
         let squeezed = texts.iter().map(|(line, text)| (*line, squeezed(text)));
         let mut own = Self::new(squeezed.filter(|line| !line.1.is_empty()).collect());
         own.as_set = as_set(&texts);
@@ -112,7 +115,7 @@ impl Lines {
     fn new(lines: Vec<(Line, String)>) -> Self {
         let used = vec![false; lines.len()];
         let leading = usual_gap(&lines);
-        Self { lines, used, leading, as_set: String::new() }
+        Self { lines, used, leading, ..Self::default() }
     }
 
     /// Traces a paragraph to its lines and splits it if they show several paragraphs.
@@ -145,10 +148,11 @@ impl Lines {
     }
 
     /// Traces a table to the lines of its rows, and returns the first of them whose text occurs once on the page: the
-    /// next table may have the same head.
-    pub(crate) fn take_table(&mut self, rows: &[Vec<String>]) -> Option<Line> {
+    /// next table may have the same head. Drawn lines tell which of the rows are one.
+    pub(crate) fn take_table(&mut self, rows: &mut Vec<Vec<String>>) -> Option<Line> {
         let (mut first, mut first_unique) = (None, None);
-        for row in rows {
+        let mut heights = vec![None; rows.len()];
+        for (row, height) in rows.iter().zip(&mut heights) {
             let cells: Vec<String> = row.iter().map(|cell| squeezed(cell)).filter(|cell| !cell.is_empty()).collect();
             let Some(beginning) = cells.first() else { continue };
             let whole = cells.concat();
@@ -161,11 +165,13 @@ impl Lines {
             if let Some(index) = found {
                 self.used[index] = true;
                 let (line, text) = &self.lines[index];
+                *height = Some(line.y);
                 let is_unique = self.lines.iter().filter(|(_, other)| other == text).count() == 1;
                 first = first.or(Some(*line));
                 first_unique = first_unique.or(is_unique.then_some(*line));
             }
         }
+        tall_cells::join(rows, &heights, &self.drawn);
         first_unique.or(first)
     }
 
@@ -400,9 +406,9 @@ mod tests {
         ]);
         // The parser takes the last for a paragraph, which is traced to the first line of this text.
         assert_eq!(texts(page.take(head)), [head]);
-        let table = |row: [&str; 2]| [["No", "Duty"], row].map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(page.take_table(&table(["1", "Keep records"])).map(|line| line.y), Some(688.0));
-        assert_eq!(page.take_table(&table(["2", "Test backups"])).map(|line| line.y), Some(588.0));
+        let table = |row: [&str; 2]| vec![["No", "Duty"].map(str::to_owned).to_vec(), row.map(str::to_owned).to_vec()];
+        assert_eq!(page.take_table(&mut table(["1", "Keep records"])).map(|line| line.y), Some(688.0));
+        assert_eq!(page.take_table(&mut table(["2", "Test backups"])).map(|line| line.y), Some(588.0));
     }
 
     #[test]

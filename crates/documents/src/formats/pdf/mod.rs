@@ -1,6 +1,7 @@
 //! PDF, the format with pages. Runs in the parser child only.
 
 mod actual_text;
+mod aside;
 mod cached_backend;
 mod clauses;
 mod columns;
@@ -10,15 +11,18 @@ mod fonts;
 mod headings;
 mod inline_numbers;
 mod lines;
+mod notes;
 mod objects;
 mod page_layout;
 mod painted_twice;
+mod prose;
 mod ruling_lines;
 mod running_headers;
 mod scripts;
 mod shown_elsewhere;
 mod source;
 mod strings;
+mod tall_cells;
 mod turned;
 
 use super::blocks::{Block, to_markdown};
@@ -59,6 +63,7 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
     read.warnings.extend(told);
     headings::settle(&mut read.sheets);
     inline_numbers::join(&mut read.sheets);
+    notes::set_aside(&mut read.sheets);
     dehyphenate(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
     finish(read, count, &asked, |sheet| {

@@ -57,6 +57,8 @@ pub(crate) struct Placed {
     pub(crate) first: Option<Line>,
     /// How many lines it was traced to.
     pub(crate) lines: usize,
+    /// Whether it runs in another direction than the lines of its page.
+    pub(crate) aside: bool,
 }
 
 /// A page, and its painting operations.
@@ -84,6 +86,14 @@ impl Sheet {
         let silent = blocks.is_empty() && !blank;
         let as_set = lines.as_set().to_owned();
         Self { number: page.number, height: page.height, silent, blocks, as_set, seen }
+    }
+
+    /// The page with paragraphs that run in another direction, at its end.
+    pub(crate) fn with_aside(mut self, paragraphs: Vec<String>) -> Self {
+        self.silent &= paragraphs.is_empty();
+        let placed = |text| Placed { block: Block::Paragraph(text), first: None, lines: 0, aside: true };
+        self.blocks.extend(paragraphs.into_iter().map(placed));
+        self
     }
 
     /// A page that could not be read.
@@ -121,7 +131,7 @@ fn letters(block: &Block) -> usize {
 /// Puts each table at its position: the parser places it by the paragraphs around it, which it may have joined.
 fn order_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
     for placed in blocks.iter_mut() {
-        if let Block::Table(rows) = &placed.block {
+        if let Block::Table(rows) = &mut placed.block {
             placed.first = lines.take_table(rows);
         }
     }
@@ -147,7 +157,7 @@ fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
 }
 
 fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
-    let unplaced = |block| Placed { block, first: None, lines: 0 };
+    let unplaced = |block| Placed { block, first: None, lines: 0, aside: false };
     match block {
         Block::Paragraph(text) => parts(&text, lines, |_, text| Block::Paragraph(text)),
         Block::Heading(level, text) => parts(&text, lines, |_, text| Block::Heading(level, text)),
@@ -163,7 +173,7 @@ fn parts(text: &str, lines: &mut Lines, make: impl Fn(usize, String) -> Block) -
     let parts = lines.take(text).into_iter().enumerate();
     let placed = |(index, part): (usize, Part)| {
         let Part { text, first, lines, .. } = part;
-        Placed { block: make(index, text), first, lines }
+        Placed { block: make(index, text), first, lines, aside: false }
     };
     parts.map(placed).collect()
 }
@@ -199,7 +209,7 @@ fn paragraph_block(paragraph: &unpdf::Paragraph) -> Block {
 }
 
 /// The table's cells, each in its column.
-fn rows(table: &unpdf::Table) -> Vec<Vec<String>> {
+pub(super) fn rows(table: &unpdf::Table) -> Vec<Vec<String>> {
     let width = table.column_count();
     let place = |(row, columns): (&unpdf::TableRow, Vec<usize>)| {
         let mut cells = vec![String::new(); width];

@@ -4,6 +4,7 @@
 //! printed in a box. The lines of a table are closer together than the former, and have columns between them, unlike
 //! the latter.
 
+use std::collections::BTreeMap;
 use unpdf::parser::TextSpan;
 use unpdf::parser::backend::{ContentOp, PdfValue, get_number_from_value};
 
@@ -46,6 +47,20 @@ impl Rules {
             self.elsewhere |= path.tilted;
         }
         self.read = true;
+    }
+
+    /// The heights of the lines that divide the page's tables into rows, from the top: the lines of the most common
+    /// ends.
+    pub(crate) fn between_rows(&self) -> Vec<f32> {
+        let mut by_ends = BTreeMap::<[i32; 2], Vec<f32>>::new();
+        for line in &self.level {
+            let ends = [line.left, line.right].map(|end| (end / SAME_ENDS).round() as i32);
+            by_ends.entry(ends).or_default().push(line.y);
+        }
+        let mut heights = by_ends.into_values().max_by_key(Vec::len).unwrap_or_default();
+        heights.sort_by(|one, other| other.total_cmp(one));
+        heights.dedup_by(|lower, upper| *upper - *lower <= SAME_LINE);
+        heights
     }
 
     /// Whether there is text in columns between lines of one length, on a page of that height.

@@ -33,6 +33,8 @@ const ONE_LINE: f32 = 1.0;
 enum Edge {
     Top,
     Bottom,
+    /// The margins to the left and right, or all of the page.
+    Side,
 }
 
 /// Evidence that a block is a running header or footer.
@@ -131,11 +133,12 @@ impl Type {
 }
 
 /// The blocks at the edges of a page that may be running headers or footers: the outermost of each edge, with blocks on
-/// the same line.
+/// the same line, and all that run in another direction.
 fn outermost(sheet: &Sheet, text: &Type) -> Vec<(Edge, usize)> {
     let has_words = |index: &usize| sheet.blocks[*index].block.text().contains(char::is_alphanumeric);
-    let all: Vec<usize> = (0..sheet.blocks.len()).filter(has_words).collect();
-    let mut found = Vec::new();
+    let with_words = (0..sheet.blocks.len()).filter(has_words);
+    let (aside, all): (Vec<usize>, Vec<usize>) = with_words.partition(|index| sheet.blocks[*index].aside);
+    let mut found: Vec<(Edge, usize)> = aside.into_iter().map(|index| (Edge::Side, index)).collect();
     for edge in [Edge::Top, Edge::Bottom] {
         let outer =
             all.iter().copied().reduce(|one, other| if is_outer(sheet, edge, other, one) { other } else { one });
@@ -153,8 +156,8 @@ fn is_outer(sheet: &Sheet, edge: Edge, one: usize, other: usize) -> bool {
     match (sheet.blocks[one].first, sheet.blocks[other].first, edge) {
         (Some(one), Some(other), Edge::Top) => one.y > other.y,
         (Some(one), Some(other), Edge::Bottom) => one.y < other.y,
-        (_, _, Edge::Top) => false,
         (_, _, Edge::Bottom) => true,
+        (_, _, Edge::Top | Edge::Side) => false,
     }
 }
 
@@ -245,7 +248,8 @@ mod tests {
     use crate::formats::blocks::Block;
 
     fn sheets(pages: &[&[&str]]) -> Vec<Sheet> {
-        let placed = |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, lines: 0 };
+        let placed =
+            |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, lines: 0, aside: false };
         let sheet = |(index, lines): (usize, &&[&str])| Sheet {
             number: index as u32 + 1,
             height: 800.0,
@@ -340,7 +344,8 @@ mod tests {
             Some(line)
         };
         let sheet = |(number, size, bold): (u32, f32, bool)| {
-            let placed = |text: &str, first| Placed { block: Block::Paragraph(text.to_owned()), first, lines: 1 };
+            let placed =
+                |text: &str, first| Placed { block: Block::Paragraph(text.to_owned()), first, lines: 1, aside: false };
             let blocks = vec![
                 placed("Data sheet", line(780.0, size, bold)),
                 placed("Text that is long enough.", line(600.0, 11.0, false)),

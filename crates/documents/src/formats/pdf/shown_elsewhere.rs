@@ -49,7 +49,7 @@ impl Typed {
         };
         let nearest = sheet.blocks.iter().enumerate().filter_map(before).min_by(|one, other| one.0.total_cmp(&other.0));
         let block = Block::Paragraph(self.text.clone());
-        let placed = Placed { block, first: Some(self.line), lines: 1 };
+        let placed = Placed { block, first: Some(self.line), lines: 1, aside: false };
         sheet.blocks.insert(nearest.map_or(0, |(_, at)| at + 1), placed);
         sheet.as_set.push_str(&format!("\n\n{}", self.text));
         sheet.silent = false;
