@@ -19,6 +19,7 @@ mod prose;
 mod ruling_lines;
 mod running_headers;
 mod scripts;
+mod sections;
 mod shown_elsewhere;
 mod source;
 mod strings;

@@ -2,8 +2,8 @@
 //! of their lines looks like a heading.
 
 use super::clauses::begins_clause;
-use super::headings::{LONGEST, NEXT_LINE, section_depth};
 use super::page_layout::Placed;
+use super::sections::{LONGEST, NEXT_LINE, section_depth};
 use crate::formats::blocks::Block;
 
 /// Joins the lines of such paragraphs. Headings of several lines are shorter, and no sentences.
