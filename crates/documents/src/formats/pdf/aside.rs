@@ -5,12 +5,20 @@ use unpdf::parser::TextSpan;
 
 /// The lines of a scan are crooked, so a smaller turn is none; as the cosine of its angle.
 const LEAST_TURN: f32 = 0.9;
+/// The length of the shortest word that is more than a sign.
+const SHORTEST_WORD: usize = 3;
 /// Lines of one note are this near to each other, in sizes of type.
 const NEXT_LINE: f32 = 1.6;
 
 /// Takes the text in other directions from a page's text.
 pub(super) fn take(spans: &mut Vec<TextSpan>) -> Vec<TextSpan> {
-    spans.extract_if(.., |span| span.direction[0] < LEAST_TURN).collect()
+    spans.extract_if(.., |span| span.direction[0] < LEAST_TURN && !is_mirrored(span)).collect()
+}
+
+/// Whether a text may be mirrored letters of a word that is not, which have the direction of text upside down: the `E`
+/// of a logo. A text upside down has words.
+fn is_mirrored(span: &TextSpan) -> bool {
+    span.direction[0] < -LEAST_TURN && span.text.split_whitespace().all(|word| word.chars().count() < SHORTEST_WORD)
 }
 
 /// The paragraphs of such text, with their line ends. The parser has joined each line of it to one span.
@@ -50,10 +58,12 @@ mod tests {
             span("of two lines", (42.0, 250.0), [0.0, 1.0]),
             span("A note", (30.0, 250.0), [0.0, 1.0]),
             span("DRAFT", (200.0, 300.0), [0.7, 0.7]),
+            span("E E", (210.0, 700.0), [-1.0, 0.0]),
+            span("COPY", (200.0, 400.0), [-1.0, 0.0]),
             span("the other margin", (560.0, 250.0), [0.0, 1.0]),
         ];
         let aside = take(&mut spans);
-        assert_eq!(spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>(), ["Upright", "crooked"]);
-        assert_eq!(paragraphs(&aside), ["A note\nof two lines", "the other margin", "DRAFT"]);
+        assert_eq!(spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>(), ["Upright", "crooked", "E E"]);
+        assert_eq!(paragraphs(&aside), ["COPY", "A note\nof two lines", "the other margin", "DRAFT"]);
     }
 }

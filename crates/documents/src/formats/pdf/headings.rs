@@ -5,7 +5,7 @@
 
 use super::page_layout::{Placed, Sheet};
 use super::prose;
-use super::sections::{DIVISIONS, LONGEST, NEXT_LINE, section_depth};
+use super::sections::{DIVISIONS, LONGEST, NEXT_LINE, has_leader, section_depth};
 use crate::formats::blocks::Block;
 use std::collections::BTreeMap;
 
@@ -163,11 +163,6 @@ fn with_leader(entry: &str) -> String {
         }
         _ => entry.to_owned(),
     }
-}
-
-/// Whether a line of dots leads to a page number.
-fn has_leader(text: &str) -> bool {
-    text.contains(". . . .") || text.contains(".....")
 }
 
 #[cfg(test)]

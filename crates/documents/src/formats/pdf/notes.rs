@@ -3,6 +3,7 @@
 
 use super::clauses::begins_clause;
 use super::page_layout::{Placed, Sheet};
+use super::sections::has_leader;
 use crate::formats::blocks::Block;
 
 /// Notes are at most this large, as a share of the text's size.
@@ -11,6 +12,8 @@ const MOST_SIZE: f32 = 0.95;
 const MOST: usize = 24;
 /// Fewer words at the end of a page are unlikely to begin a sentence.
 const LEAST_WORDS: usize = 3;
+/// Signs that words of a note may begin with.
+const QUOTES: [char; 7] = ['(', '"', '\'', '\u{201c}', '\u{201e}', '\u{2018}', '\u{ab}'];
 /// Signs of notes that have no number.
 const SIGNS: [char; 5] = ['*', '\u{2020}', '\u{2021}', '\u{a7}', '\u{b6}'];
 
@@ -69,10 +72,14 @@ fn is_marked(block: &Block) -> bool {
     match block {
         Block::Item { .. } => true,
         Block::Paragraph(text) => {
-            let word = text.split_whitespace().next().unwrap_or_default();
+            let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
             let number = word.trim_matches(['(', ')', '[', ']', '.']);
             let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit());
-            is_number || word.starts_with(SIGNS) || word.starts_with(crate::formats::raised::is_raised)
+            // Lines of a program and entries of a table of contents have numbers, too.
+            let says = rest.starts_with(|sign: char| sign.is_alphabetic() || QUOTES.contains(&sign));
+            (is_number && says && !has_leader(rest))
+                || word.starts_with(SIGNS)
+                || word.starts_with(crate::formats::raised::is_raised)
         }
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Titles of sections: their numbers and their measures.
+//! Titles of sections: their numbers, their measures, and their entries in a table of contents.
 
 /// Longer blocks are text, in any size.
 pub(super) const LONGEST: usize = 150;
@@ -19,6 +19,11 @@ pub(super) fn section_depth(text: &str) -> Option<usize> {
     let numbers =
         parts.iter().all(|part| !part.is_empty() && part.len() <= 3 && part.bytes().all(|b| b.is_ascii_digit()));
     (numbers && rest.chars().any(char::is_alphabetic)).then_some(parts.len())
+}
+
+/// Whether a line of dots leads to a page number.
+pub(super) fn has_leader(text: &str) -> bool {
+    text.contains(". . . .") || text.contains(".....") || text.contains(" \u{2026} ")
 }
 
 #[cfg(test)]

@@ -6,21 +6,23 @@ const LEAST_WORDS: usize = 3;
 /// With fewer drawn rows, lines may be drawn only below the names of columns.
 const DRAWN_ROWS: usize = 3;
 
-/// Joins the rows of a table, given by their heights on the page, between two drawn lines if a cell's sentence goes on
-/// from one to the next. `drawn`: the heights of the drawn lines, from the top.
+/// Joins each row of a table, given by their heights on the page, to the one above it if no line is drawn between them
+/// and a cell's sentence goes on. `drawn`: the heights of the drawn lines, from the top.
 pub(super) fn join(rows: &mut Vec<Vec<String>>, heights: &[Option<f32>], drawn: &[f32]) {
     let band = |height: &Option<f32>| height.map(|height| drawn.partition_point(|line| *line > height));
-    let bands: Vec<Option<usize>> = heights.iter().map(band).collect();
-    let within = |band: Option<usize>| band.is_some_and(|band| (1..drawn.len()).contains(&band));
-    let mut from = 0;
-    let mut joined = Vec::with_capacity(rows.len());
-    for group in bands.chunk_by(|one, other| one == other && within(*one)) {
-        let lines = &rows[from..from + group.len()];
-        match lines.windows(2).any(|pair| goes_on(&pair[0], &pair[1], drawn.len() > DRAWN_ROWS)) {
-            true => joined.push(one_row(lines)),
-            false => joined.extend_from_slice(lines),
+    let bands: Vec<usize> = heights.iter().map(|height| band(height).unwrap_or(0)).collect();
+    let each_is_drawn = drawn.len() > DRAWN_ROWS;
+    let (mut joined, mut in_cell): (Vec<Vec<String>>, bool) = (Vec::with_capacity(rows.len()), false);
+    for (at, row) in rows.drain(..).enumerate() {
+        let together = at > 0 && bands[at] == bands[at - 1] && (1..drawn.len()).contains(&bands[at]);
+        let above = joined.last_mut().filter(|_| together);
+        in_cell = above.as_ref().is_some_and(|above| {
+            goes_on(above, &row, each_is_drawn) || (in_cell && row.first().is_some_and(String::is_empty))
+        });
+        match above {
+            Some(above) if in_cell => above.iter_mut().zip(row).for_each(|(cell, more)| append(cell, &more)),
+            _ => joined.push(row),
         }
-        from += group.len();
     }
     *rows = joined;
 }
@@ -34,10 +36,11 @@ fn goes_on(above: &[String], below: &[String], drawn: bool) -> bool {
     })
 }
 
-fn one_row(lines: &[Vec<String>]) -> Vec<String> {
-    let columns = lines.first().map_or(0, Vec::len);
-    let cells = |column: usize| lines.iter().filter_map(move |line| line.get(column)).filter(|cell| !cell.is_empty());
-    (0..columns).map(|column| cells(column).map(String::as_str).collect::<Vec<_>>().join(" ")).collect()
+fn append(cell: &mut String, more: &str) {
+    if !cell.is_empty() && !more.is_empty() {
+        cell.push(' ');
+    }
+    cell.push_str(more);
 }
 
 #[cfg(test)]
@@ -67,5 +70,8 @@ mod tests {
         assert_eq!(joined(&rows, &[700.0, 685.0, 600.0]), rows, "a line below the names of the columns");
         let rows = [["AC-4", "Users are trained."], ["AC-5", "Keys are changed."]];
         assert_eq!(joined(&rows, &[700.0, 600.0, 500.0, 400.0]), rows);
+        let rows = [["1", "It appends code with"], ["2", "one argument."], ["3", "begin"], ["4", "end"]];
+        let expected = [["1 2", "It appends code with one argument."], rows[2], rows[3]];
+        assert_eq!(joined(&rows, &[700.0, 600.0, 500.0, 400.0]), expected, "lines of a program");
     }
 }
