@@ -139,3 +139,36 @@ async fn lists_share_counters_until_one_begins_anew_and_cells_have_labels() {
         ["R1 One.", "R2 Two.", "2-1 Below.", "R7 Anew.", "R8 Next.", "8-2 Goes on.", "| R9 Cell. | Plain. |"];
     assert_eq!(lines, expected);
 }
+
+#[tokio::test]
+async fn a_label_is_as_near_to_its_text_as_word_sets_it_and_begins_with_zero_if_no_start_is_given() {
+    let without_start = level(0, "decimal", "%1.", "").replace("<w:start w:val=\"1\"/>", "");
+    for (level, expected) in [
+        (
+            level(0, "decimal", "REQ-%1", "<w:suff w:val=\"nothing\"/>"),
+            ["REQ-1a It shall run.", "REQ-2a It shall stop."],
+        ),
+        (
+            level(0, "decimal", "Art. %1: ", "<w:suff w:val=\"nothing\"/>"),
+            ["Art. 1: a It shall run.", "Art. 2: a It shall stop."],
+        ),
+        (
+            level(0, "decimal", "REQ-%1", "<w:suff w:val=\"space\"/>"),
+            ["REQ-1 a It shall run.", "REQ-2 a It shall stop."],
+        ),
+        (without_start, ["0. a It shall run.", "1. a It shall stop."]),
+    ] {
+        let body = entry(1, 0, "a It shall run.") + &entry(1, 0, "a It shall stop.");
+        let text = read(&body, &lists(&[level], &[""]), "").await;
+        assert_eq!(text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_sentence_over_two_paragraphs_whose_end_is_deleted_is_one_entry() {
+    let list = "<w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr>";
+    let without_end = format!("{list}<w:rPr><w:del w:id=\"1\" w:author=\"A\"/></w:rPr>");
+    let body = styled(&without_end, "The supplier shall") + &entry(1, 0, " keep it.") + &entry(1, 0, "It shall stop.");
+    let text = read(&body, &lists(&[level(0, "decimal", "%1.", "")], &[""]), "").await;
+    assert_eq!(text, "1. The supplier shall keep it.\n2. It shall stop.");
+}

@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 /// The character around a label in the text of a paragraph.
 const MARK: char = '\u{f8fe}';
+/// Behind the level of a label that nothing separates from the text.
+const GLUED: &str = "+";
 /// The format of levels without numbers.
 const BULLET: &str = "bullet";
 
@@ -26,6 +28,8 @@ pub(super) struct Label {
     pub(super) level: usize,
     /// Empty for a level that shows none.
     pub(super) sign: String,
+    /// Whether nothing separates it from the text.
+    pub(super) glued: bool,
 }
 
 impl<'a> Labels<'a> {
@@ -47,7 +51,8 @@ impl<'a> Labels<'a> {
         }
         let sign = self.sign(place, level)?;
         let is_bullet = !sign.is_empty() && !sign.contains(char::is_alphanumeric);
-        (!is_bullet).then_some(Label { level: place.level, sign })
+        let glued = level.glued && !level.text.ends_with(char::is_whitespace);
+        (!is_bullet).then_some(Label { level: place.level, sign, glued })
     }
 
     fn count(&mut self, place: &Place) -> Option<()> {
@@ -88,7 +93,7 @@ impl<'a> Labels<'a> {
 }
 
 fn start(numbering: &Numbering, place: &Place, level: usize) -> u32 {
-    let defined = || numbering.level(&place.list, level).and_then(|level| level.start);
+    let defined = || numbering.level(&place.list, level).map(|level| level.start.unwrap_or(0));
     numbering.own_start(&place.list, level).or_else(defined).unwrap_or(1)
 }
 
@@ -109,7 +114,7 @@ fn number(count: u32, format: &str) -> String {
 impl Label {
     /// The form in which a label begins the text of its paragraph until the blocks are made.
     pub(super) fn marked(&self) -> String {
-        format!("{MARK}{} {}{MARK}", self.level, self.sign)
+        format!("{MARK}{}{} {}{MARK}", self.level, if self.glued { GLUED } else { "" }, self.sign)
     }
 }
 
@@ -119,7 +124,8 @@ pub(super) fn split(text: &str) -> (Option<Label>, String) {
         return (None, in_line(text));
     };
     let (level, sign) = inner.split_once(' ').unwrap_or(("0", inner));
-    let label = Label { level: level.parse().unwrap_or(0), sign: sign.to_owned() };
+    let (level, glued) = level.strip_suffix(GLUED).map_or((level, false), |level| (level, true));
+    let label = Label { level: level.parse().unwrap_or(0), sign: sign.to_owned(), glued };
     (Some(label), in_line(rest))
 }
 

@@ -3,7 +3,6 @@
 
 use super::labels::Labels;
 use super::numbering::{Numbering, asked};
-use super::prefixes::{other_prefixes, with_usual_prefix};
 use super::properties::{Unshown, UnshownStyles, chosen, is_merged, why_unshown};
 use super::symbols::Symbols;
 use crate::child::protocol::Failure;
@@ -57,9 +56,7 @@ pub(super) fn chunk_mark(number: usize) -> String {
 
 /// Whether a part needs preprocessing.
 pub(super) fn is_to_settle(xml: &str) -> bool {
-    MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some())
-        || has_nested_table(xml)
-        || !other_prefixes(xml).is_empty()
+    MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some()) || has_nested_table(xml)
 }
 
 fn has_nested_table(xml: &str) -> bool {
@@ -72,9 +69,7 @@ fn has_nested_table(xml: &str) -> bool {
 
 /// Settles a part.
 pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles, numbering: &Numbering) -> Result<Settled, Failure> {
-    let renamed = other_prefixes(xml);
-    let xml = renamed.iter().fold(xml.to_owned(), |xml, prefix| with_usual_prefix(&xml, prefix));
-    let mut walk = Walk::new(&xml, styles, Labels::new(numbering));
+    let mut walk = Walk::new(xml, styles, Labels::new(numbering));
     walk.run().map_err(|error| xml::broken(part, &error))?;
     Ok(walk.settled)
 }

@@ -1,6 +1,8 @@
 //! DOCX. Runs in the parser child only.
 
 mod beside;
+mod fields;
+mod joined;
 mod labels;
 mod markup;
 mod numbering;
@@ -8,11 +10,13 @@ mod package;
 mod prefixes;
 mod properties;
 mod relations;
+mod shown;
 mod symbols;
 
 use super::blocks::{Block, LINE, to_markdown};
 use super::warnings::first_words;
 use crate::Page;
+use crate::candidates::is_mark;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, RevisionType, Table};
@@ -74,7 +78,10 @@ fn paragraph_block(paragraph: &Paragraph) -> Block {
     let (label, text) = labels::split(&marked_text(paragraph));
     if let Some(label) = label {
         let heading = (paragraph.heading != HeadingLevel::None).then(|| paragraph.heading.level());
-        return Block::labelled(heading, label.level, &label.sign, text);
+        return match label.glued && !is_mark(&label.sign) && !text.trim().is_empty() {
+            true => Block::labelled(heading, label.level, "", label.sign + &text),
+            false => Block::labelled(heading, label.level, &label.sign, text),
+        };
     }
     if paragraph.heading != HeadingLevel::None {
         return Block::Heading(paragraph.heading.level(), text);

@@ -14,7 +14,7 @@ const MOST_BASES: usize = 16;
 /// One level of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Level {
-    /// The first number, 1 if the file does not say.
+    /// The first number, 0 if the file does not say (ECMA-376, part 1, 17.9.25).
     pub(super) start: Option<u32>,
     /// The format of its numbers: `decimal`, `lowerLetter`.
     pub(super) format: String,
@@ -24,6 +24,8 @@ pub(super) struct Level {
     pub(super) legal: bool,
     /// The level, from 1, that begins its numbers anew, and those above it; 0 for none. Usually each level above.
     pub(super) restart: Option<usize>,
+    /// Whether nothing separates its label from the text.
+    pub(super) glued: bool,
     /// The style of its paragraphs.
     style: Option<String>,
 }
@@ -207,13 +209,13 @@ fn define(level: &mut Level, property: &BytesStart<'_>) {
         "lvlText" => level.text = value().unwrap_or_default(),
         "isLgl" => level.legal = !value().is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off")),
         "lvlRestart" => level.restart = value().and_then(|level| level.parse().ok()),
+        "suff" => level.glued = value().is_some_and(|suffix| suffix == "nothing"),
         "pStyle" => level.style = value(),
         _ => {}
     }
 }
 
-/// What the properties at the beginning of a paragraph ask for, and the position behind them; none if it has none, or
-/// if a tracked change deletes its end, which joins it to the next paragraph.
+/// What the properties at the beginning of a paragraph ask for, and the position behind them; none if it has none.
 pub(super) fn asked(mut ahead: Reader<&[u8]>) -> Option<(Asked, usize)> {
     ahead.config_mut().expand_empty_elements = true;
     let (mut asked, mut open): (Asked, Vec<String>) = Default::default();
@@ -225,7 +227,7 @@ pub(super) fn asked(mut ahead: Reader<&[u8]>) -> Option<(Asked, usize)> {
                 let path: Vec<&str> = open.iter().map(String::as_str).collect();
                 match (path.as_slice(), name.as_ref()) {
                     ([], "w:pPr") => {}
-                    ([], _) | (["w:pPr", "w:rPr"], "w:del" | "w:moveFrom") => return None,
+                    ([], _) => return None,
                     (["w:pPr"], "w:pStyle") => asked.style = value(),
                     (["w:pPr", "w:numPr"], "w:numId") => asked.list = value(),
                     (["w:pPr", "w:numPr"], "w:ilvl") => asked.level = value().and_then(|level| level.parse().ok()),

@@ -6,11 +6,13 @@ use super::markup::{self, Settled};
 use super::numbering::Numbering;
 use super::properties::{UnshownStyles, unshown_styles};
 use super::relations::{relations_in, relations_of};
+use super::{joined, prefixes, shown};
 use crate::child::protocol::Failure;
 use crate::formats::archive::{Archive, resolve};
 use crate::formats::html;
 use crate::formats::text;
 use crate::formats::warnings::first_words;
+use crate::formats::xml;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -89,10 +91,17 @@ fn settled(
 ) -> Result<Option<Settled>, Failure> {
     let Some(bytes) = archive.read(part)? else { return Ok(None) };
     let (xml, damage) = text::decode(&bytes);
-    if damage.is_none() && styles.is_empty() && numbering.is_empty() && !markup::is_to_settle(&xml) {
+    let usual = prefixes::usual(&xml);
+    let broken = |error: quick_xml::Error| xml::broken(part, &error);
+    let joined = joined::joined(&usual).map_err(broken)?;
+    let (shown, mut told) = shown::shown(&joined).map_err(broken)?;
+    let is_changed = [&usual, &joined, &shown].iter().any(|xml| matches!(xml, Cow::Owned(_)));
+    if damage.is_none() && !is_changed && styles.is_empty() && numbering.is_empty() && !markup::is_to_settle(&shown) {
         return Ok(None);
     }
-    let mut settled = markup::settle(part, &xml, styles, numbering)?;
+    let mut settled = markup::settle(part, &shown, styles, numbering)?;
+    told.append(&mut settled.told);
+    settled.told = told;
     settled.told.extend(damage);
     Ok(Some(settled))
 }

@@ -1,13 +1,21 @@
 //! The prefix by which a DOCX part names the elements of word processing, usually `w`.
 
+use std::borrow::Cow;
+
 /// The namespaces of word processing, the usual and the strict one.
 const NAMESPACES: [&str; 2] = [
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
 ];
 
+/// A part with the usual prefix.
+pub(super) fn usual(xml: &str) -> Cow<'_, str> {
+    let renamed = other_prefixes(xml);
+    renamed.iter().fold(Cow::Borrowed(xml), |xml, prefix| Cow::Owned(with_usual_prefix(&xml, prefix)))
+}
+
 /// The namespace prefixes of word processing in a part, usually `w`; empty for a default namespace.
-pub(super) fn other_prefixes(xml: &str) -> Vec<String> {
+fn other_prefixes(xml: &str) -> Vec<String> {
     let head = &xml[..xml.floor_char_boundary(16 << 10)];
     let found = NAMESPACES.iter().flat_map(|namespace| head.match_indices(namespace));
     let prefix = |(at, _): (usize, &str)| {
@@ -21,7 +29,7 @@ pub(super) fn other_prefixes(xml: &str) -> Vec<String> {
 }
 
 /// The parser knows names by the usual prefix only.
-pub(super) fn with_usual_prefix(xml: &str, prefix: &str) -> String {
+fn with_usual_prefix(xml: &str, prefix: &str) -> String {
     let mut out = String::with_capacity(xml.len() + xml.len() / 8);
     for (number, piece) in xml.split('<').enumerate() {
         if number == 0 {

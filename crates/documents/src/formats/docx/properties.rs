@@ -47,7 +47,7 @@ fn unshown(property: &str) -> Option<Unshown> {
 }
 
 /// Whether a toggle property is on.
-fn is_on(property: &BytesStart<'_>) -> bool {
+pub(super) fn is_on(property: &BytesStart<'_>) -> bool {
     !xml::attribute(property, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off"))
 }
 
