@@ -18,4 +18,5 @@ mod outcomes;
 mod policy;
 mod samples;
 mod signs;
+mod unshown;
 mod zoo;

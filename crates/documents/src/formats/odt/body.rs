@@ -13,8 +13,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
-/// Elements outside the document's text, with their content: pronunciations, and numbering.
-const NOT_TEXT: [&str; 2] = ["text:sequence-decls", "text:ruby-text"];
+/// Elements outside the document's text, with their content: numbering, pronunciations, programs.
+const NOT_TEXT: [&str; 3] = ["text:sequence-decls", "text:ruby-text", "text:script"];
 /// Maximum spaces of one element.
 const MAX_SPACES: usize = 100;
 
@@ -91,8 +91,13 @@ impl<'a> Body<'a> {
                 Event::Start(start) if self.is_no_text(start.name().as_ref()) => {
                     reader.read_to_end(start.name()).map_err(broken)?;
                 }
-                Event::Start(start) => match self.unshown.why(&start) {
+                Event::Start(start) => match self.unshown.why(&start, &reader) {
                     Some(why) => {
+                        // A cell that another one covers is an empty one of its row.
+                        if start.name().as_ref() == "table:covered-table-cell" {
+                            self.begin(&start, &reader);
+                            self.tables.end_cell();
+                        }
                         let content = reader.read_text(start.name()).map_err(broken)?;
                         self.pictures.1 += usize::from(why == DESCRIPTION);
                         self.told.extend(told(why, &start, &content));
@@ -226,7 +231,7 @@ impl<'a> Body<'a> {
             }
             "text:span" => drop(self.raised.pop()),
             "text:list" | "text:numbered-paragraph" => self.lists.end(),
-            "table:table-cell" | "table:covered-table-cell" => self.tables.end_cell(),
+            "table:table-cell" => self.tables.end_cell(),
             "table:table-row" => self.tables.end_row(),
             "table:table" => self.blocks.extend(self.tables.end()),
             _ => {}

@@ -47,12 +47,15 @@ impl Unshown {
     }
 
     /// Why an element and its content are invisible.
-    pub(crate) fn why(&self, start: &BytesStart<'_>) -> Option<&'static str> {
+    pub(crate) fn why(&self, start: &BytesStart<'_>, ahead: &Reader<&[u8]>) -> Option<&'static str> {
         let says = |name: &str, value: &str| xml::attribute(start, name).is_some_and(|own| own == value);
         match start.name().as_ref() {
+            "text:p" | "text:h" if is_hidden_paragraph(ahead.clone()) => Some("hidden"),
             "text:span" | "text:p" | "text:h" => self.why.get(&xml::attribute(start, "style-name")?).copied(),
             "text:section" if says("display", "none") => Some("hidden"),
-            "text:hidden-text" | "text:hidden-paragraph" if !says("is-hidden", "false") => Some("hidden"),
+            "text:section" if says("display", "condition") && says("is-hidden", "true") => Some("hidden"),
+            "table:covered-table-cell" => Some("hidden behind the cell before it"),
+            "text:hidden-text" if !says("is-hidden", "false") => Some("hidden"),
             "text:tracked-changes" => Some("deleted by a tracked change"),
             "office:annotation" => Some("a comment"),
             "svg:title" | "svg:desc" => Some(DESCRIPTION),
@@ -61,6 +64,23 @@ impl Unshown {
                 Some("a table of contents or an index")
             }
             _ => None,
+        }
+    }
+}
+
+/// Whether a paragraph has the field that hides it, and its condition holds.
+fn is_hidden_paragraph(mut ahead: Reader<&[u8]>) -> bool {
+    loop {
+        match ahead.read_event() {
+            Ok(Event::Start(start) | Event::Empty(start)) => match start.name().as_ref() {
+                "text:hidden-paragraph" => return xml::attribute(&start, "is-hidden").is_some_and(|is| is == "true"),
+                // Paragraphs of a note or a frame are others.
+                "text:p" | "text:h" => return false,
+                _ => {}
+            },
+            Ok(Event::End(end)) if matches!(end.name().as_ref(), "text:p" | "text:h") => return false,
+            Ok(Event::Eof) | Err(_) => return false,
+            Ok(_) => {}
         }
     }
 }
