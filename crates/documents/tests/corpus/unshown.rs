@@ -39,3 +39,62 @@ async fn a_cell_that_another_one_covers_is_empty_and_named() {
     assert_eq!(text, "| a | b | | --- | --- | | | c | | | d |");
     assert_eq!(warnings, ["Left out as hidden behind the cell before it: \u{ab}It shall hide.\u{bb}."]);
 }
+
+fn page(head: &str, body: &str) -> Vec<u8> {
+    format!("<!doctype html><html><head>{head}</head><body><p>Scope.</p>{body}</body></html>").into_bytes()
+}
+
+#[tokio::test]
+async fn what_a_style_sheet_of_a_page_hides_or_strikes_is_named() {
+    let text = "<p class='note draft'>It shall <span class=old>not</span> run.</p>";
+    for (sheet, expected, said) in [
+        (".draft{display:none}", "Scope.", Some("Left out as hidden: \u{ab}It shall not run.\u{bb}.")),
+        ("p.draft { visibility: hidden }", "Scope.", Some("Left out as hidden: \u{ab}It shall not run.\u{bb}.")),
+        (
+            ".old{text-decoration:line-through}",
+            "Scope. It shall run.",
+            Some("Left out as struck out: \u{ab}not\u{bb}."),
+        ),
+        (".draft{display:none} .draft.open{display:block}", "Scope. It shall not run.", None),
+        ("@media print{.draft{display:none}}", "Scope. It shall not run.", None),
+    ] {
+        let (found, mut warnings) = told(Kind::Html, &page(&format!("<style>{sheet}</style>"), text)).await;
+        warnings.iter_mut().for_each(|line| *line = line.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!((found.as_str(), warnings.first().map(String::as_str)), (expected, said), "{sheet}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_without_names_of_columns_has_rows_and_one_for_layout_has_none() {
+    let inner = "<table><tr><th>Id</th><th>Rule</th></tr><tr><td>1</td><td>It shall run.</td></tr></table>";
+    for (body, expected) in [
+        (
+            "<table><tr><td>R-1</td><td>It shall run.</td></tr><tr><td>R-2</td><td><p>It shall</p>stop.</td></tr></table>".to_owned(),
+            "Scope. | R-1 | It shall run. | | R-2 | It shall\u{2028}stop. |",
+        ),
+        (
+            format!("<table><tr><td>Menu</td><td>Top<br>{inner}</td></tr></table>"),
+            "Scope. Menu Top | Id | Rule | | -- | ------------- | | 1 | It shall run. |",
+        ),
+        (
+            format!("<table><tr><th>Id</th></tr><tr><td>Before {inner} behind</td></tr></table>"),
+            "Scope. | Id | | --- | | Before\u{2028}Id Rule\u{2028}1 It shall run.\u{2028}behind |",
+        ),
+        (
+            "<table role=presentation><tr><td>a</td><td>b</td></tr><tr><td>c</td><td><ul><li>d<li>e</ul></td></tr></table>".to_owned(),
+            "Scope. a b c - d - e",
+        ),
+    ] {
+        let document = crate::make::parser().extract(Kind::Html, &page("", &body), None).await.expect("a page with text");
+        let words: Vec<&str> = document.pages[0].text.split([' ', '\n']).filter(|word| !word.is_empty()).collect();
+        let text = words.join(" ");
+        let plain = |text: &str| text.replace('-', "").replace("| |", "|").split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
+        assert_eq!(plain(&text), plain(expected), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_sign_of_a_link_to_a_heading_is_not_text() {
+    let body = "<h2>1. Duties<a class=headerlink href='#duties'>\u{b6}</a></h2><p><a href='#x'>Duties</a> apply.</p>";
+    assert_eq!(told(Kind::Html, &page("", body)).await.0, "Scope. ## 1. Duties Duties apply.");
+}

@@ -4,6 +4,7 @@ mod beside;
 mod lists;
 mod nodes;
 mod page_tree;
+mod sheets;
 mod tables;
 mod unshown;
 mod xhtml;

@@ -1,7 +1,9 @@
 //! Reads nodes of a page's tree.
 
 use htmd::Node;
+use html5ever::tendril::StrTendril;
 use markup5ever_rcdom::NodeData;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(super) fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
@@ -58,4 +60,8 @@ pub(super) fn words(node: &Rc<Node>) -> String {
 
 pub(super) fn is_any(node: &Rc<Node>, names: &[&str]) -> bool {
     names.contains(&node_name(node))
+}
+
+pub(super) fn text_node(text: &str) -> Rc<Node> {
+    Node::new(NodeData::Text { contents: RefCell::new(StrTendril::from_slice(text)) })
 }

@@ -2,16 +2,15 @@
 //! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
-use super::nodes::{attribute, elements, is_any, node_name, parent, style, words};
+use super::nodes::{attribute, elements, is_any, node_name, parent, style, text_node, words};
+use super::sheets;
 use super::tables::{self, CELLS};
 use super::unshown::{self, Unshown};
 use crate::formats::blocks::LINE;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
 use htmd::Node;
-use html5ever::tendril::StrTendril;
 use markup5ever_rcdom::NodeData;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Deleted text.
@@ -22,6 +21,8 @@ const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "aud
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
 /// Within a cell each of these begins a line.
 const LINES: [&str; 5] = ["p", "div", "ul", "ol", "li"];
+/// Signs of links to the heading before them.
+const ANCHORS: [&str; 3] = ["\u{b6}", "#", "\u{1f517}"];
 const LISTS: [&str; 2] = ["ul", "ol"];
 /// Form fields that show their value.
 const SHOWN_INPUTS: [&str; 12] =
@@ -39,6 +40,7 @@ pub(super) struct Outside {
 /// Preprocesses a page's tree and reports the removed content.
 pub(super) fn settle(page: &Rc<Node>) -> Outside {
     let mut outside = Outside::default();
+    sheets::apply(page);
     walk(page, false, &mut outside);
     beside::count_pictures(&mut outside.warnings);
     outside
@@ -63,8 +65,9 @@ enum Fate {
 
 fn walk(parent: &Rc<Node>, names: bool, outside: &mut Outside) {
     let children = parent.children.take();
+    children.iter().filter(|child| node_name(child) == "table").for_each(tables::judge);
     // Most elements are kept in place.
-    if children.iter().all(|child| matches!(fate(child, names), Fate::Kept)) {
+    if children.iter().all(|child| matches!(fate(child, names), Fate::Kept) && !is_without_rows(child)) {
         for child in &children {
             keep(child, names, outside);
         }
@@ -80,7 +83,7 @@ fn walk(parent: &Rc<Node>, names: bool, outside: &mut Outside) {
         match fate {
             Fate::Kept => {
                 keep(&child, names, outside);
-                settled.push(child);
+                settled.push(if is_without_rows(&child) { without_rows(&child) } else { child });
             }
             Fate::Text(text) => settled.extend((!text.is_empty()).then(|| text_node(&text))),
             Fate::Part(text, said) => {
@@ -109,10 +112,10 @@ fn keep(node: &Rc<Node>, names: bool, outside: &mut Outside) {
     if matches!(node.data, NodeData::Element { .. } | NodeData::Document) {
         outside.unshown.extend(unshown::attributes(node));
         walk(node, names || is_any(node, &NAMED_BY_BUTTON), outside);
-        if is_any(node, &CELLS) || (is_any(node, &LISTS) && is_in_cell(node)) {
+        if tables::is_cell(node) || (is_any(node, &LISTS) || is_any(node, &CELLS)) && is_in_cell(node) {
             set_lines_apart(node);
         }
-        if node_name(node) == "table" {
+        if node_name(node) == "table" && !is_without_rows(node) {
             tables::settle(node);
         }
     }
@@ -120,10 +123,12 @@ fn keep(node: &Rc<Node>, names: bool, outside: &mut Outside) {
 
 /// Separates the paragraphs of a cell, which the converter joins.
 fn set_lines_apart(cell: &Rc<Node>) {
-    let begins_line = |child: &Rc<Node>| is_any(child, &LINES);
-    let mut apart = Vec::new();
+    let (mut apart, mut is_behind) = (Vec::new(), false);
     for child in cell.children.take() {
-        if begins_line(&child) && !apart.is_empty() {
+        let is_line = is_any(&child, &LINES);
+        let begins_line = is_line || is_behind && !words(&child).is_empty();
+        is_behind = if begins_line { is_line } else { is_behind };
+        if begins_line && !apart.is_empty() {
             let line = text_node(LINE);
             line.parent.set(Some(Rc::downgrade(cell)));
             apart.push(line);
@@ -133,9 +138,18 @@ fn set_lines_apart(cell: &Rc<Node>) {
     *cell.children.borrow_mut() = apart;
 }
 
-/// Whether an element is within a cell of a table.
+/// Whether an element is within a cell of a table that is written as rows.
 fn is_in_cell(node: &Rc<Node>) -> bool {
-    parent(node).is_some_and(|parent| is_any(&parent, &CELLS) || is_in_cell(&parent))
+    parent(node).is_some_and(|parent| tables::is_cell(&parent) || is_in_cell(&parent))
+}
+
+/// Whether an element is a table that is not written as rows: one for layout, or within a cell.
+fn is_without_rows(node: &Rc<Node>) -> bool {
+    node_name(node) == "table" && (tables::is_layout(node) || is_in_cell(node))
+}
+
+fn without_rows(table: &Rc<Node>) -> Rc<Node> {
+    if is_in_cell(table) { tables::as_lines(table) } else { tables::as_blocks(table) }
 }
 
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
@@ -155,6 +169,7 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         "input" => Fate::Text(input(node)),
         "select" => chosen(node),
         "sup" => raised(node),
+        "a" if is_anchor(node) => Fate::Text(String::new()),
         // The reading of a word, in brackets as old browsers show it.
         "rt" => Fate::Text(format!("({})", words(node))),
         "rp" => Fate::Text(String::new()),
@@ -193,6 +208,11 @@ fn is_hidden(node: &Rc<Node>) -> bool {
     let style = style(node);
     let hides = |rule: &str| style.split(';').any(|own| own.trim_end_matches("!important") == rule);
     attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
+}
+
+/// Whether a link is the sign behind a heading that leads to the heading itself: `¶`.
+fn is_anchor(node: &Rc<Node>) -> bool {
+    attribute(node, "href").is_some_and(|address| address.contains('#')) && ANCHORS.contains(&words(node).as_str())
 }
 
 /// A raised number: it is none of the digits before it.
@@ -272,8 +292,4 @@ fn formula(node: &Rc<Node>) -> String {
     }
     let read = read(node, &mut Formula::default()).filter(|text| !text.trim().is_empty());
     read.or_else(|| attribute(node, "alttext")).unwrap_or_default()
-}
-
-fn text_node(text: &str) -> Rc<Node> {
-    Node::new(NodeData::Text { contents: RefCell::new(StrTendril::from_slice(text)) })
 }
