@@ -191,6 +191,13 @@ fn what_cannot_be_read_is_refused_by_its_right_name() {
     };
     let mail = b"From: a@example.org\r\nSubject: =?utf-8?q?x?=\r\n y\r\nMIME-Version: 1.0\r\n\r\nVGhl\r\n".as_slice();
     let page = b"MIME-Version: 1.0\nContent-Type: multipart/related;\n\tboundary=x\n\n--x\n";
+    // An archive whose one entry, stored as it is, is a document.
+    let holding = |name: &str| {
+        let directory = [b"PK\x01\x02".as_slice(), name.as_bytes()].concat();
+        let document = b"PK\x03\x04word/document.xml[Content_Types].xml";
+        let end = [b"PK\x05\x06".as_slice(), &[0; 12], &(document.len() as u32).to_le_bytes(), &[0; 2]].concat();
+        [document.as_slice(), &directory, &end].concat()
+    };
     let exchange = b"<?xml version='1.0'?>\n<REQ-IF xmlns='x'/>".as_slice();
     for (name, bytes, what) in [
         ("a.eml", mail, "an e-mail,"),
@@ -213,6 +220,13 @@ fn what_cannot_be_read_is_refused_by_its_right_name() {
         ("a.rtf", b"{\\rtf1 x}", "a rich text document (.rtf)"),
         ("note", b"{\\rtf1 x}", "a rich text document (.rtf)"),
         ("scan", b"\xff\xd8\xff\xe0\0", "an image"),
+        (
+            "a.xml",
+            b"<?xml version='1.0'?><?mso-application progid='Word.Document'?><w/>",
+            "an Office document saved as XML",
+        ),
+        ("a", b"<office:document xmlns:office='x'/>", "an Office document saved as XML"),
+        ("tender", &holding("offer.docx"), "an archive"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c", "an archive"),
     ] {
         let said = kind_of(name, bytes).expect_err(name).to_string();

@@ -36,6 +36,7 @@ const REQIF: Foreign = of(
 const ARCHIVE: Foreign = of("an archive", "unpack it and supply the documents in it");
 const RTF: Foreign = of("a rich text document (.rtf)", "save it as .docx, PDF or HTML");
 const OTHER_TEXT: Foreign = of("a document in another format", "export it as .docx, PDF or HTML");
+const WORD_XML: Foreign = of("an Office document saved as XML", "save it as .docx, .odt or PDF");
 const DRAWING: Foreign = of("a drawing", "export it as PDF");
 const MEDIA: Foreign = of("a recording", "supply its words as text");
 const POSTSCRIPT: Foreign = of("a PostScript file", "convert it to PDF");
@@ -105,6 +106,9 @@ const IN_COMPOUND: [(&str, Foreign); 5] = [
     ("VisioDocument", DRAWING),
 ];
 
+/// Marks of an Office document that is one XML file: its markup is none of the text.
+const OFFICE_XML: [&str; 4] = ["<?mso-application", "<w:wordDocument", "<pkg:package", "<office:document "];
+
 /// Number of bytes within which a mail's header or a file's root element begins.
 const HEAD: usize = 4096;
 
@@ -132,12 +136,15 @@ pub(crate) fn in_compound(bytes: &[u8]) -> Option<Foreign> {
     IN_COMPOUND.iter().find(|row| memmem::find(bytes, &wide(row.0)).is_some()).map(|row| row.1)
 }
 
-/// The format of a text written for programs: a raw mail, or an export of a requirements tool.
+/// The format of a text written for programs: a raw mail, an export of a requirements tool, an Office document in XML.
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Foreign> {
     let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes));
     let head = head.trim_start_matches('\u{feff}').trim_start();
     if head.starts_with('<') && (head.contains("<REQ-IF") || head.contains("<reqif:REQ-IF") || head.contains("<RIF ")) {
         return Some(REQIF);
+    }
+    if head.starts_with('<') && OFFICE_XML.iter().any(|mark| head.contains(mark)) {
+        return Some(WORD_XML);
     }
     let fields = mail_fields(head)?;
     let has = |name: &str| fields.iter().any(|(known, _)| known == name);

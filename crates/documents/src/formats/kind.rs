@@ -126,13 +126,14 @@ fn speaks_of_pdf(bytes: &[u8]) -> bool {
 }
 
 /// The kind of document in a ZIP archive, without unpacking: ODT and EPUB declare it in their first entry, which is
-/// stored uncompressed, as are entry names.
+/// stored uncompressed, as are the names in its directory.
 fn in_archive(bytes: &[u8]) -> Option<Kind> {
     if !bytes.starts_with(ZIP) {
         return None;
     }
     let head = bytes.get(..MIMETYPE_WINDOW).unwrap_or(bytes);
-    let has = |name: &str| memmem::find(bytes, name.as_bytes()).is_some();
+    let names = directory(bytes);
+    let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
     if memmem::find(head, b"mimetypeapplication/epub+zip").is_some() {
         return Some(Kind::Epub);
     }
@@ -145,6 +146,16 @@ fn in_archive(bytes: &[u8]) -> Option<Kind> {
         () if has("META-INF/container.xml") && has(".opf") => Some(Kind::Epub),
         () => None,
     }
+}
+
+/// The table of contents at the end of an archive, without the contents, which may be archives; all bytes if it is not
+/// where the end of the archive says.
+fn directory(bytes: &[u8]) -> &[u8] {
+    let found = memmem::rfind(bytes, b"PK\x05\x06").and_then(|end| {
+        let offset = bytes.get(end + 16..end + 20)?.try_into().ok().map(u32::from_le_bytes)? as usize;
+        bytes.get(offset..end).filter(|names| names.starts_with(b"PK\x01\x02"))
+    });
+    found.unwrap_or(bytes)
 }
 
 /// An Office document with a password is a compound file whose directory names, in UTF-16, its encrypted content.
