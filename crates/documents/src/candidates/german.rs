@@ -104,7 +104,7 @@ const HARMLESS: &[&str] = &[
     // A word that ends in "ht" before "berechtigt" is a "nicht".
     r"\b(?:ist|sind|war|waren)(?: [^;.]*?(?:[^h]t|[^t]))? (?:berechtigt|befugt)\b,? [^;.]*?<zu>\b",
     r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen|(?:durch|mit|aus|dadurch|damit|daraus) (?:[\wäöüß]+ )*?zu erklären)\b",
-    r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b|\bum\b[^,;.]*?\b<zu>\b|\bohne\b[^,;.]*?\b<zu>\b|\b(?:an)?statt\b[^,;.]*?\b<zu>\b",
+    r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b|\bum (?:[^\d,;.][^,;.]*?)?\b<zu>\b|\bohne\b[^,;.]*?\b<zu>\b|\b(?:an)?statt\b[^,;.]*?\b<zu>\b",
     r"\b(?:muss|müssen)\b[^,;.:]*?\bkeine?[rsnm]?\b[^,;.]*|\bniemand\b[^,;.]*?\b(?:gezwungen|verpflichtet|muss)\b[^;.]*",
 ];
 

@@ -11,6 +11,12 @@ const MOST_OF_A_BARE_LEAD: usize = 4;
 /// A text with more words is not a list's title.
 const MOST_OF_A_TITLE: usize = 8;
 
+/// How many paragraphs may come between a lead and its list: a hint, a condition.
+const MOST_BETWEEN: usize = 2;
+/// How sentences end that announce a list.
+const ENDS_BEFORE_LISTS: [&str; 6] =
+    ["the following", "as follows", "listed below", "folgendes", "wie folgt", "nachfolgend aufgeführt"];
+
 /// A sentence that entries complete, `The operator shall:`, and the state of its list.
 #[derive(Clone, Debug)]
 struct Lead {
@@ -21,8 +27,10 @@ struct Lead {
     sentence: u32,
     /// Its words, which an entry may complete to an obligation: `The owner has:`, `to keep a log`.
     words: String,
-    /// Whether it ends with a colon.
+    /// Whether it ends with a colon, or says that entries follow.
     announces: bool,
+    /// How many paragraphs have come between it and its list.
+    between: usize,
     /// Its latest entry.
     latest: Option<Entry>,
     /// Whether the latest entry announces one more, the last: `keep a log; and`.
@@ -124,6 +132,10 @@ impl Leads {
         let open = std::mem::take(&mut self.open);
         if open.iter().any(|lead| lead.latest.is_some()) {
             self.interrupted = open;
+        } else if let Some(lead) =
+            open.into_iter().next_back().filter(|lead| lead.announces && lead.between < MOST_BETWEEN)
+        {
+            self.open.push(Lead { between: lead.between + 1, ..lead });
         }
     }
 
@@ -240,12 +252,16 @@ impl Leads {
             is_normative,
             sentence,
             words: bare.to_owned(),
-            announces: text.ends_with(':'),
+            announces: text.ends_with(':') || announces_list(text),
+            between: 0,
             latest: None,
             one_more: false,
             is_complete: false,
         };
-        let is_lead = text.ends_with(':') || text.ends_with(['—', '–']) || (!is_heading && is_left_open(text));
+        let is_lead = text.ends_with(':')
+            || announces_list(text)
+            || text.ends_with(['—', '–'])
+            || (!is_heading && is_left_open(text));
         let above_table = names_duties || (is_candidate && announces_table(bare));
         let is_still = self.above_table && is_caption(text);
         self.table_lead = if above_table { Some(sentence) } else { self.table_lead.filter(|_| is_still) };
@@ -256,6 +272,10 @@ impl Leads {
             if let Some(list) = self.open.last_mut() {
                 list.one_more = joins;
             }
+        }
+        // A lead takes the place of one that still waits for its list.
+        if is_lead {
+            self.open.retain(|lead| lead.between == 0);
         }
         if is_lead || (is_heading && names_duties) {
             self.open.push(lead);
@@ -291,7 +311,13 @@ impl Leads {
 /// Whether no lead depends on whether this last sentence of a block, or the one before it, is a candidate: it opens no
 /// list and announces no table.
 pub(super) fn is_final(text: &str) -> bool {
-    text.ends_with(['.', '!', '?', ';', ',']) && !is_left_open(text) && !announces_table(text)
+    text.ends_with(['.', '!', '?', ';', ',']) && !is_left_open(text) && !announces_table(text) && !announces_list(text)
+}
+
+/// Whether a sentence announces a list, although it has an end: `The operator shall do the following.`
+fn announces_list(text: &str) -> bool {
+    let bare = text.strip_suffix('.').map(str::to_lowercase);
+    bare.is_some_and(|text| ENDS_BEFORE_LISTS.iter().any(|end| text.ends_with(end)))
 }
 
 /// A sentence that requires the items of a list or table below it, with any verb.

@@ -7,14 +7,15 @@ use std::ops::Range;
 
 /// Abbreviations that do not end a sentence, in lower case without their full stop. Abbreviations with an inner full
 /// stop, and single letters, need no entry.
-const ABBREVIATIONS: [&str; 104] = [
-    "abb", "abl", "abs", "abschn", "al", "allg", "anh", "anl", "anm", "approx", "apr", "art", "arts", "aufl", "aug",
-    "bd", "begr", "bes", "bspw", "buchst", "bzgl", "bzw", "ca", "cf", "ch", "chap", "cl", "co", "corp", "dec", "dept",
-    "dgl", "dr", "ed", "eds", "eg", "einschl", "entspr", "evtl", "exkl", "feb", "ff", "fig", "figs", "gem", "ggf",
-    "gov", "hrsg", "ie", "incl", "inkl", "insb", "jan", "jr", "jul", "jun", "kap", "lit", "ltd", "mar", "max", "mgmt",
-    "min", "mind", "mio", "mr", "mrd", "mrs", "ms", "nos", "nov", "nr", "nrn", "oct", "okt", "para", "paras", "pp",
-    "prof", "rdnr", "ref", "refs", "reg", "regs", "resp", "rn", "rz", "sec", "secs", "sect", "sep", "sept", "sog",
-    "sr", "st", "str", "subpara", "tab", "tel", "tz", "usf", "vgl", "vol", "vs",
+const ABBREVIATIONS: [&str; 122] = [
+    "abb", "abl", "abs", "abschn", "abt", "al", "allg", "anh", "anl", "anm", "approx", "apr", "art", "arts", "aufl",
+    "aug", "bd", "begr", "bes", "bspw", "buchst", "bzgl", "bzw", "ca", "cf", "ch", "chap", "cl", "co", "corp", "dec",
+    "dept", "dgl", "dipl", "dr", "ed", "eds", "eg", "ehem", "einschl", "entspr", "evtl", "exkl", "feb", "ff", "fig",
+    "figs", "fr", "geb", "gem", "gez", "ggf", "gov", "hr", "hrsg", "ie", "incl", "ing", "inkl", "insb", "jan", "jr",
+    "jul", "jun", "jur", "kap", "lit", "lt", "ltd", "mar", "max", "med", "mgmt", "min", "mind", "mio", "mr", "mrd",
+    "mrs", "ms", "nat", "nos", "nov", "nr", "nrn", "oct", "okt", "para", "paras", "pp", "prof", "rdnr", "ref", "refs",
+    "reg", "regs", "rer", "resp", "rn", "rz", "sched", "sec", "secs", "sect", "sep", "sept", "sog", "sr", "st", "str",
+    "subcl", "subpara", "subsec", "tab", "tel", "tz", "uabs", "unterabs", "usf", "vgl", "vol", "vs",
 ];
 
 /// Abbreviations only before a number: `No. 5`, but `The answer is no.`
@@ -140,9 +141,10 @@ fn belongs_to_a_word(before: &str, next: &str) -> bool {
     let bare = word.trim_start_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
     let previous = last_word(earlier);
     let number = next.starts_with(|first: char| first.is_numeric());
-    if earlier.is_empty() && bare.chars().count() <= 3 {
-        // The number or letter of a clause: `2. The operator`, `a. The operator`.
-        return bare.chars().all(|sign| sign.is_ascii_digit()) || bare.chars().count() == 1;
+    let length = bare.chars().count();
+    // The number or letter of a clause: `2. The operator`, `a. The operator`.
+    if earlier.is_empty() && length <= 3 && (length == 1 || bare.bytes().all(|sign| sign.is_ascii_digit())) {
+        return true;
     }
     if bare.ends_with(|sign: char| sign.is_ascii_digit()) {
         return bare.bytes().all(|digit| digit.is_ascii_digit()) && is_ordinal(&bare, &previous, next);
@@ -156,7 +158,7 @@ fn belongs_to_a_word(before: &str, next: &str) -> bool {
     let abbreviation =
         bare.contains('.') && !bare.contains(['/', '@']) && bare.split('.').all(|part| part.chars().count() <= 3);
     abbreviation
-        || ABBREVIATIONS.binary_search(&bare.as_str()).is_ok()
+        || ABBREVIATIONS.binary_search(&bare.rsplit('-').next().unwrap_or_default()).is_ok()
         || (number && BEFORE_NUMBERS.contains(&bare.as_str()))
 }
 
@@ -219,6 +221,8 @@ mod tests {
             "Die Meldung erfolgt am 3. Werktag des Monats und bis 31. Dezember.",
             "2. The operator keeps version 2.0 at www.example.com and pays 1.5 percent.",
             "a. The operator keeps it; the owner does not.",
+            "Mr. Smith signs it.",
+            "Gem. § 5 Abs. 3 i. V. m. Art. 3 Abs. 1 UAbs. 2 prüft es Dipl.-Ing. Müller lt. Vertrag mit Abt. 5.",
         ] {
             check(line, &[line]);
         }

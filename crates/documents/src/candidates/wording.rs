@@ -41,7 +41,8 @@ impl Wording {
 }
 
 fn plain(sentence: &str) -> String {
-    let mut out = String::with_capacity(sentence.len());
+    // The first word may be the number of a clause, which rules know.
+    let (mut out, mut first_word) = (String::with_capacity(sentence.len()), true);
     for sign in sentence.chars().flat_map(char::to_lowercase) {
         match sign {
             // Emphasis of Markdown, and soft hyphens.
@@ -55,12 +56,18 @@ fn plain(sentence: &str) -> String {
             '\u{430}'..='\u{45f}' if out.ends_with(|before: char| before.is_ascii_alphabetic()) => {
                 out.push(latin(sign))
             }
+            // A number or an abbreviation is no end of a clause: `3.2`, `18:00`, `1,5`, `i.S.d.`
+            _ if !first_word && sign.is_alphanumeric() && is_inner(&out, sign) => {
+                out.pop();
+                out.extend(['·', sign]);
+            }
             _ if sign.is_whitespace() => {
                 // A full stop within a sentence belongs to an abbreviation or an ordinal.
                 if out.ends_with('.') {
                     out.pop();
                 }
                 if !out.is_empty() && !out.ends_with(' ') {
+                    first_word = false;
                     out.push(' ');
                 }
             }
@@ -69,6 +76,18 @@ fn plain(sentence: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Whether the sign at the end of a text is within a number or an abbreviation that goes on with a character.
+fn is_inner(text: &str, next: char) -> bool {
+    let mut signs = text.chars().rev();
+    let (sign, before) = (signs.next(), signs.next().unwrap_or(' '));
+    let in_number = || before.is_ascii_digit() && next.is_ascii_digit();
+    match sign {
+        Some('.') => in_number() || (before.is_alphabetic() && next.is_alphabetic()),
+        Some(',' | ':') => in_number(),
+        _ => false,
+    }
 }
 
 /// Combines the dots of an umlaut with the letter before them.

@@ -1,6 +1,6 @@
 //! Entries of lists: several levels, lists that are interrupted, leads of many kinds.
 
-use super::check;
+use super::{Scan, check};
 
 const ENTRY: Option<&str> = Some("list item");
 
@@ -16,6 +16,32 @@ fn what_encloses_a_number_is_a_level_of_its_own() {
             (0, "its report;", None),
         ],
     );
+}
+
+#[test]
+fn a_list_may_follow_its_lead_behind_other_paragraphs() {
+    let list = "- the log\n- the keys\n";
+    for lead in
+        ["The operator shall keep:", "The operator shall keep the following.", "The operator shall keep, as follows:"]
+    {
+        for between in ["", "This applies to all sites.\n\n", "A hint.\n\nAnother hint.\n\n"] {
+            let found = Scan::default().sentences(&format!("{lead}\n\n{between}{list}"));
+            let entries: Vec<_> = found.iter().filter(|one| one.text.starts_with("the ")).collect();
+            assert!(
+                entries.len() == 2 && entries.iter().all(|one| one.leads == [1] && one.reason == ENTRY),
+                "{found:#?}"
+            );
+        }
+    }
+    for text in [
+        format!("The operator shall keep:\n\nOne.\n\nTwo.\n\nThree.\n\n{list}"),
+        format!("The operator shall keep:\n\n## Names\n\n{list}"),
+        format!("The operator shall keep the log.\n\nHints are short.\n\n{list}"),
+        format!("The operator shall keep:\n\nHints are:\n\n{list}"),
+    ] {
+        let found = Scan::default().sentences(&text);
+        assert!(found.iter().filter(|one| one.text.starts_with("the ")).all(|one| one.reason.is_none()), "{found:#?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,23 @@
 use super::*;
 
 #[test]
+fn numbers_and_abbreviations_do_not_separate_a_verb_from_its_infinitive() {
+    let scan = Scan::default();
+    let missed: Vec<_> = [
+        "Bei Ausfall ist gemäß Nr. 5 der Anlage i.S.d. § 3 Abs. 2 zu verfahren.",
+        "Er hat gem. Ziff. 3.2 u. a. folgende Punkte zu beachten:",
+        "Der Abstand hat 1,5 m zu betragen.",
+        "Das Tor ist um 18:00 Uhr zu schließen.",
+        "Der Nachweis ist nach DIN EN ISO 9001:2015 zu führen.",
+        "Der Betrag ist bis zum 31.12.2025 zu zahlen.",
+    ]
+    .into_iter()
+    .filter(|sentence| scan.judge(sentence).is_none())
+    .collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
 fn constructions_in_place_of_a_modal_verb_bind() {
     let scan = Scan::default();
     let missed: Vec<_> = [
