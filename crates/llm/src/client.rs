@@ -234,7 +234,7 @@ impl ModelClient {
                 return Err(self.refusal(problem, answer.status, body, asked));
             }
             Ok(body) => match dialect::decode(options.api, body) {
-                Ok(decoded) if self.is_over(answer, options, learnt) => return Ok(from(decoded, options)),
+                Ok(decoded) if learnt.is_over(&self.config, answer.has_own_end) => return Ok(from(decoded, options)),
                 Ok(_) => NoAnswer::Cut,
                 Err(no_answer) => no_answer,
             },
@@ -256,10 +256,6 @@ impl ModelClient {
                 classify::of_malformed(&what, body, answer.header("content-encoding"), place)
             }
         })
-    }
-
-    fn is_over(&self, answer: &Answer, options: &RequestOptions, learnt: &Learnt) -> bool {
-        options.api != Api::Chat || learnt.is_over(&self.config, answer.has_own_end)
     }
 
     /// A refusal that says how to change the request is transient, whether it came as a status or inside an answer: the

@@ -221,8 +221,9 @@ impl Assembly {
     pub(crate) fn has_own_end(&self) -> bool {
         match &self.of {
             Of::Chat(assembly) => assembly.has_own_end(),
-            // Without it they are no answer.
-            Of::Responses(_) | Of::Messages(_) => true,
+            Of::Messages(assembly) => assembly.has_own_end(),
+            // Without it it is no answer.
+            Of::Responses(_) => true,
         }
     }
 

@@ -92,6 +92,23 @@ async fn an_end_without_the_endpoints_own_mark_is_a_cut_once_it_has_given_one() 
     assert_eq!(ends, [true, false, false, true, true]);
 }
 
+/// The same rule for messages: the stop reason follows all blocks, and some gateways close without `message_stop`.
+#[tokio::test]
+async fn a_message_with_a_stop_reason_needs_no_last_event_from_an_endpoint_that_gives_none() {
+    let said = Said { text: SAID, calls: vec![("p", "t", r#"{"a":1}"#)], ..Said::default() };
+    let marked = events(Api::Messages, &said);
+    let (bare, _) = marked.rsplit_once("event: message_stop").unwrap();
+    for close in [bare.to_owned(), bare.to_owned() + DONE] {
+        let reply = answer(Api::Messages, close.clone()).await.unwrap();
+        assert_eq!((reply.content.as_str(), reply.tool_calls.len()), (SAID, 1), "{close}");
+        let script = std::iter::once(marked.clone()).chain(std::iter::repeat_n(close, 4)).map(|text| (200, text));
+        let ends: Vec<bool> = asked(Api::Messages, script).await.iter().map(Result::is_ok).collect();
+        assert_eq!(ends, [true, false, false, true, true]);
+    }
+    let (cut, _) = marked.rsplit_once("event: message_delta").unwrap();
+    assert_eq!(answer(Api::Messages, cut).await.unwrap_err().class, FailureClass::Transient);
+}
+
 #[tokio::test]
 async fn a_plain_answer_says_nothing_of_the_ends_of_streams() {
     let plain = body(Api::Chat, &Said { text: SAID, ..Said::default() }).to_string();

@@ -1,5 +1,7 @@
-//! Assembles a streamed message block by block. It is complete with `message_stop`.
+//! Assembles a streamed message block by block. It is complete with `message_stop`, or when it has a stop reason, which
+//! follows all blocks, and the stream has ended: some gateways leave the last event out.
 
+use crate::dialect::DONE;
 use crate::dialect::decoded::{NoAnswer, word_of};
 use crate::dialect::ending::{self, Ending};
 use crate::dialect::extra_fields::join;
@@ -33,6 +35,9 @@ struct Block {
 
 impl Assembly {
     pub(in crate::dialect) fn add(&mut self, data: &str) -> Result<bool, NoAnswer> {
+        if data.trim() == DONE {
+            return Ok(false);
+        }
         let event = event_of(data)?;
         match text_or_empty(&event, "type")?.as_str() {
             "error" => return Err(NoAnswer::Error(error_in(data))),
@@ -59,6 +64,11 @@ impl Assembly {
     pub(in crate::dialect) fn has_ended(&self) -> bool {
         let reason = word_of(self.message.get("stop_reason"));
         reason.is_some() && matches!(ending::of(reason.as_deref()), Ending::Finished(_))
+    }
+
+    /// Whether the stream ended by a mark of its own, not by its close alone.
+    pub(in crate::dialect) fn has_own_end(&self) -> bool {
+        self.is_whole
     }
 
     /// It is complete.
@@ -129,7 +139,7 @@ impl Assembly {
     }
 
     pub(in crate::dialect) fn into_body(mut self) -> Result<String, NoAnswer> {
-        if !self.is_whole {
+        if !self.is_whole && word_of(self.message.get("stop_reason")).is_none() {
             return Err(NoAnswer::Cut);
         }
         let blocks: Vec<Value> = self.blocks.into_values().map(Block::into_value).collect();
