@@ -250,7 +250,8 @@ COMMENT ON COLUMN endpoint_limits.burst_s IS
     'How much may be used at once after a pause: what the limit allows in so many seconds. Halved when the provider refuses requests within the limit.';
 COMMENT ON COLUMN endpoint_limits.source IS
     'set: as llm.limits or a person has it. learnt: from the provider, where it allows less than was set, or nothing was.';
-COMMENT ON COLUMN endpoint_limits.blocked_until IS 'The provider answers no request before this time.';
+COMMENT ON COLUMN endpoint_limits.blocked_until IS
+    'No worker sends a request before this time. The operator may set it, infinity too, and take it away.';
 COMMENT ON COLUMN endpoint_limits.updated_at IS 'When the limits last changed.';
 COMMENT ON COLUMN endpoint_limits.set_requests IS 'Internal: requests_per_minute as set, while a learnt one rules.';
 COMMENT ON COLUMN endpoint_limits.set_tokens IS 'Internal: tokens_per_minute as set, while a learnt one rules.';
@@ -279,6 +280,26 @@ CREATE TRIGGER endpoint_limits_notify_change AFTER UPDATE ON endpoint_limits
     WHEN ((OLD.requests_per_minute, OLD.tokens_per_minute, OLD.parallel, OLD.blocked_until)
           IS DISTINCT FROM (NEW.requests_per_minute, NEW.tokens_per_minute, NEW.parallel, NEW.blocked_until))
     EXECUTE FUNCTION endpoint_limits_notify();
+
+-- A block that a person shortens or takes away: what was drawn behind it moves forward with it. How far it had been put
+-- off at most is said in draw_from_endpoint.sql.
+CREATE FUNCTION endpoint_limits_unblock() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    moment timestamptz := clock_timestamp();
+    sooner interval := least(OLD.blocked_until, moment + interval '10 days') - greatest(NEW.blocked_until, moment);
+BEGIN
+    IF sooner > interval '0' THEN
+        NEW.requests_tat := greatest(OLD.requests_tat - sooner, moment);
+        NEW.tokens_tat := greatest(OLD.tokens_tat - sooner, moment);
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER endpoint_limits_unblock BEFORE UPDATE OF blocked_until ON endpoint_limits
+    FOR EACH ROW
+    WHEN (coalesce(NEW.blocked_until, '-infinity') < OLD.blocked_until AND NEW.requests_tat = OLD.requests_tat
+          AND NEW.tokens_tat = OLD.tokens_tat)
+    EXECUTE FUNCTION endpoint_limits_unblock();
 
 -- Slots of endpoints with a limit on parallel requests: one row per request that is under way or waits, in order of
 -- arrival. The first `parallel` of them may be under way. A worker renews its rows; those of a lost worker expire.

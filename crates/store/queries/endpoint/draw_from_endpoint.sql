@@ -1,6 +1,7 @@
 -- Draws $4 requests with $5 tokens, and corrects earlier draws by $6 and $7 (negative: too much was drawn). Returns the
 -- TATs before the draw, in seconds from now: the draw queues behind earlier draws, behind a block, and behind what the
--- burst leaves of a pause. No row: no limit is known. A guessed limit rises by a twentieth per minute while requests
+-- burst leaves of a pause; a block counts ten days at most, because an infinite one has no end to queue behind. No row:
+-- no limit is known. A guessed limit rises by a twentieth per minute while requests
 -- wait and none is refused.
 UPDATE endpoint_limits AS l
 SET (requests_per_minute, tokens_per_minute, source, estimated, updated_at, requests_tat, tokens_tat) = (
@@ -20,7 +21,10 @@ SET (requests_per_minute, tokens_per_minute, source, estimated, updated_at, requ
                     ELSE l.tokens_per_minute END::bigint AS tokens
     ) AS v,
     LATERAL (
-        SELECT v.*, r.rises, m.moment, greatest(m.moment, l.blocked_until + make_interval(secs => l.burst_s)) AS earliest,
+        SELECT v.*, r.rises, m.moment,
+               greatest(m.moment, CASE WHEN l.blocked_until IS NOT NULL
+                                       THEN least(l.blocked_until, m.moment + interval '10 days')
+                                            + make_interval(secs => l.burst_s) END) AS earliest,
                r.rises AND (v.requests, v.tokens) IS NOT DISTINCT FROM (l.set_requests, l.set_tokens) AS is_as_set,
                make_interval(secs => endpoint_period(v.requests, l.burst_s)) AS request_s,
                make_interval(secs => endpoint_period(v.tokens, l.burst_s)) AS token_s

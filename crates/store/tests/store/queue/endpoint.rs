@@ -130,6 +130,25 @@ async fn a_refusal_blocks_all_workers_and_takes_what_was_saved_up(pool: PgPool) 
     assert_eq!(need(&store, 100.0).await.tat_s.tokens, 0.0);
 }
 
+/// A person blocks an endpoint, for ever or for long, and lets it go on: what was drawn meanwhile keeps its order, and
+/// waits for the block no more.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_block_that_is_taken_away_holds_nothing_up(pool: PgPool) {
+    let store = store(&pool);
+    store.set_endpoint_limits(&key(), limits(None, 6_000), true).await.unwrap();
+    for until in ["'infinity'", "'2999-01-01'", "now() + interval '1 hour'"] {
+        let block = format!("UPDATE endpoint_limits SET burst_s = 10, tokens_tat = now(), blocked_until = {until}");
+        execute(&pool, block).await.unwrap();
+        let (first, second) = (need(&store, 60_000.0).await, need(&store, 1.0).await);
+        assert!(first.tat_s.tokens > 3_000.0, "{until}: {first:?}");
+        let period = first.period_s.tokens;
+        assert!(close(second.tat_s.tokens - first.tat_s.tokens, 60_000.0 * period), "{until}: {second:?}");
+        execute(&pool, "UPDATE endpoint_limits SET blocked_until = NULL").await.unwrap();
+        let third = need(&store, 1.0).await;
+        assert!(close(third.tat_s.tokens, 60_001.0 * period + 10.0), "{until}: {third:?}");
+    }
+}
+
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_provider_that_refuses_without_a_word_allows_less_than_was_thought(pool: PgPool) {
     let store = store(&pool);
