@@ -17,7 +17,7 @@ mod values;
 mod with_postgres;
 
 use arguments::{Cli, Command};
-use clap::error::ErrorKind;
+use clap::{CommandFactory as _, error::ErrorKind};
 use error::Failure;
 use plumbline_engine::one_line;
 use std::process::ExitCode;
@@ -61,7 +61,14 @@ fn usage(error: &clap::Error) -> ExitCode {
     let said = text.split("\n\nUsage:").next().unwrap_or_default();
     let said = said.split("\n\nFor more information").next().unwrap_or_default();
     let line = one_line(said.trim_start_matches("error: "));
-    Failure::usage(format!("{line}; see `plumbline --help`")).report()
+    let help = subcommand().map_or_else(|| "plumbline".to_owned(), |name| format!("plumbline {name}"));
+    Failure::usage(format!("{line}; see `{help} --help`")).report()
+}
+
+/// The subcommand that was called, if there is one of that name.
+fn subcommand() -> Option<String> {
+    let named = std::env::args().nth(1)?;
+    Cli::command().find_subcommand(&named).map(|command| command.get_name().to_owned())
 }
 
 async fn run(command: Command) -> Result<u8, Failure> {

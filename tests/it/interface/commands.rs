@@ -245,7 +245,10 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
     let world = World::new(pool).await;
     for (arguments, words) in [
         (vec!["wrok"], vec!["wrok", "worker"]),
-        (vec!["watch"], vec!["JOB", "--help"]),
+        (vec!["watch"], vec!["JOB", "plumbline watch --help"]),
+        (vec!["eval", "gold.jsonl"], vec!["--job", "--recording", "plumbline eval --help"]),
+        (vec!["retry"], vec!["JOB", "--failed-since", "plumbline retry --help"]),
+        (vec!["candidates"], vec!["FILE", "--sentences"]),
         (vec!["watch", "not-an-id"], vec!["not-an-id", "--help"]),
         (vec!["enqueue"], vec!["--prompt"]),
         (vec!["enqueue", "--prompt", "Read it", "--type", ""], vec!["--type", "leave --type out"]),

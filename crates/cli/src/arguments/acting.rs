@@ -2,7 +2,7 @@
 
 use crate::{duration, job_ref::JobRef, time, values};
 use chrono::{DateTime, Utc};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::{path::PathBuf, time::Duration};
 
 /// The final statuses of a job.
@@ -45,12 +45,13 @@ pub(crate) struct FeedbackArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("failed").required(true))]
 pub(crate) struct RetryArguments {
     /// The job's id or a unique prefix of it
-    #[arg(required_unless_present = "failed_since", conflicts_with = "failed_since")]
+    #[arg(group = "failed")]
     pub(crate) job: Option<JobRef>,
     /// All jobs that failed since this time, e.g. 2027-01-31, or within this age, e.g. 24h
-    #[arg(long, value_name = "TIME", value_parser = time::parse_or_age)]
+    #[arg(long, value_name = "TIME", value_parser = time::parse_or_age, group = "failed")]
     pub(crate) failed_since: Option<DateTime<Utc>>,
     /// Only jobs of this type
     #[arg(long = "type", value_name = "JOB_TYPE", requires = "failed_since")]

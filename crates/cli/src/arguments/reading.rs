@@ -2,7 +2,7 @@
 
 use crate::{job_ref::JobRef, time, values};
 use chrono::{DateTime, Utc};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
 /// The statuses of a job, in the order of `--help`.
@@ -81,9 +81,10 @@ pub(crate) struct ReplayArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("judged").required(true))]
 pub(crate) struct CandidatesArguments {
     /// A document: PDF, DOCX, ODT, EPUB, HTML, Markdown or text
-    #[arg(required_unless_present = "sentences")]
+    #[arg(group = "judged")]
     pub(crate) file: Option<PathBuf>,
     /// Include the patterns of this job type
     #[arg(long = "type", value_name = "JOB_TYPE")]
@@ -93,19 +94,20 @@ pub(crate) struct CandidatesArguments {
     pub(crate) json: bool,
     /// Judge the sentences of this file instead, one JSON object `{"text": …}` per line; the output has one line for
     /// each
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long, value_name = "FILE", group = "judged")]
     pub(crate) sentences: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("runs").required(true).multiple(true))]
 pub(crate) struct EvalArguments {
     /// The gold list, one JSON object per line: {"document", "page"?, "passage"?, "text", "id"?}
     pub(crate) gold: PathBuf,
     /// A job's id or a unique prefix of it; repeat for several
-    #[arg(long = "job", value_name = "ID", required_unless_present = "recordings")]
+    #[arg(long = "job", value_name = "ID", group = "runs")]
     pub(crate) jobs: Vec<JobRef>,
     /// A file written by `plumbline trace JOB --export FILE`, which needs no database; repeat for several
-    #[arg(long = "recording", value_name = "FILE")]
+    #[arg(long = "recording", value_name = "FILE", group = "runs")]
     pub(crate) recordings: Vec<PathBuf>,
     /// The gold list is incomplete: do not compute precision
     #[arg(long)]
