@@ -86,6 +86,7 @@ async fn wrong_questions_get_a_sentence(pool: PgPool) {
         ("/api/jobs?after=somewhere", 400, "`after` must be"),
         ("/api/jobs?job_type=creator", 400, "there is no parameter `job_type`; there are status, type, limit, after"),
         ("/api/jobs?type=%00", 400, "a parameter of this address contains a NUL"),
+        ("/api/jobs?status=failed&status=completed", 400, "the parameter `status` is given twice; give it once"),
         ("/api/jobs/%ff", 400, "a part of this address cannot be read"),
         ("/api/jobs/%ff/events", 400, "a part of this address cannot be read"),
         ("/api/jobs/7", 404, "`7` is not a job's id"),

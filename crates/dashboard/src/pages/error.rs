@@ -2,14 +2,15 @@
 
 use axum::{
     Json,
-    extract::Request,
-    http::{HeaderValue, StatusCode, header},
+    extract::{Query, Request},
+    http::{HeaderValue, StatusCode, Uri, header},
     middleware::Next,
     response::{Html, IntoResponse, Response},
 };
 use minijinja::HtmlEscape;
 use plumbline_store::Error;
 use serde_json::json;
+use std::collections::HashSet;
 
 /// Why a request failed.
 #[derive(Debug)]
@@ -77,9 +78,8 @@ pub(crate) fn plain(status: StatusCode, sentence: &str, api: bool) -> Response {
 /// Answers in the usual form where a handler's path or parameters could not be read, which axum answers as plain text.
 pub(crate) async fn in_usual_form(request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
-    // The database has no text with a NUL.
-    if request.uri().query().is_some_and(|query| query.contains("%00")) {
-        return plain(StatusCode::BAD_REQUEST, "a parameter of this address contains a NUL (%00); leave it out", api);
+    if let Some(sentence) = bad_parameters(request.uri()) {
+        return plain(StatusCode::BAD_REQUEST, &sentence, api);
     }
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
@@ -89,6 +89,23 @@ pub(crate) async fn in_usual_form(request: Request, next: Next) -> Response {
     let sentence = "a part of this address cannot be read: an id, a number or an encoding is wrong; \
                     the jobs are at /, the API is at /api/jobs";
     plain(StatusCode::BAD_REQUEST, sentence, api)
+}
+
+/// What is wrong with the parameters of an address, whatever its path.
+fn bad_parameters(address: &Uri) -> Option<String> {
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(address).ok()?;
+    let mut names = HashSet::new();
+    pairs.iter().find_map(|(name, value)| match () {
+        // The database has no text with a NUL.
+        () if name.contains('\0') || value.contains('\0') => {
+            Some("a parameter of this address contains a NUL (%00); leave it out".to_owned())
+        }
+        // Scrapers may say to each of their targets what concerns another one.
+        () if !names.insert(name) && address.path() != "/metrics" => {
+            Some(format!("the parameter `{name}` is given twice; give it once"))
+        }
+        () => None,
+    })
 }
 
 /// A page of one sentence; needs no template, so it can report a failed template.

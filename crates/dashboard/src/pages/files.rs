@@ -137,7 +137,8 @@ fn in_parts(state: Arc<AppState>, job: Uuid, path: String, first: FilePart, perm
 }
 
 fn known(place: Result<Query<Place>, QueryRejection>) -> Result<Place, PageError> {
-    place.map(|query| query.0).map_err(|_| PageError::bad("`path` must name a file of the job"))
+    let wrong = "`path` must name a file of the job, and `from`, if it is given, the byte to begin with";
+    place.map(|query| query.0).map_err(|_| PageError::bad(wrong))
 }
 
 fn missing(path: &str) -> PageError {
