@@ -198,7 +198,7 @@ CREATE TABLE concurrency_limits (
 COMMENT ON TABLE concurrency_limits IS
     'At most max_running jobs of the job type run at a time; with a key, the limit applies to jobs with this context.concurrency_key.';
 
--- The operator's limit on the waiting jobs of a login. Each INSERT by such a login counts its waiting jobs.
+-- The operator's limit on the waiting jobs of a login. Each INSERT, fork and retry counts them.
 CREATE TABLE login_limits (
     login      text PRIMARY KEY,
     waiting    int NOT NULL CHECK (waiting >= 0),
@@ -208,7 +208,7 @@ COMMENT ON TABLE login_limits IS 'The maximum number of pending jobs of a login;
 COMMENT ON COLUMN login_limits.login IS 'As in jobs.created_by.';
 COMMENT ON COLUMN login_limits.waiting IS 'Most jobs of the login that may be pending.';
 COMMENT ON COLUMN login_limits.counted_at IS
-    'Internal: written by each INSERT of the login, so that those of sessions which do not see each other''s rows conflict.';
+    'Internal: written by each count, so that those of sessions which do not see each other''s rows conflict.';
 CREATE INDEX jobs_waiting_of_login ON jobs (created_by) WITH (deduplicate_items = on) WHERE status = 'pending' AND step >= 0;
 
 -- Lanes -------------------------------------------------------------------------------------------------------------

@@ -199,36 +199,52 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT EXISTS (SELECT FROM jobs j WHERE j.id = job AND j.created_by = session_user)
 $$;
 
--- Enforces the operator's limit on the waiting jobs of a login. SECURITY DEFINER, and after the INSERT: a session that
+-- Enforces the operator's limit on the waiting jobs of logins. SECURITY DEFINER, and after the change: a session that
 -- waits for another one's count sees its rows, and one that cannot see them (REPEATABLE READ) conflicts with it.
-CREATE FUNCTION jobs_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
+CREATE FUNCTION bound_waiting_jobs(logins text[]) RETURNS void LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     bound login_limits;
     found_waiting bigint;
 BEGIN
-    FOR bound IN
-        UPDATE login_limits l
-        SET counted_at = clock_timestamp()
-        -- Child jobs of the login's jobs are exempt: if one were refused, its parent could not end.
-        WHERE l.login IN (SELECT i.created_by FROM inserted i WHERE i.parent_job_id IS NULL)
-        RETURNING l.*
+    FOR bound IN UPDATE login_limits l SET counted_at = clock_timestamp() WHERE l.login = ANY (logins) RETURNING l.*
     LOOP
         SELECT count(*) INTO found_waiting
         FROM (SELECT FROM jobs j WHERE j.created_by = bound.login AND j.status = 'pending' AND j.step >= 0
               LIMIT bound.waiting + 1) AS those;
         IF found_waiting > bound.waiting THEN
-            RAISE EXCEPTION 'login % has % jobs waiting, as many as the operator allows it; insert more when some have begun',
+            RAISE EXCEPTION 'login % has % jobs waiting, as many as the operator allows it; add more when some have begun',
                 bound.login, bound.waiting
-                USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME,
+                USING ERRCODE = 'check_violation', SCHEMA = 'public', TABLE = 'jobs',
                       CONSTRAINT = 'jobs_of_login_are_bounded';
         END IF;
     END LOOP;
+END $$;
+REVOKE EXECUTE ON FUNCTION bound_waiting_jobs(text[]) FROM PUBLIC;
+
+-- Child jobs of the login's jobs are exempt: if one were refused, its parent could not end. Forks have a parent too.
+CREATE FUNCTION jobs_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM bound_waiting_jobs(ARRAY(SELECT i.created_by FROM inserted i
+                                     WHERE i.parent_job_id IS NULL OR i.forked_step IS NOT NULL));
     RETURN NULL;
 END $$;
 
 CREATE TRIGGER jobs_of_login_are_bounded AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_of_login_are_bounded();
+
+CREATE FUNCTION retries_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM bound_waiting_jobs(ARRAY[NEW.created_by]);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER retries_of_login_are_bounded AFTER UPDATE OF status ON jobs
+    FOR EACH ROW
+    WHEN (OLD.status IN ('failed', 'cancelled') AND NEW.status = 'pending')
+    EXECUTE FUNCTION retries_of_login_are_bounded();
 
 -- The id completes the primary key, which logical replication needs to delete rows.
 CREATE TABLE job_commands (

@@ -96,6 +96,9 @@ DECLARE
     full_type text := coalesce(enqueue_job.job_type, default_job_type());
     found_id uuid;
 BEGIN
+    IF btrim(full_type) = '' THEN
+        RAISE EXCEPTION 'job_type is empty; leave it out for %', default_job_type() USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     IF enqueue_job.document_name IS NOT NULL THEN
         IF jsonb_typeof(full_context) <> 'object' THEN
             RAISE EXCEPTION 'context is no object, so document_name cannot be stored in it; give an object, e.g. {}'

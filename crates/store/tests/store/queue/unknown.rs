@@ -1,6 +1,6 @@
 //! Jobs of a type that no live worker knows.
 
-use crate::support::{LEASE_SECS, column, execute, outcomes, pending, store, value, worker};
+use crate::support::{LEASE_SECS, column, execute, outcomes, pending, sentence, store, value, worker};
 use plumbline_engine::JobError;
 use plumbline_store::{Knowing, NewJob, NewWorker, Store};
 use sqlx::PgPool;
@@ -143,4 +143,16 @@ async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: 
         store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
     }
     assert_eq!(reason(&pool, job).await, None);
+}
+
+/// A type that no worker can ever know is a slip of the caller; it is not left to wait.
+#[sqlx::test(migrations = "../../migrations")]
+async fn an_empty_type_is_refused_and_an_absent_one_is_the_default(pool: PgPool) {
+    for blank in ["", " "] {
+        let enqueued = execute(&pool, format!("SELECT enqueue_job('x', job_type => '{blank}')")).await;
+        let refused = sentence(enqueued.expect_err("there is no such type"));
+        assert!(refused.contains("job_type is empty; leave it out for creator"), "{refused}");
+    }
+    execute(&pool, "SELECT enqueue_job('x', job_type => NULL)").await.unwrap();
+    assert_eq!(value(&pool, "SELECT string_agg(job_type, ' ') FROM jobs").await.as_deref(), Some("creator"));
 }
