@@ -14,7 +14,7 @@ const TURNING: [&str; 10] =
 
 /// How a text differs from its quotes in force, as a remark; none if it does not, or if no quote binds by a word of its
 /// own, as an entry does not whose lead has the word.
-pub fn other_force(text: &str, quotes: &[&str]) -> Option<String> {
+pub(super) fn other_force(text: &str, quotes: &[&str]) -> Option<String> {
     let said = tokens(&shown(text));
     let quoted: Vec<String> = quotes.iter().flat_map(|quote| tokens(&shown(quote))).collect();
     let first = |tokens: &[String], words: &[&str]| tokens.iter().find(|word| words.contains(&word.as_str())).cloned();

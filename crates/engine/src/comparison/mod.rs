@@ -11,7 +11,9 @@
 //! | which numbers does a text have, by value | `numbers`, with the words of `number_words` |
 //! | does it negate, permit, oblige | `modals` |
 //! | does it bind with the force of its quotes | `force` |
+//! | does it say something else than its quotes, with their words | `contrary` |
 
+mod contrary;
 mod force;
 mod modals;
 mod number_words;
@@ -19,7 +21,7 @@ mod numbers;
 mod words;
 
 use crate::vocabulary::shown;
-pub use force::other_force;
+pub use contrary::remarks;
 use numbers::{Numbers, numbers};
 use std::borrow::Cow;
 use std::fmt;

@@ -79,6 +79,21 @@ const BANS: [&str; 16] = [
     "gesetzwidrig",
 ];
 
+/// Of the equivalents, those that turn what is behind them into its contrary.
+const TURNED: [&str; 11] = [
+    "prohibit",
+    "refrain",
+    "refrains",
+    "avoid",
+    "avoided",
+    "avoids",
+    "prevent",
+    "prevents",
+    "prevented",
+    "vermeiden",
+    "verhindern",
+];
+
 /// Words after a negation that make it a comparison, `no later than`, `nicht nur`, or an obligation, `cannot but`,
 /// `kommt nicht umhin`.
 const COMPARED: [&str; 39] = [
@@ -124,7 +139,7 @@ const COMPARED: [&str; 39] = [
 ];
 
 /// Represents the end of a clause.
-const COMMA: &str = ",";
+pub(super) const COMMA: &str = ",";
 
 /// Words before `not` that cancel the negation: `whether or not`.
 const OR: [&str; 2] = ["or", "oder"];
@@ -210,6 +225,14 @@ pub(super) fn negates(text: &str) -> bool {
 /// Whether `or not` continues as a separate clause: `or not be kept`.
 fn is_verb(word: &str) -> bool {
     ["be", "have", "has", "is", "are", "do", "does", "to"].contains(&word)
+}
+
+/// How often a text negates or bans: two of them cancel each other.
+pub(super) fn denials(text: &str) -> usize {
+    let denies = |word: &&String| {
+        NEGATIONS.contains(&word.as_str()) || BANS.contains(&word.as_str()) || TURNED.contains(&word.as_str())
+    };
+    tokens(text).iter().filter(denies).count()
 }
 
 /// Whether a text forbids or excludes something without a negating word.

@@ -246,4 +246,12 @@ async fn rules_accept_what_the_checks_say_nothing_of() {
     plumbline_tools::accept_by_rule(&turned, Uuid::from_u128(7)).await.unwrap();
     let released: Vec<u128> = turned.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
     assert_eq!(released, [2, 3], "a text of another force than its quotes is for the model");
+
+    let mut other = five();
+    other.held[0].text = "Invoices must be kept for ten months.".into();
+    other.held[2].text = "Closing of the doors".into();
+    other.held[2].citations[0]["quote"] = "Closing of the doors".into();
+    plumbline_tools::accept_by_rule(&other, Uuid::from_u128(7)).await.unwrap();
+    let released: Vec<u128> = other.released.lock().unwrap().iter().map(Uuid::as_u128).collect();
+    assert_eq!(released, [1, 3], "a text that says something else than its quote, and a heading, are for the model");
 }

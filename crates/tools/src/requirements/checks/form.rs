@@ -1,7 +1,8 @@
 //! Whether a row is well formed and has evidence. Other producers may write rows, so everything is checked.
 
+use super::binding;
 use plumbline_engine::HeldRequirement;
-use plumbline_engine::comparison::other_force;
+use plumbline_engine::comparison::remarks as compared;
 use serde_json::Value;
 
 const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
@@ -85,7 +86,8 @@ pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
     }
     let cited = row.citations.as_array().into_iter().flatten();
     let quotes: Vec<&str> = cited.filter_map(|citation| citation["quote"].as_str()).collect();
-    remarks.extend(other_force(&row.text, &quotes));
+    remarks.extend(compared(&row.text, &quotes));
+    remarks.extend(binding::remark(&row.text, &quotes));
     let place = row.source_location.as_object();
     if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
         remarks.push("it does not say where in its document it stands".to_string());

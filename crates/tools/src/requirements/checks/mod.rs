@@ -5,6 +5,7 @@
 //! | which rows wait for judging, with their checks | `claimed_rows` |
 //! | which of them does a call concern | `of_call` |
 //! | is the row well formed, and does it have evidence | `form` |
+//! | does it repeat a heading or a definition | `binding` |
 //! | which text of its document is its evidence | `evidence` |
 //! | does it already exist | `duplicates` |
 //! | which nodes of the graph does it mention, is it relevant to the graph | `name_cache`, `relevance` |
@@ -13,6 +14,7 @@
 //! | which results are stored with the row | `result` |
 //! | which properties does the node have | `node` |
 
+mod binding;
 pub(crate) mod claimed_rows;
 pub(crate) mod duplicates;
 pub(crate) mod evidence;

@@ -1,0 +1,72 @@
+//! Whether a text says something else than its quotes although it has their words: another unit, another actor, the
+//! opposite of a word, a restriction or a condition left out. The rules of `needs_look` do not include this, so it sets no
+//! tag: it is a remark for who judges the text. Only what is certain is remarked: a paraphrase has words of its own.
+//!
+//! | question | module |
+//! |---|---|
+//! | does it have the opposite of a word | `opposites` |
+//! | does it have another unit of time or money | `units` |
+//! | does it bind somebody else | `actor` |
+//! | does it leave out what restricts its quotes | `limits` |
+
+mod actor;
+mod limits;
+mod opposites;
+mod units;
+
+use super::force::other_force;
+use super::modals::tokens;
+use super::words::Words;
+use crate::vocabulary::shown;
+
+/// A text and its quotes, in words.
+struct Pair {
+    text: String,
+    /// The quotes, joined.
+    quotes: String,
+    said: Vec<String>,
+    quoted: Vec<String>,
+}
+
+impl Pair {
+    fn of(text: &str, quotes: &[&str]) -> Self {
+        let (text, quotes) = (shown(text).into_owned(), shown(&quotes.join(" ")).into_owned());
+        let (said, quoted) = (tokens(&text), tokens(&quotes));
+        Self { text, quotes, said, quoted }
+    }
+
+    /// Whether the quotes are one sentence: of several, a text may say one.
+    fn is_of_one_sentence(&self) -> bool {
+        let inner = self.quotes.trim().trim_end_matches(['.', '!', '?']);
+        !inner.contains(". ") && !inner.contains("; ")
+    }
+}
+
+/// What the text of a requirement says against its quotes, as remarks; empty if nothing.
+pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
+    let pair = Pair::of(text, quotes);
+    if pair.quoted.is_empty() {
+        return Vec::new();
+    }
+    let found = [
+        other_force(text, quotes),
+        units::other(&pair),
+        opposites::opposite(&pair),
+        actor::other(&pair),
+        limits::left_out(&pair),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// The content words of a part of a text, each once.
+fn content(tokens: &[String]) -> Words {
+    Words::of(tokens.iter().map(String::as_str))
+}
+
+/// Whether a list has a word.
+fn has(tokens: &[String], words: &[&str]) -> bool {
+    tokens.iter().any(|word| words.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests;
