@@ -21,7 +21,8 @@ fn id(row: &HeldRequirement) -> String {
 #[tokio::test]
 async fn without_a_graph_a_sound_requirement_is_accepted_and_written_as_a_script() {
     let rows = rows(vec![row(1, INVOICES), row(2, "Backups must be tested.")]);
-    let claimed: Value = serde_json::from_str(&ok(&rows, Graph::Off, "next_requirement", json!({})).await).unwrap();
+    let claimed: Value =
+        serde_json::from_str(&ok(&rows, Graph::Off, "next_requirement", json!({"count": 2})).await).unwrap();
     let first = &claimed["requirements"][0];
     assert_eq!(first["id"], "r1", "its short id");
     assert_eq!((&first["faults"], &first["objects"]), (&Value::Null, &json!(["Invoices", "Spaceship"])));
@@ -50,6 +51,27 @@ async fn without_a_graph_a_sound_requirement_is_accepted_and_written_as_a_script
     assert!(
         script.contains("toLower('Invoices')") && script.contains("source: 'input/policy.pdf, page 4, section 3.1'")
     );
+}
+
+/// Neither accepted nor rejected: an answer that claims a row has not read it.
+#[tokio::test]
+async fn a_row_that_no_request_has_shown_is_not_judged() {
+    let rows = rows(vec![row(1, INVOICES)]);
+    let calls = [
+        ("next_requirement", json!({})),
+        ("integrate_requirement", json!({"id": "r1"})),
+        ("reject_requirement", json!({"id": id(&rows.held[0]), "reason": "It binds nobody."})),
+    ];
+    let done = turn(&rows, Graph::Off, &calls).await;
+    for refused in &done[1..] {
+        assert!(
+            refused.is_error && refused.content.contains("has not been shown by a request yet"),
+            "{}",
+            refused.content
+        );
+    }
+    assert!(rows.judgements.lock().unwrap().is_empty());
+    ok(&rows, Graph::Off, "integrate_requirement", json!({"id": "r1"})).await;
 }
 
 #[tokio::test]
@@ -81,7 +103,7 @@ async fn a_long_script_is_written_in_self_contained_parts() {
     let text =
         |n| format!("Invoices of kind {n} must be kept. {}", "They are filed by number, day and sender. ".repeat(200));
     let named = |n| HeldRequirement { name: Some(format!("Invoices of kind {n}")), ..row(n, &text(n)) };
-    let rows = rows((1..=80).map(named).collect());
+    let rows = rows((1..=80).map(named).collect()).shown();
     for row in &rows.held {
         ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(row)})).await;
     }
@@ -104,6 +126,7 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     let unproven = HeldRequirement { citations_confirmed: 0, ..row(2, INVOICES) };
     let odd = HeldRequirement { mentioned_objects: json!("[\"Invoice\"]"), ..row(3, INVOICES) };
     let mut rows = rows(vec![nameless, unproven, odd, row(4, INVOICES)]);
+    ok(&rows, Graph::Off, "next_requirement", json!({"count": 10})).await;
     let faults =
         ["it has no name; its type `wish` is none of", "none of its 1 citations was verified", "no list of names"];
     for (held, fault) in rows.held.iter().zip(faults) {
@@ -114,7 +137,7 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     let said = refused(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[3])})).await;
     assert!(said.contains("it is a duplicate of R-0007 'Known': the same words at the same place"), "{said}");
     rows.known = vec![known(50, "Invoices must be kept for six years.", "pending")];
-    let claimed = ok(&rows, Graph::Off, "next_requirement", json!({"count": 10})).await;
+    let claimed = ok(&rows, Graph::Off, "next_requirement", json!({"count": 10, "again": true})).await;
     let claimed: Value = serde_json::from_str(&claimed).unwrap();
     let is_faulty: Vec<bool> =
         claimed["requirements"].as_array().unwrap().iter().map(|row| row["faults"].is_array()).collect();
@@ -142,7 +165,7 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
 
 #[tokio::test]
 async fn citations_that_cannot_be_held_are_a_fault_of_their_own() {
-    let rows = rows(vec![HeldRequirement { citations: Value::Null, ..row(1, INVOICES) }]);
+    let rows = rows(vec![HeldRequirement { citations: Value::Null, ..row(1, INVOICES) }]).shown();
     let said = refused(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[0])})).await;
     assert!(said.contains("its citations cannot be read"), "{said}");
 }
@@ -196,7 +219,8 @@ async fn a_row_is_judged_by_its_short_id_where_no_other_has_it() {
         candidate_id: Some(id.into()),
         ..row(n, &format!("{INVOICES} {n}"))
     };
-    let rows = rows(vec![named(1, "req_00000000000a"), named(2, "req_00000000000b"), named(3, "req_00000000000b")]);
+    let rows =
+        rows(vec![named(1, "req_00000000000a"), named(2, "req_00000000000b"), named(3, "req_00000000000b")]).shown();
     let said = ok(&rows, Graph::Off, "integrate_requirement", json!({"id": "req_00000000000a"})).await;
     assert!(said.starts_with("accepted req_00000000000a; "), "{said}");
     let reason = json!({"id": "req_00000000000b", "reason": "It binds nobody."});
@@ -230,7 +254,7 @@ async fn a_row_says_whether_it_is_relevant_and_whether_it_is_met() {
         r#type: Some("functional".into()),
         ..row(2, "Visitors wear a badge in the archive.")
     };
-    let rows = rows(vec![row(1, "Invoices must be kept unaltered for ten years."), free]);
+    let rows = rows(vec![row(1, "Invoices must be kept unaltered for ten years."), free]).shown();
     let relations = json!([
         {"type": "FULFILLED_BY_OBJECT", "target": "Archive", "properties": {"confidence": 0.8, "evidence": "it is one"}},
         {"type": "NOT_FULFILLED_BY_OBJECT", "target": "Scanner", "properties": {"severity": "major", "gapDescription": "none"}},
@@ -293,7 +317,7 @@ async fn calls_wait_for_a_graph_that_is_away() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let client = GraphClient::new(GraphConfig::new(format!("http://{}", listener.local_addr().unwrap()))).unwrap();
     drop(listener);
-    let rows = rows(vec![row(1, INVOICES)]);
+    let rows = rows(vec![row(1, INVOICES)]).shown();
     for (tool, arguments) in [
         ("next_requirement", json!({})),
         ("integrate_requirement", json!({"id": id(&rows.held[0])})),
@@ -370,7 +394,8 @@ async fn a_requirement_goes_into_the_graph_with_its_relations() {
     client.run(&create, Access::Write).await.unwrap();
     let graph = Graph::On(&client);
     let rows = rows(vec![row(1, INVOICES), row(2, "Backups must be tested.")]);
-    let claimed: Value = serde_json::from_str(&ok(&rows, graph, "next_requirement", json!({})).await).unwrap();
+    let claimed: Value =
+        serde_json::from_str(&ok(&rows, graph, "next_requirement", json!({"count": 2})).await).unwrap();
     let objects = &claimed["requirements"][0]["objects"];
     assert!(objects["Invoices"].as_str().unwrap().starts_with("BO-1 'Invoice' 0."), "{objects}");
     assert_eq!(
@@ -408,7 +433,7 @@ async fn the_calls_of_a_turn_share_the_graphs_names_and_see_what_the_turn_wrote(
     let client = server.client();
     let create = Statement::new("CREATE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
     client.run(&create, Access::Write).await.unwrap();
-    let rows = rows(vec![row(1, INVOICES), row(2, "Backups must be tested."), row(3, "Doors must be closed.")]);
+    let rows = rows(vec![row(1, INVOICES), row(2, "Backups must be tested."), row(3, "Doors must be closed.")]).shown();
     let refines = |row: usize| {
         let relations =
             json!([{"type": "REFINES", "target": "R-0001"}, {"type": "RELATES_TO_OBJECT", "target": "Invoice"}]);
@@ -495,7 +520,7 @@ async fn a_write_without_an_answer_may_have_been_carried_out() {
 /// Keys and values of a relation come from a model: only keys of the vocabulary are accepted, with a graph and without.
 #[tokio::test]
 async fn a_relation_has_the_properties_of_the_vocabulary_alone() {
-    let rows = rows(vec![row(1, INVOICES)]);
+    let rows = rows(vec![row(1, INVOICES)]).shown();
     for key in ["a\\u0060: 1} WITH r MATCH (n) DETACH DELETE n //", "a`b", "", "größe", "rid", "constructor"] {
         let relations = json!([{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": {key: "v"}}]);
         let asked = json!({"id": id(&rows.held[0]), "relations": relations});

@@ -3,7 +3,7 @@
 use plumbline_documents::Parser;
 use plumbline_engine::{Asked, HeldRequirement, KnownRequirement, Tally};
 use plumbline_engine::{
-    FileIndex, FileMeta, Given, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
+    FileIndex, FileMeta, Given, GivenRow, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
 };
 use plumbline_tools::{
     BatchError, BoxFuture, Graph, ToolContext, ToolRunner, ValidationQueue, Workspace, WorkspaceError,
@@ -64,6 +64,13 @@ impl Rows {
         given.see(*turns);
         *turns += 1;
         given.clone()
+    }
+
+    /// The same after a request that showed all rows.
+    pub(crate) fn shown(self) -> Self {
+        let gives = self.held.iter().map(|row| GivenRow { id: row.id, whole: true }).collect();
+        self.given.lock().unwrap().give(0, gives);
+        self
     }
 
     /// The script for a person to run: the parts in order.

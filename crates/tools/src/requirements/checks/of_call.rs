@@ -15,7 +15,8 @@ pub(crate) fn validation_queue<'a>(env: &ToolEnv<'a>) -> Result<&'a dyn Validati
         .ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
 }
 
-/// A requirement that this job holds and has not judged in this turn.
+/// A requirement that this job holds, that a request has shown, and that is not judged in this turn: an unread one is not
+/// judged.
 pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
     let not_held = || {
         ToolError::refused(format!(
@@ -38,8 +39,11 @@ pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, To
         )));
     }
     let row = rows.pop().ok_or_else(not_held)?;
-    match judged(&row.row.id) {
-        Some(refusal) => Err(refusal),
-        None => Ok(row),
+    match (judged(&row.row.id), env.ctx.given.shown(row.row.id)) {
+        (Some(refusal), _) => Err(refusal),
+        (None, Some(_)) => Ok(row),
+        (None, None) => Err(ToolError::refused(format!(
+            "requirement {id} has not been shown by a request yet; read what next_requirement gives, and judge it in a later answer"
+        ))),
     }
 }
