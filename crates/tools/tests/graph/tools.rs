@@ -163,6 +163,20 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     assert_eq!(judged[1].verdict, Verdict::Failed);
 }
 
+/// A model repeats faults as its reason, which has 2,000 characters at most, and other producers write what they like.
+#[tokio::test]
+async fn a_fault_is_short_whatever_the_row_has() {
+    let held = HeldRequirement { r#type: Some("wish ".repeat(600)), is_ours: false, ..row(1, INVOICES) };
+    let twin = known(50, INVOICES, "integrated");
+    let rows = Rows { known: vec![KnownRequirement { name: Some("Paper ".repeat(600)), ..twin }], ..rows(vec![held]) };
+    let claimed = ok(&rows, Graph::Off, "next_requirement", json!({})).await;
+    let faults = serde_json::from_str::<Value>(&claimed).unwrap()["requirements"][0]["faults"].clone();
+    let faults: Vec<String> = serde_json::from_value(faults).unwrap();
+    assert_eq!(faults.len(), 2);
+    assert!(faults.iter().all(|fault| fault.chars().count() < 250), "{faults:?}");
+    assert!(faults[0].starts_with("its type `wish wish"), "{faults:?}");
+}
+
 #[tokio::test]
 async fn citations_that_cannot_be_held_are_a_fault_of_their_own() {
     let rows = rows(vec![HeldRequirement { citations: Value::Null, ..row(1, INVOICES) }]).shown();

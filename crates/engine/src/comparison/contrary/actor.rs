@@ -2,7 +2,7 @@
 
 use super::super::modals::COMMA;
 use super::super::words::Words;
-use super::{Pair, content, has};
+use super::{MOST_SHOWN, Pair, beginning, content, has};
 
 const MODALS: [&str; 12] =
     ["must", "shall", "should", "may", "muss", "müssen", "soll", "sollen", "sollte", "sollten", "darf", "dürfen"];
@@ -45,7 +45,7 @@ pub(super) fn other(pair: &Pair) -> Option<String> {
         return None;
     }
     let is_other = is_replaced(pair, &said, &quoted) || is_swapped(&said, &quoted);
-    let named = |clause: &Clause<'_>| clause.subject.content().collect::<Vec<_>>().join(" ");
+    let named = |clause: &Clause<'_>| beginning(&clause.subject.content().collect::<Vec<_>>().join(" "), MOST_SHOWN);
     is_other.then(|| format!("its text binds `{}` where its quotes bind `{}`", named(&said), named(&quoted)))
 }
 

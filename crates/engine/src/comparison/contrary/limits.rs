@@ -2,7 +2,7 @@
 //! they permit where the text obliges.
 
 use super::super::modals::{COMMA, denials, obliges, permits, restricts};
-use super::{Pair, content, has};
+use super::{MOST_SHOWN, Pair, beginning, content, has};
 
 /// Words that restrict in other ways.
 const RESTRICTING: [&str; 12] = [
@@ -71,7 +71,7 @@ pub(super) fn left_out(pair: &Pair) -> Option<String> {
     }
     let words =
         restriction(pair).or_else(|| exception(pair)).or_else(|| condition(pair)).or_else(|| permission(pair))?;
-    Some(format!("its quotes say `{words}`, and it does not"))
+    Some(format!("its quotes say `{}`, and it does not", beginning(&words, MOST_SHOWN)))
 }
 
 /// *Only the manager may …* as *Everyone may …*. A duty may say with *must* what a quote says with *may only*.

@@ -17,7 +17,10 @@ mod units;
 use super::force::other_force;
 use super::modals::tokens;
 use super::words::Words;
-use crate::vocabulary::shown;
+use crate::vocabulary::{beginning, shown};
+
+/// Characters shown of the words in a remark.
+const MOST_SHOWN: usize = 80;
 
 /// A text and its quotes, in words.
 struct Pair {

@@ -2,12 +2,14 @@
 
 use crate::requirements::similarity::{similar, similarity};
 use plumbline_bounds::Cancellation;
-use plumbline_engine::KnownRequirement;
+use plumbline_engine::{KnownRequirement, beginning};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
 /// Maximum similar requirements that are reported.
 const MAX_REPORTED: usize = 5;
+/// Characters shown of a name: other producers' names have any length.
+const MAX_NAME_CHARS: usize = 80;
 
 /// A known requirement, and its similarity.
 #[derive(Clone, Debug)]
@@ -52,11 +54,11 @@ impl Likeness {
     }
 }
 
-/// The display name of a requirement: its node or candidate id, and its name.
+/// The display name of a requirement: its node or candidate id, and its name or the beginning of a longer one.
 pub(crate) fn title(known: &KnownRequirement) -> String {
     let id = known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
     match &known.name {
-        Some(name) => format!("{id} '{name}'"),
+        Some(name) => format!("{id} '{}'", beginning(name, MAX_NAME_CHARS)),
         None => id,
     }
 }

@@ -1,8 +1,8 @@
 //! Whether a row is well formed and has evidence. Other producers may write rows, so everything is checked.
 
 use super::binding;
-use plumbline_engine::HeldRequirement;
 use plumbline_engine::comparison::remarks as compared;
+use plumbline_engine::{HeldRequirement, beginning};
 use serde_json::Value;
 
 const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
@@ -99,6 +99,7 @@ fn one_of(what: &str, value: Option<&str>, allowed: &[&str], faults: &mut Vec<St
     match value {
         None => faults.push(format!("it has no {what}")),
         Some(value) if !allowed.contains(&value) => {
+            let value = beginning(value, MAX_NAME_CHARS);
             faults.push(format!("its {what} `{value}` is none of {}", allowed.join(", ")));
         }
         Some(_) => {}
