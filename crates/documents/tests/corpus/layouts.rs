@@ -1,4 +1,4 @@
-//! Layouts of PDF pages: what is no part of the sentence beside it, and what is one cell of a table.
+//! Layouts of PDF pages: which text interrupts no sentence beside it, and which cells of a table are one.
 
 use crate::beside::told;
 use crate::make::{lines, parser, pdf};

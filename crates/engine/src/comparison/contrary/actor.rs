@@ -9,7 +9,7 @@ const MODALS: [&str; 12] =
 /// Modals of a language in which the subject is before them.
 const ENGLISH: [&str; 4] = ["must", "shall", "should", "may"];
 
-/// At most one in this many words of the rest may be new: it is the same rule for somebody else.
+/// At most one in this many words of the rest may be new: it is the same rule for another actor.
 const MOST_NEW: usize = 3;
 
 /// A sentence before and after its first modal verb.

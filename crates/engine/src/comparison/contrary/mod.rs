@@ -6,7 +6,7 @@
 //! |---|---|
 //! | does it have the opposite of a word | `opposites` |
 //! | does it have another unit of time or money | `units` |
-//! | does it bind somebody else | `actor` |
+//! | does it bind another actor | `actor` |
 //! | does it leave out what restricts its quotes | `limits` |
 
 mod actor;

@@ -1,4 +1,4 @@
-//! Whether a row that repeats its quote is a heading or a definition: such a sentence binds nobody, which the scan cannot
+//! Whether a row that repeats its quote is a heading or a definition: such a sentence states no duty, which the scan cannot
 //! tell from a duty in unusual words. What repeats no quote is not looked at: its words are the model's.
 
 use plumbline_documents::candidates::{Scan, is_foreign};
@@ -18,7 +18,7 @@ const DEFINING: [&str; 8] = [
     " ist definiert als ",
 ];
 
-/// A remark on a text that is its only quote and binds nobody.
+/// A remark on a text that is its only quote and states no duty.
 pub(super) fn remark(text: &str, quotes: &[&str]) -> Option<String> {
     let [quote] = quotes else { return None };
     let text = one_line(text);
