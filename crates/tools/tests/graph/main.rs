@@ -13,6 +13,7 @@ mod judging;
 mod kit;
 mod tools;
 mod validation_queue;
+mod with_graph;
 
 use kit::Server;
 use plumbline_tools::graph::{GraphClient, GraphConfig};

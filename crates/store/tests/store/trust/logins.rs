@@ -28,7 +28,7 @@ async fn text_from_outside_stays_marked(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn whoever_commands_is_on_record_and_ends_no_running_job(pool: PgPool) {
+async fn the_login_of_a_command_is_on_record_and_ends_no_running_job(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await.id;
     let mut steerer = Login::steerer(&pool).await;
