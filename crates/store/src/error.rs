@@ -52,7 +52,7 @@ pub enum Error {
     )]
     SchemaEdited(i64),
     /// A migration failed.
-    #[error("could not migrate the database: {0}")]
+    #[error("could not migrate the database: {}", in_migration(.0))]
     Migrate(#[from] MigrateError),
     /// A row that cannot be decoded.
     #[error("job {job_id}: the stored {what} cannot be read: {reason}")]
@@ -101,11 +101,25 @@ pub enum Error {
     },
 }
 
+/// The remedy for a database that refuses writes.
+pub const READ_ONLY: &str =
+    "the database is read-only; connect to the primary if this is a standby, or reset default_transaction_read_only";
+
 /// The database's message, without the location in the server's source, which is of no use to users.
 fn said(error: &sqlx::Error) -> String {
     match error {
+        sqlx::Error::Database(database) if database.code().as_deref() == Some("25006") => {
+            format!("{}: {READ_ONLY}", database.message())
+        }
         sqlx::Error::Database(database) => database.message().to_owned(),
         sqlx::Error::Configuration(sentence) => sentence.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn in_migration(error: &MigrateError) -> String {
+    match error {
+        MigrateError::Execute(source) => said(source),
         other => other.to_string(),
     }
 }

@@ -38,7 +38,7 @@ pub use admin::{
 };
 pub use commit::{Commit, Committed};
 pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};
-pub use error::Error;
+pub use error::{Error, READ_ONLY};
 pub use pool::{AddressSource, ConnectOptions, Store};
 pub use queue::{
     ClaimedJob, JobNotice, Knowing, Lease, Listener, NewDocument, NewJob, NewWorker, ReleaseReason, Rescued,

@@ -13,7 +13,7 @@ pub struct Health {
     pub server_version_num: i32,
     /// The server's clock, which governs leases and `run_at`.
     pub server_time: DateTime<Utc>,
-    /// Whether it refuses writes (a standby).
+    /// Whether it refuses writes: a standby, or `default_transaction_read_only`.
     pub read_only: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use crate::environment;
 use chrono::Utc;
-use plumbline_store::{ConnectOptions, Error, Health, QueueCounts, Store};
+use plumbline_store::{ConnectOptions, Error, Health, QueueCounts, READ_ONLY, Store};
 
 /// Larger clock differences confuse people who compare times; leases use only the database's clock.
 const CLOCK_SKEW_S: i64 = 5;
@@ -69,7 +69,7 @@ fn server(health: &Health) -> Finding {
         return Finding::fail("database", format!("PostgreSQL {server_version} is too old, 15 or newer is needed"));
     }
     if *read_only {
-        return Finding::fail("database", "the server is read-only (a standby?); connect to the primary");
+        return Finding::fail("database", READ_ONLY);
     }
     let skew = (*server_time - Utc::now()).num_seconds();
     match skew.abs() > CLOCK_SKEW_S {

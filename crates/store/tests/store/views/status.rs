@@ -2,8 +2,8 @@
 
 use crate::support::{commit, execute, pending, running, store, value};
 use plumbline_engine::{Change, FileWrite, Product};
-use plumbline_store::{ConnectOptions, Error, JobFilter, Store};
-use sqlx::PgPool;
+use plumbline_store::{ConnectOptions, Error, JobFilter, NewJob, READ_ONLY, Store};
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use uuid::Uuid;
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -38,6 +38,12 @@ async fn the_server_and_the_queue_answer(pool: PgPool) {
     assert!(health.server_version_num >= 150_000 && !health.read_only);
     let apart = (health.server_time - chrono::Utc::now()).num_seconds().abs();
     assert!(apart < 60, "the same machine's clock");
+
+    let read_only = PgConnectOptions::clone(&pool.connect_options()).options([("default_transaction_read_only", "on")]);
+    let standby = Store::from_pool(PgPool::connect_with(read_only).await.unwrap());
+    assert!(standby.health().await.unwrap().read_only);
+    let refused = standby.enqueue(&NewJob::new("Merge")).await.unwrap_err();
+    assert!(refused.is_transient() && refused.to_string().ends_with(READ_ONLY), "{refused}");
 
     let counts = store.queue_counts(None).await.unwrap();
     assert!(counts.is_idle());
