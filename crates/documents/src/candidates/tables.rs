@@ -235,16 +235,20 @@ pub(super) fn parts(row: &str) -> Vec<Part> {
     let (mut begin, mut kind, mut at) = (0, PartKind::Row, 0);
     for cell in row.split_inclusive(" | ") {
         let text = cell.strip_suffix(" | ").unwrap_or(cell);
+        let mut from = at;
         if let Some(list) = inline::list(text) {
             add(&mut parts, row, begin..at + list.begin, kind);
             let entries = list.entries.into_iter().map(|(_, range)| at + range.start..at + range.end);
             parts.extend(entries.map(|range| Part { range, kind: PartKind::Entry }));
-            (begin, kind) = (at + list.end, PartKind::Rest);
-        } else if let Some(lines) = inline::lines(text) {
-            let first = text.split(LINE).next().unwrap_or_default();
-            add(&mut parts, row, begin..at + first.len(), kind);
+            from += text.len() - text[list.end..].trim_start().len();
+            (begin, kind) = (from, PartKind::Rest);
+        }
+        let rest = &row[from..at + text.len()];
+        if let Some(lines) = inline::lines(rest) {
+            let first = rest.split(LINE).next().unwrap_or_default();
+            add(&mut parts, row, begin..from + first.len(), kind);
             let kind_of_lines = PartKind::Line { led: first.trim_end().ends_with(':') };
-            let ranges = lines.into_iter().map(|range| at + range.start..at + range.end);
+            let ranges = lines.into_iter().map(|range| from + range.start..from + range.end);
             parts.extend(ranges.map(|range| Part { range, kind: kind_of_lines }));
             (begin, kind) = (at + text.len(), PartKind::Rest);
         }

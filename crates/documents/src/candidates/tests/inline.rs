@@ -148,7 +148,8 @@ fn the_lines_of_a_cell_are_judged_one_by_one() {
     let table = "| No | Text | Place |\n|---|---|---|\n\
                  | 1 | The log must be kept.\u{2028}It is a list.\u{2028}The owner must sign it. | App 1 |\n\
                  | 2 | The notice must state:\u{2028}- the name of the fund\u{2028}- its fees and costs | App 2 |\n\
-                 | 3 | The owner must sign\u{2028}each of these pages. | App 3 |\n";
+                 | 3 | The owner must sign\u{2028}each of these pages. | App 3 |\n\
+                 | 4 | It shall\u{2028}a) log it;\u{2028}b) keep it.\u{2028}Logs must be readable\u{2028}Exports must be signed |\n";
     check(
         table,
         &[
@@ -162,6 +163,11 @@ fn the_lines_of_a_cell_are_judged_one_by_one() {
             (0, "its fees and costs", ENTRY),
             (0, "App 2", None),
             (0, "3 | The owner must sign each of these pages. | App 3", Some("must")),
+            (0, "4 | It shall", Some("shall")),
+            (0, "log it;", ENTRY),
+            (0, "keep it.", ENTRY),
+            (0, "Logs must be readable", Some("must")),
+            (0, "Exports must be signed", Some("must")),
         ],
     );
     let leads: Vec<Vec<u32>> = Scan::default().sentences(table).into_iter().map(|one| one.leads).collect();

@@ -213,7 +213,11 @@ mod tests {
             (
                 "<tr><th>A</th><th>B</th><th>C</th></tr><tr><td rowspan=2>1</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td>\
                  </tr><tr><td colspan=2>6</td><td>7</td></tr>",
-                "| A | B | C |\n| - | - | - |\n| 1 | 2 | 3 |\n|   | 4 | 5 |\n| 6 |   | 7 |",
+                "| A | B | C |\n| - | - | - |\n| 1 | 2 | 3 |\n| 1 | 4 | 5 |\n| 6 |   | 7 |",
+            ),
+            (
+                "<tr><th>A</th><th>B</th></tr><tr><td rowspan=2>Log it.</td><td>2</td></tr><tr><td>3</td></tr>",
+                "| A       | B |\n| ------- | - |\n| Log it. | 2 |\n|         | 3 |",
             ),
             (
                 "<tr><th>Rule</th></tr><tr><td>Do:<ul><li>log;</li><li>sign.</li></ul><ol><li>Stop.</li></ol></td></tr>",

@@ -1,7 +1,7 @@
 //! Tables of a page. The converter writes one header row, of which it reads the `th` alone, and from all other rows the
 //! `td` alone; further rows of a `thead` and cells of the other kind would be missing from the text.
 
-use super::nodes::{attribute, is_any, node_name, parent, text_node};
+use super::nodes::{attribute, is_any, node_name, parent, text_node, words};
 use crate::formats::blocks::LINE;
 use htmd::Node;
 use html5ever::{Attribute, LocalName, QualName, ns};
@@ -13,6 +13,8 @@ use std::rc::Rc;
 pub(super) const CELLS: [&str; 2] = ["td", "th"];
 /// Maximum columns or rows of a cell.
 const MOST_SPANNED: usize = 64;
+/// Words of a cell that is a label of its rows.
+const MOST_OF_A_LABEL: usize = 3;
 /// The mark of a table for layout; no page can have an attribute of that name.
 const LAYOUT: &str = "layout table";
 /// In the cells of a table that has rows there are none of these.
@@ -137,29 +139,45 @@ fn has_part(node: &Rc<Node>) -> bool {
     node.children.borrow().iter().any(|child| is_any(child, &PARTS_OF_PAGES) || has_part(child))
 }
 
-/// Gives a cell of several columns or rows empty cells for the others, so that the cells after it are in their columns.
+/// Gives a cell of several columns or rows cells for the others, so that the cells after it are in their columns. They are
+/// empty, but a label is repeated in its rows.
 fn spread(rows: &[Rc<Node>]) {
-    // For each column, how many further rows the cell above takes.
-    let mut taken: Vec<usize> = Vec::new();
+    // For each column, how many further rows the cell above takes, and its label.
+    let mut taken: Vec<(usize, String)> = Vec::new();
     for row in rows {
         let (mut cells, mut column) = (Vec::new(), 0);
         for child in row.children.take() {
-            while let Some(below) = taken.get_mut(column).filter(|below| **below > 0 && is_any(&child, &CELLS)) {
+            while let Some((below, label)) =
+                taken.get_mut(column).filter(|(below, _)| *below > 0 && is_any(&child, &CELLS))
+            {
                 *below -= 1;
-                cells.push(empty(&child, "td"));
+                let cell = empty(&child, "td");
+                adopt(&cell, vec![text_node(label)]);
+                cells.push(cell);
                 column += 1;
             }
             let width = if is_any(&child, &CELLS) { span(&child, "colspan") } else { 0 };
-            taken.resize(taken.len().max(column + width), 0);
-            taken[column..column + width].fill(span(&child, "rowspan") - 1);
+            taken.resize(taken.len().max(column + width), Default::default());
+            taken[column..column + width].fill((span(&child, "rowspan") - 1, String::new()));
+            if let Some((_, own)) = taken.get_mut(column).filter(|_| width > 0) {
+                *own = label(&child);
+            }
             let others: Vec<Rc<Node>> = (1..width).map(|_| empty(&child, "td")).collect();
             cells.push(child);
             cells.extend(others);
             column += width;
         }
-        taken.iter_mut().skip(column).for_each(|below| *below = below.saturating_sub(1));
+        taken.iter_mut().skip(column).for_each(|(below, _)| *below = below.saturating_sub(1));
         adopt(row, cells);
     }
+}
+
+/// The text of a cell that names its rows, such as a number; a sentence counts once.
+fn label(cell: &Rc<Node>) -> String {
+    let text = words(cell);
+    let is_label =
+        text.split_whitespace().count() <= MOST_OF_A_LABEL && !text.trim_end().ends_with(['.', ';', '!', '?']);
+    if is_label { text } else { String::new() }
 }
 
 /// How many columns or rows a cell takes.
