@@ -34,11 +34,23 @@ const NEGATIONS: [&str; 29] = [
 ];
 
 /// Equivalents without a negating word: they suffice if a text has a negating word.
-const PROHIBITIONS: [&str; 22] = [
+const PROHIBITIONS: [&str; 11] = [
     "without",
     "unless",
-    "prohibit",
     "prohibition",
+    "except",
+    "excluded",
+    "unable",
+    "ohne",
+    "unterlassen",
+    "ausgeschlossen",
+    "unterbleiben",
+    "außer",
+];
+
+/// Further equivalents, which turn what is behind them into its contrary.
+const TURNED: [&str; 11] = [
+    "prohibit",
     "refrain",
     "refrains",
     "avoid",
@@ -47,16 +59,8 @@ const PROHIBITIONS: [&str; 22] = [
     "prevent",
     "prevents",
     "prevented",
-    "except",
-    "excluded",
-    "unable",
-    "ohne",
-    "unterlassen",
-    "verhindern",
     "vermeiden",
-    "ausgeschlossen",
-    "unterbleiben",
-    "außer",
+    "verhindern",
 ];
 
 /// Others that turn round what is beside them: without such a word, a text says the opposite.
@@ -77,21 +81,6 @@ const BANS: [&str; 16] = [
     "unstatthaft",
     "rechtswidrig",
     "gesetzwidrig",
-];
-
-/// Of the equivalents, those that turn what is behind them into its contrary.
-const TURNED: [&str; 11] = [
-    "prohibit",
-    "refrain",
-    "refrains",
-    "avoid",
-    "avoided",
-    "avoids",
-    "prevent",
-    "prevents",
-    "prevented",
-    "vermeiden",
-    "verhindern",
 ];
 
 /// Words after a negation that make it a comparison, `no later than`, `nicht nur`, or an obligation, `cannot but`,
@@ -237,7 +226,9 @@ pub(super) fn denials(text: &str) -> usize {
 
 /// Whether a text forbids or excludes something without a negating word.
 pub(super) fn forbids(text: &str) -> bool {
-    tokens(text).iter().any(|word| PROHIBITIONS.contains(&word.as_str()) || BANS.contains(&word.as_str()))
+    tokens(text).iter().any(|word| {
+        PROHIBITIONS.contains(&word.as_str()) || TURNED.contains(&word.as_str()) || BANS.contains(&word.as_str())
+    })
 }
 
 /// Whether a text bans something without a negating word.
