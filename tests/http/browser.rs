@@ -139,11 +139,11 @@ const MEASURE: &str = r#"(() => {
 #[sqlx::test(migrations = "../migrations")]
 async fn on_a_narrow_screen_no_page_scrolls_sideways_and_no_letters_are_small(pool: PgPool) {
     let world = World::new(pool).await;
+    let Some(mut browser) = Browser::start(world.folder()).await else { return world.finish().await };
     let policy = documents::policy(3);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     world.work_until_idle().await;
     let (program, worker) = worker(&world).await;
-    let Some(mut browser) = Browser::start(world.folder()).await else { return };
     let measure = MEASURE.replace("SMALLEST", &SMALLEST_LETTERS.to_string());
     let views = ["", "/plan", "/timeline", "/requirements", "/files", "/file?path=output/requirements.md", "/report"];
     let pages = views.map(|view| format!("/jobs/{job}{view}"));
