@@ -1,6 +1,7 @@
 //! Joins paragraphs as Word shows them: one whose end is deleted by a tracked change, or hidden, goes on in the next one,
 //! which keeps its own properties.
 
+use super::copied::Copied;
 use super::properties::is_on;
 use memchr::memmem;
 use quick_xml::Reader;
@@ -15,16 +16,14 @@ pub(super) fn joined(xml: &str) -> Result<Cow<'_, str>, quick_xml::Error> {
     if !MARKS.iter().any(|mark| memmem::find(xml.as_bytes(), mark.as_bytes()).is_some()) {
         return Ok(Cow::Borrowed(xml));
     }
-    let mut walk = Walk { xml, copied: 0, out: String::new(), depth: 0, open: None };
+    let mut walk = Walk { xml, copied: Copied::new(xml), depth: 0, open: None };
     walk.run()?;
-    Ok(Cow::Owned(walk.out))
+    Ok(Cow::Owned(walk.copied.end()))
 }
 
 struct Walk<'a> {
     xml: &'a str,
-    /// The position up to which it was copied or omitted.
-    copied: usize,
-    out: String,
+    copied: Copied<'a>,
     /// How many elements are open.
     depth: usize,
     /// The content of paragraphs without an end, and the depth of these.
@@ -43,7 +42,7 @@ impl<'a> Walk<'a> {
                     self.depth += 1;
                 }
                 Event::Empty(empty) if empty.name().as_ref() == "w:p" && self.close(from) => {
-                    self.copied = reader.buffer_position() as usize;
+                    self.copied.omit(&reader, from);
                 }
                 Event::End(_) => {
                     self.close(from);
@@ -53,7 +52,6 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
-        self.out.push_str(&self.xml[self.copied..]);
         Ok(())
     }
 
@@ -66,17 +64,14 @@ impl<'a> Walk<'a> {
         let begins = reader.buffer_position() as usize;
         let (goes_on, content) = properties(reader.clone()).unwrap_or((false, begins));
         if goes_on {
-            self.copy_to(from);
-            reader.read_to_end(start.name())?;
-            self.copied = reader.buffer_position() as usize;
-            let end = self.xml[..self.copied].rfind('<').unwrap_or(content);
+            self.copied.leave_out(reader, from, start)?;
+            let end = self.xml[..reader.buffer_position() as usize].rfind('<').unwrap_or(content);
             let (_, open) = self.open.get_or_insert_with(|| (self.depth, String::new()));
             open.push_str(self.xml.get(content..end).unwrap_or_default());
             return Ok(());
         }
         if let Some((_, before)) = self.open.take() {
-            self.copy_to(content);
-            self.out.push_str(&before);
+            self.copied.write(content, &before);
         }
         self.depth += 1;
         Ok(())
@@ -85,14 +80,8 @@ impl<'a> Walk<'a> {
     /// Ends an open paragraph that no other one continues; whether there was one.
     fn close(&mut self, here: usize) -> bool {
         let Some((_, content)) = self.open.take_if(|(depth, _)| *depth == self.depth) else { return false };
-        self.copy_to(here);
-        self.out.push_str(&format!("<w:p>{content}</w:p>"));
+        self.copied.write(here, &format!("<w:p>{content}</w:p>"));
         true
-    }
-
-    fn copy_to(&mut self, end: usize) {
-        self.out.push_str(&self.xml[self.copied..end]);
-        self.copied = end;
     }
 }
 

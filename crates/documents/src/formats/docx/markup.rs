@@ -1,6 +1,7 @@
 //! Preprocesses the markup of a DOCX part: visible content that the parser does not support becomes runs of text
 //! (formulas, chosen entries of forms), and invisible content is removed and reported (hidden, struck, deleted, moved).
 
+use super::copied::Copied;
 use super::labels::Labels;
 use super::numbering::{Numbering, asked};
 use super::properties::{Unshown, UnshownStyles, chosen, is_merged, why_unshown};
@@ -71,7 +72,7 @@ fn has_nested_table(xml: &str) -> bool {
 pub(super) fn settle(part: &str, xml: &str, styles: &UnshownStyles, numbering: &Numbering) -> Result<Settled, Failure> {
     let mut walk = Walk::new(xml, styles, Labels::new(numbering));
     walk.run().map_err(|error| xml::broken(part, &error))?;
-    Ok(walk.settled)
+    Ok(Settled { xml: walk.copied.end(), ..walk.settled })
 }
 
 /// The words of a part, a paragraph a line.
@@ -107,8 +108,7 @@ struct Look {
 /// Traverses a part; unchanged markup is copied verbatim.
 struct Walk<'a> {
     xml: &'a str,
-    /// The position up to which it was copied or omitted.
-    copied: usize,
+    copied: Copied<'a>,
     styles: &'a UnshownStyles,
     /// Invisible words, concatenated.
     unshown: Option<(Unshown, String)>,
@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
     fn new(xml: &'a str, styles: &'a UnshownStyles, labels: Labels<'a>) -> Self {
         Self {
             xml,
-            copied: 0,
+            copied: Copied::new(xml),
             styles,
             unshown: None,
             chosen: None,
@@ -152,8 +152,7 @@ impl<'a> Walk<'a> {
                 Event::Start(start) => self.start(&mut reader, from, &start)?,
                 Event::Empty(empty) => self.empty(&mut reader, from, &empty),
                 Event::CData(text) => {
-                    self.omit(&reader, from);
-                    self.settled.xml.push_str(&escape(&*text.xml10_content()));
+                    self.copied.replace(&reader, from, &escape(&*text.xml10_content()));
                 }
                 Event::Text(text) => self.text(&reader, from, &text.xml10_content()),
                 Event::End(end) => self.end(&reader, from, end.name().as_ref()),
@@ -162,7 +161,6 @@ impl<'a> Walk<'a> {
             }
         }
         self.report_hidden();
-        self.settled.xml.push_str(&self.xml[self.copied..]);
         Ok(())
     }
 
@@ -175,21 +173,21 @@ impl<'a> Walk<'a> {
         let is_nested = self.tables > 1;
         match start.name().as_ref() {
             // How the characters before it are pronounced.
-            "w:moveFrom" | "w:rt" => drop(self.leave_out(reader, from, start)?),
+            "w:moveFrom" | "w:rt" => drop(self.copied.leave_out(reader, from, start)?),
             "w:tbl" => self.begin_table(reader, from),
-            "w:tr" if is_nested => self.omit(reader, from),
-            name if is_nested && LAYOUT.contains(&name) => drop(self.leave_out(reader, from, start)?),
+            "w:tr" if is_nested => self.copied.omit(reader, from),
+            name if is_nested && LAYOUT.contains(&name) => drop(self.copied.leave_out(reader, from, start)?),
             "mc:AlternateContent" => self.begin_alternatives(reader, from, start)?,
-            "mc:Choice" if self.reads_fallback() => drop(self.leave_out(reader, from, start)?),
-            "mc:Fallback" if self.reads_fallback() => self.omit(reader, from),
-            "mc:Fallback" if !self.fallbacks.is_empty() => drop(self.leave_out(reader, from, start)?),
+            "mc:Choice" if self.reads_fallback() => drop(self.copied.leave_out(reader, from, start)?),
+            "mc:Fallback" if self.reads_fallback() => self.copied.omit(reader, from),
+            "mc:Fallback" if !self.fallbacks.is_empty() => drop(self.copied.leave_out(reader, from, start)?),
             "w:del" => {
-                let words = words(self.leave_out(reader, from, start)?);
+                let words = words(self.copied.leave_out(reader, from, start)?);
                 self.tell("deleted by a tracked change", &words);
             }
             "w:p" | "w:r" => match why_unshown(reader.clone(), self.styles) {
                 Some(why) => {
-                    let words = words(self.leave_out(reader, from, start)?);
+                    let words = words(self.copied.leave_out(reader, from, start)?);
                     self.gather(why, &words);
                 }
                 None if start.name().as_ref() == "w:r" => {
@@ -208,16 +206,16 @@ impl<'a> Walk<'a> {
                     self.tell("hidden behind the cell above it", &words);
                 }
                 if is_nested {
-                    self.omit(reader, from);
+                    self.copied.omit(reader, from);
                 }
             }
             "m:oMath" => {
-                let text = formula(self.leave_out(reader, from, start)?);
+                let text = formula(self.copied.leave_out(reader, from, start)?);
                 self.write_run(&format!(" {} ", text.trim()));
             }
             "w:altChunk" => {
                 let relation = xml::attribute(start, "id").unwrap_or_default();
-                self.leave_out(reader, from, start)?;
+                self.copied.leave_out(reader, from, start)?;
                 self.write_chunk(relation);
             }
             "w:object" => self.embedded(reader, start)?,
@@ -235,16 +233,16 @@ impl<'a> Walk<'a> {
         let value = |name: &str| xml::attribute(empty, name).unwrap_or_default();
         match empty.name().as_ref() {
             "w:altChunk" => {
-                self.omit(reader, from);
+                self.copied.omit(reader, from);
                 self.write_chunk(value("id"));
             }
             "w:sym" => {
-                self.omit(reader, from);
+                self.copied.omit(reader, from);
                 self.symbol(&value("font"), &value("char"));
             }
             "w:rFonts" => self.look.font = Symbols::of(&value("ascii")),
             "w:vertAlign" => self.look.raised = value("val") == "superscript",
-            name if self.tables > 1 && LAYOUT.contains(&name) => self.omit(reader, from),
+            name if self.tables > 1 && LAYOUT.contains(&name) => self.copied.omit(reader, from),
             _ => {}
         }
     }
@@ -257,8 +255,8 @@ impl<'a> Walk<'a> {
             }
             "w:pPr" => self.write_label(reader),
             "w:r" => self.run_ends(reader),
-            "w:tbl" | "w:tr" | "w:tc" if self.tables > 1 => self.omit(reader, from),
-            "mc:Fallback" | "mc:AlternateContent" if self.reads_fallback() => self.omit(reader, from),
+            "w:tbl" | "w:tr" | "w:tc" if self.tables > 1 => self.copied.omit(reader, from),
+            "mc:Fallback" | "mc:AlternateContent" if self.reads_fallback() => self.copied.omit(reader, from),
             _ => {}
         }
         self.tables -= usize::from(name == "w:tbl" && self.tables > 0);
@@ -277,7 +275,7 @@ impl<'a> Walk<'a> {
     fn write_label(&mut self, reader: &Reader<&'a [u8]>) {
         let here = reader.buffer_position() as usize;
         if let Some((label, _)) = self.label.take_if(|(_, end)| *end == here) {
-            self.copy_to(here);
+            self.copied.to(here);
             self.write_run(&label);
         }
     }
@@ -290,8 +288,7 @@ impl<'a> Walk<'a> {
             Look { .. } => return,
         };
         if shown != text {
-            self.omit(reader, from);
-            self.settled.xml.push_str(&escape(&shown));
+            self.copied.replace(reader, from, &escape(&shown));
         }
     }
 
@@ -306,14 +303,14 @@ impl<'a> Walk<'a> {
             self.settled.told.push(format!("Not in the text, where U+FFFD is in its place: the character {which}."));
         }
         let shown = known.unwrap_or(char::REPLACEMENT_CHARACTER).to_string();
-        self.settled.xml.push_str(&format!("<w:t xml:space=\"preserve\">{}</w:t>", escape(&*shown)));
+        self.copied.push(&format!("<w:t xml:space=\"preserve\">{}</w:t>", escape(&*shown)));
     }
 
     /// A table within a cell becomes paragraphs of the cell, in their place.
     fn begin_table(&mut self, reader: &Reader<&'a [u8]>, from: usize) {
         self.tables += 1;
         if self.tables > 1 {
-            self.omit(reader, from);
+            self.copied.omit(reader, from);
         }
     }
 
@@ -330,7 +327,7 @@ impl<'a> Walk<'a> {
         let says = |xml: &str| !words(xml).trim().is_empty();
         self.fallbacks.push(!says(first) && says(fallback));
         if self.reads_fallback() {
-            self.omit(reader, from);
+            self.copied.omit(reader, from);
         }
         Ok(())
     }
@@ -339,41 +336,17 @@ impl<'a> Walk<'a> {
         self.fallbacks.last() == Some(&true)
     }
 
-    /// Omits the present tag or text.
-    fn omit(&mut self, reader: &Reader<&'a [u8]>, from: usize) {
-        self.copy_to(from);
-        self.copied = reader.buffer_position() as usize;
-    }
-
-    /// Omits an element and returns its markup.
-    fn leave_out(
-        &mut self,
-        reader: &mut Reader<&'a [u8]>,
-        from: usize,
-        start: &BytesStart<'a>,
-    ) -> Result<&'a str, quick_xml::Error> {
-        self.copy_to(from);
-        reader.read_to_end(start.name())?;
-        self.copied = reader.buffer_position() as usize;
-        Ok(&self.xml[from..self.copied])
-    }
-
-    fn copy_to(&mut self, end: usize) {
-        self.settled.xml.push_str(&self.xml[self.copied..end]);
-        self.copied = end;
-    }
-
     fn write_run(&mut self, text: &str) {
         // A formula may be between the paragraphs.
         let (begin, end) = if self.paragraphs == 0 { ("<w:p>", "</w:p>") } else { ("", "") };
         let text = escape(text);
-        self.settled.xml.push_str(&format!("{begin}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>{end}"));
+        self.copied.push(&format!("{begin}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>{end}"));
     }
 
     fn write_chunk(&mut self, relation: String) {
         let mark = chunk_mark(self.settled.chunks.len());
         self.settled.chunks.push(relation);
-        self.settled.xml.push_str(&format!("<w:p><w:r><w:t>{mark}</w:t></w:r></w:p>"));
+        self.copied.push(&format!("<w:p><w:r><w:t>{mark}</w:t></w:r></w:p>"));
     }
 
     fn gather(&mut self, why: Unshown, words: &str) {
@@ -417,7 +390,7 @@ impl<'a> Walk<'a> {
         if run.contains("fldCharType=\"end\"")
             && let Some(chosen) = self.chosen.take()
         {
-            self.copy_to(end);
+            self.copied.to(end);
             self.write_run(&chosen);
         }
     }

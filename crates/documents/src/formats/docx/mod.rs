@@ -1,6 +1,7 @@
 //! DOCX. Runs in the parser child only.
 
 mod beside;
+mod copied;
 mod fields;
 mod joined;
 mod labels;

@@ -1,6 +1,7 @@
 //! What of fields, rows and cells Word shows: not the code of a field, not rows that are hidden, nor rows and cells that a
 //! tracked change deletes. Cells that begin further right, and paragraphs of a note, are set apart.
 
+use super::copied::Copied;
 use super::fields::Fields;
 use super::markup::words;
 use super::properties::is_on;
@@ -25,16 +26,13 @@ pub(super) fn shown(xml: &str) -> Result<(Cow<'_, str>, Vec<String>), quick_xml:
         return Ok((Cow::Borrowed(xml), Vec::new()));
     }
     let fields = Fields::of(xml);
-    let mut walk = Walk { xml, copied: 0, out: String::new(), told: Vec::new(), fields, note: None };
-    walk.run()?;
-    Ok((Cow::Owned(walk.out), walk.told))
+    let mut walk = Walk { copied: Copied::new(xml), told: Vec::new(), fields, note: None };
+    walk.run(xml)?;
+    Ok((Cow::Owned(walk.copied.end()), walk.told))
 }
 
 struct Walk<'a> {
-    xml: &'a str,
-    /// The position up to which it was copied or omitted.
-    copied: usize,
-    out: String,
+    copied: Copied<'a>,
     told: Vec<String>,
     fields: Fields,
     /// Within a note, the number of its paragraphs so far.
@@ -42,8 +40,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn run(&mut self) -> Result<(), quick_xml::Error> {
-        let mut reader = Reader::from_str(self.xml);
+    fn run(&mut self, xml: &'a str) -> Result<(), quick_xml::Error> {
+        let mut reader = Reader::from_str(xml);
         loop {
             let from = reader.buffer_position() as usize;
             match reader.read_event()? {
@@ -59,7 +57,6 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
-        self.out.push_str(&self.xml[self.copied..]);
         self.told.append(&mut self.fields.told);
         Ok(())
     }
@@ -75,14 +72,11 @@ impl<'a> Walk<'a> {
             "w:tr" | "w:tc" => {
                 let own = Properties::of(reader.clone());
                 if let Some(why) = own.unshown {
-                    self.copy_to(from);
-                    reader.read_to_end(start.name())?;
-                    self.copied = reader.buffer_position() as usize;
-                    self.tell(why, &words(&self.xml[from..self.copied]));
+                    let words = words(self.copied.leave_out(reader, from, start)?);
+                    self.tell(why, &words);
                 } else if let Some((before, end)) = own.columns_before {
-                    self.copy_to(end);
                     let width = format!("<w:tcPr><w:gridSpan w:val=\"{before}\"/></w:tcPr>");
-                    self.out.push_str(&format!("<w:tc>{width}<w:p/></w:tc>"));
+                    self.copied.write(end, &format!("<w:tc>{width}<w:p/></w:tc>"));
                 }
             }
             name if NOTES.contains(&name) => self.note = Some(0),
@@ -94,8 +88,7 @@ impl<'a> Walk<'a> {
 
     fn characters(&mut self, reader: &Reader<&'a [u8]>, from: usize, text: &str) {
         if self.fields.is_code(text) {
-            self.copy_to(from);
-            self.copied = reader.buffer_position() as usize;
+            self.copied.omit(reader, from);
         }
     }
 
@@ -104,8 +97,8 @@ impl<'a> Walk<'a> {
         let Some(before) = self.note else { return };
         self.note = Some(before + 1);
         if before > 0 {
-            self.copy_to(reader.buffer_position() as usize);
-            self.out.push_str("<w:r><w:t xml:space=\"preserve\"> </w:t></w:r>");
+            let here = reader.buffer_position() as usize;
+            self.copied.write(here, "<w:r><w:t xml:space=\"preserve\"> </w:t></w:r>");
         }
     }
 
@@ -121,8 +114,7 @@ impl<'a> Walk<'a> {
     fn write_field(&mut self, reader: &Reader<&'a [u8]>, name: &str) {
         let value = if matches!(name, "w:r" | "w:fldSimple") { self.fields.take() } else { None };
         if let Some(value) = value {
-            self.copy_to(reader.buffer_position() as usize);
-            self.out.push_str(&value);
+            self.copied.write(reader.buffer_position() as usize, &value);
         }
     }
 
@@ -130,11 +122,6 @@ impl<'a> Walk<'a> {
         if words.contains(char::is_alphanumeric) {
             self.told.push(format!("Left out as {why}: {}.", first_words(words)));
         }
-    }
-
-    fn copy_to(&mut self, end: usize) {
-        self.out.push_str(&self.xml[self.copied..end]);
-        self.copied = end;
     }
 }
 
