@@ -64,6 +64,17 @@ impl Block {
     }
 }
 
+/// Words of a cell that is a label of its rows.
+const MOST_OF_A_LABEL: usize = 3;
+
+/// The text of a cell in the further rows that it spans: a label, such as a number, names each of them; a sentence counts
+/// once.
+pub(crate) fn label_of_rows(cell: &str) -> &str {
+    let is_label =
+        cell.split_whitespace().count() <= MOST_OF_A_LABEL && !cell.trim_end().ends_with(['.', ';', '!', '?']);
+    if is_label { cell } else { "" }
+}
+
 /// The blocks as Markdown: a blank line between blocks, none between the entries of a list.
 pub(crate) fn to_markdown(blocks: &[Block]) -> String {
     let mut out = String::new();

@@ -14,7 +14,7 @@ mod relations;
 mod shown;
 mod symbols;
 
-use super::blocks::{Block, LINE, to_markdown};
+use super::blocks::{Block, LINE, label_of_rows, to_markdown};
 use super::warnings::first_words;
 use crate::Page;
 use crate::candidates::is_mark;
@@ -153,18 +153,19 @@ fn marked_text(paragraph: &Paragraph) -> String {
     text
 }
 
-/// The table's cells, each in its column.
+/// The table's cells, each in its column, and labels in each row that they span.
 fn rows(table: &Table) -> Vec<Vec<String>> {
-    let width = table.column_count();
-    let mut rows = Vec::with_capacity(table.rows.len());
-    for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
-        let mut cells = vec![String::new(); width];
+    let mut rows = vec![vec![String::new(); table.column_count()]; table.rows.len()];
+    for (index, (row, columns)) in table.rows.iter().zip(table.cell_columns()).enumerate() {
         for (cell, column) in row.cells.iter().zip(columns) {
-            if let Some(target) = cells.get_mut(column) {
-                *target = cell_text(cell);
+            let text = cell_text(cell);
+            let below = std::iter::repeat_n(label_of_rows(&text), (cell.row_span as usize).saturating_sub(1));
+            for (row, text) in rows.iter_mut().skip(index).zip(std::iter::once(text.as_str()).chain(below)) {
+                if let Some(target) = row.get_mut(column) {
+                    target.push_str(text);
+                }
             }
         }
-        rows.push(cells);
     }
     rows
 }

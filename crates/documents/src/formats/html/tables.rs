@@ -2,7 +2,7 @@
 //! `td` alone; further rows of a `thead` and cells of the other kind would be missing from the text.
 
 use super::nodes::{attribute, is_any, node_name, parent, text_node, words};
-use crate::formats::blocks::LINE;
+use crate::formats::blocks::{LINE, label_of_rows};
 use htmd::Node;
 use html5ever::{Attribute, LocalName, QualName, ns};
 use markup5ever_rcdom::NodeData;
@@ -13,8 +13,6 @@ use std::rc::Rc;
 pub(super) const CELLS: [&str; 2] = ["td", "th"];
 /// Maximum columns or rows of a cell.
 const MOST_SPANNED: usize = 64;
-/// Words of a cell that is a label of its rows.
-const MOST_OF_A_LABEL: usize = 3;
 /// The mark of a table for layout; no page can have an attribute of that name.
 const LAYOUT: &str = "layout table";
 /// In the cells of a table that has rows there are none of these.
@@ -160,7 +158,7 @@ fn spread(rows: &[Rc<Node>]) {
             taken.resize(taken.len().max(column + width), Default::default());
             taken[column..column + width].fill((span(&child, "rowspan") - 1, String::new()));
             if let Some((_, own)) = taken.get_mut(column).filter(|_| width > 0) {
-                *own = label(&child);
+                *own = label_of_rows(&words(&child)).to_owned();
             }
             let others: Vec<Rc<Node>> = (1..width).map(|_| empty(&child, "td")).collect();
             cells.push(child);
@@ -170,14 +168,6 @@ fn spread(rows: &[Rc<Node>]) {
         taken.iter_mut().skip(column).for_each(|(below, _)| *below = below.saturating_sub(1));
         adopt(row, cells);
     }
-}
-
-/// The text of a cell that names its rows, such as a number; a sentence counts once.
-fn label(cell: &Rc<Node>) -> String {
-    let text = words(cell);
-    let is_label =
-        text.split_whitespace().count() <= MOST_OF_A_LABEL && !text.trim_end().ends_with(['.', ';', '!', '?']);
-    if is_label { text } else { String::new() }
 }
 
 /// How many columns or rows a cell takes.

@@ -93,10 +93,8 @@ impl<'a> Body<'a> {
                 }
                 Event::Start(start) => match self.unshown.why(&start, &reader) {
                     Some(why) => {
-                        // A cell that another one covers is an empty one of its row.
                         if start.name().as_ref() == "table:covered-table-cell" {
-                            self.begin(&start, &reader);
-                            self.tables.end_cell();
+                            self.tables.covered_cell(count(&start, "number-columns-repeated"));
                         }
                         let content = reader.read_text(start.name()).map_err(broken)?;
                         self.pictures.1 += usize::from(why == DESCRIPTION);
@@ -126,10 +124,9 @@ impl<'a> Body<'a> {
     }
 
     fn begin(&mut self, start: &BytesStart<'_>, reader: &Reader<&[u8]>) {
-        let number = |name| xml::attribute(start, name).and_then(|value| value.parse::<u32>().ok());
         match start.name().as_ref() {
             "text:h" => {
-                let level = number("outline-level").map_or(1, |level| level.clamp(1, 6) as u8);
+                let level = count(start, "outline-level").map_or(1, |level| level.clamp(1, 6) as u8);
                 self.places.push(Place::Paragraph(Some(level), self.lists.label(start), String::new()));
             }
             "text:p" => self.places.push(Place::Paragraph(None, self.lists.label(start), String::new())),
@@ -141,12 +138,11 @@ impl<'a> Body<'a> {
             "text:list-item" => self.lists.entry(start),
             "text:list-header" => self.lists.header(),
             "table:table" => self.tables.begin(),
-            "table:table-cell" | "table:covered-table-cell" => {
-                self.tables.begin_cell(number("number-columns-repeated").map(|count| count as usize));
+            "table:table-cell" => {
+                self.tables.begin_cell(count(start, "number-columns-repeated"), count(start, "number-rows-spanned"));
             }
             "text:s" => {
-                let count = number("c").map_or(1, |count| count as usize).min(MAX_SPACES);
-                self.verbatim(&" ".repeat(count));
+                self.verbatim(&" ".repeat(count(start, "c").unwrap_or(1).min(MAX_SPACES)));
             }
             "text:tab" => self.verbatim(" "),
             "text:line-break" => self.verbatim("\n"),
@@ -308,4 +304,9 @@ impl<'a> Body<'a> {
             Place::Note(..) => None,
         }
     }
+}
+
+/// An attribute that is a number.
+fn count(start: &BytesStart<'_>, name: &str) -> Option<usize> {
+    xml::attribute(start, name).and_then(|value| value.parse().ok())
 }
