@@ -23,6 +23,8 @@ pub(crate) struct Sizes {
     /// Concurrent jobs with a document, and the model's delay (P22).
     pub(crate) document_crowd: usize,
     pub(crate) document_crowd_delay: Duration,
+    /// The turns that such a job takes for each passage (P22): one as models do today, five as when the targets were set.
+    pub(crate) document_paces: &'static [u32],
     /// The same on two workers (P22).
     pub(crate) document_jobs_at_once: usize,
     pub(crate) document_jobs_at_once_delay: Duration,
@@ -60,6 +62,7 @@ impl Sizes {
             large_crowd_delay: Duration::from_secs(1),
             document_crowd: 200,
             document_crowd_delay: Duration::from_secs(1),
+            document_paces: &[1, 5],
             document_jobs_at_once: 1_000,
             document_jobs_at_once_delay: Duration::from_secs(2),
             pickups: 300,
@@ -95,6 +98,7 @@ impl Sizes {
             large_crowd_delay: Duration::from_millis(300),
             document_crowd: 20,
             document_crowd_delay: Duration::from_millis(500),
+            document_paces: &[1],
             document_jobs_at_once: 40,
             document_jobs_at_once_delay: Duration::from_millis(500),
             pickups: 40,

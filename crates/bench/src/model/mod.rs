@@ -18,4 +18,5 @@ mod server;
 
 pub(crate) use ledger::Trace;
 pub(crate) use scan::{Order, Tool};
+pub(crate) use script::{ITEMS, PASSAGES, recording_turns};
 pub(crate) use server::{Arguments, serve};

@@ -15,8 +15,11 @@ const TODOS: usize = 5;
 /// Lines of the document that one reading turn requests, of about 90 bytes each.
 const LINES: u32 = 23;
 
+/// Passages of the document of a job that records requirements.
+pub(crate) const PASSAGES: u32 = 8;
+
 /// Requirements recorded of a passage.
-const ITEMS: u32 = 20;
+pub(crate) const ITEMS: u32 = 20;
 
 /// Why the others are none.
 const REASON: &str = "the other sentences say the same again";
@@ -89,11 +92,7 @@ fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
             calls.push(note(part));
         }
         Tool::Record => {
-            let passages = facts.order.turns.saturating_sub(4);
-            let read = || ("read_file", json!({"path": chunk_path(part)}));
-            calls.extend((part > 2).then(|| close_rest(part - 2)));
-            calls.extend((part > 1 && !last).then(|| record(part - 1)));
-            calls.extend((part <= passages).then(read));
+            calls.extend(recording(part, turns_per_passage(facts.order.turns)));
             calls.push(note(part));
         }
     }
@@ -109,10 +108,35 @@ fn note(part: u32) -> (&'static str, Value) {
     ("write_file", json!({"path": path(part), "content": prose(part.into(), 60)}))
 }
 
-/// Every second sentence of a passage is a requirement.
-fn record(passage: u32) -> (&'static str, Value) {
-    let items: Vec<Value> = (1..=ITEMS).map(|item| json!({"s": (2 * item).to_string()})).collect();
-    ("record_passage", json!({"passage": passage, "items": items, "rest": [{"why": REASON}]}))
+/// Turns of a job that takes this many turns for each passage: each is read in the first turn of its own and recorded in
+/// those of the next one; a turn for the last decision, planning and closing.
+pub(crate) fn recording_turns(per_passage: u32) -> u32 {
+    per_passage * (PASSAGES + 1) + 3
+}
+
+fn turns_per_passage(turns: u32) -> u32 {
+    (turns.saturating_sub(3) / (PASSAGES + 1)).max(1)
+}
+
+/// The calls of a turn that read a passage, record one, and decide one.
+fn recording(part: u32, per_passage: u32) -> Vec<(&'static str, Value)> {
+    let (passage, turn) = ((part - 1) / per_passage + 1, (part - 1) % per_passage);
+    let mut calls = Vec::new();
+    calls.extend((turn == 0 && passage > 2).then(|| close_rest(passage - 2)));
+    calls.extend((2..=PASSAGES + 1).contains(&passage).then(|| record(passage - 1, turn, per_passage)));
+    calls.extend((turn == 0 && passage <= PASSAGES).then(|| ("read_file", json!({"path": chunk_path(passage)}))));
+    calls
+}
+
+/// Every second sentence of a passage is a requirement; a turn records its share of them, the last one decides the passage.
+fn record(passage: u32, turn: u32, turns: u32) -> (&'static str, Value) {
+    let items = turn * ITEMS / turns + 1..=(turn + 1) * ITEMS / turns;
+    let items: Vec<Value> = items.map(|item| json!({"s": (2 * item).to_string()})).collect();
+    let mut arguments = json!({"passage": passage, "items": items});
+    if turn + 1 == turns {
+        arguments["rest"] = json!([{"why": REASON}]);
+    }
+    ("record_passage", arguments)
 }
 
 /// The other sentences are closed with one reason, a turn later: the first decision is answered with their names.
