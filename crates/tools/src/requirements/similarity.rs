@@ -4,8 +4,6 @@
 //! word-wise edit distance, which does not. One word barely changes a long sentence and may still be decisive: the
 //! similarity of texts with different numbers or negations is at most 0.94.
 
-use std::collections::BTreeSet;
-
 /// Minimum similarity that is reported.
 pub(super) const SIMILAR: f64 = 0.7;
 
@@ -23,35 +21,48 @@ const DECISIVE: [&str; 46] = [
 /// The similarity of two texts if it is at least [`SIMILAR`]. Most texts share too few words, which is detected without
 /// comparing their order: that is by far the slowest part.
 pub(super) fn similar(a: &str, b: &str) -> Option<f64> {
-    let (lower_a, lower_b) = (a.to_lowercase(), b.to_lowercase());
-    let (words_a, words_b) = (words(&lower_a), words(&lower_b));
-    let (shorter, longer) = (words_a.len().min(words_b.len()), words_a.len().max(words_b.len()));
+    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    let (a, b) = (words(&a), words(&b));
+    let shared = share(&a, &b);
     // The number of edits is at least the difference in word counts.
-    let best_order = shorter as f64 / longer.max(1) as f64;
-    if f64::midpoint(share(&words_a, &words_b), best_order) < SIMILAR {
+    let best_order = a.len().min(b.len()) as f64 / a.len().max(b.len()).max(1) as f64;
+    if f64::midpoint(shared, best_order) < SIMILAR {
         return None;
     }
-    Some(similarity(a, b)).filter(|likeness| *likeness >= SIMILAR)
+    Some(of_words(&a, &b, shared)).filter(|likeness| *likeness >= SIMILAR)
 }
 
 /// The similarity of two texts; 1 for texts of the same words in the same order.
 pub(super) fn similarity(a: &str, b: &str) -> f64 {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
     let (a, b) = (words(&a), words(&b));
+    of_words(&a, &b, share(&a, &b))
+}
+
+fn of_words(a: &[&str], b: &[&str], shared: f64) -> f64 {
     let longest = a.len().max(b.len());
     if longest == 0 {
         return 0.0;
     }
-    let order = 1.0 - strsim::generic_levenshtein(&a, &b) as f64 / longest as f64;
-    let likeness = f64::midpoint(share(&a, &b), order);
-    if decisive(&a) == decisive(&b) { likeness } else { likeness.min(MOST_WHEN_DECIDED) }
+    // The library takes collections, not slices.
+    let edits = strsim::generic_levenshtein(&a.to_vec(), &b.to_vec());
+    let order = 1.0 - edits as f64 / longest as f64;
+    let likeness = f64::midpoint(shared, order);
+    if decisive(a) == decisive(b) { likeness } else { likeness.min(MOST_WHEN_DECIDED) }
 }
 
 /// The share of distinct words that both have.
 fn share(a: &[&str], b: &[&str]) -> f64 {
-    let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (a.iter().copied().collect(), b.iter().copied().collect());
-    let shared = a.intersection(&b).count();
+    let (a, b) = (distinct(a), distinct(b));
+    let shared = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
     shared as f64 / (a.len() + b.len() - shared).max(1) as f64
+}
+
+fn distinct<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let mut words = words.to_vec();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 fn words(text: &str) -> Vec<&str> {
