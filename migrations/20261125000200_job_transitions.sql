@@ -5,7 +5,7 @@
 -- Most rules are CHECKs of the table. These are triggers, because each must not apply to every statement; a violation
 -- raises the error of a CHECK with the trigger's name.
 
-CREATE FUNCTION jobs_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION jobs_refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'new row for relation "jobs" violates check constraint "%"', TG_NAME
         USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
@@ -82,7 +82,7 @@ CREATE TRIGGER jobs_documents_name_at_most_1_kib BEFORE INSERT OR UPDATE OF name
 -- Triggers, not generated columns: if a table has BEFORE ROW triggers, every UPDATE recomputes its generated columns,
 -- in each step and each claim.
 
-CREATE FUNCTION jobs_touch() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION jobs_touch() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     NEW.updated_at := now();
     RETURN NEW;
@@ -92,7 +92,7 @@ END $$;
 CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs
     FOR EACH ROW WHEN (NEW.updated_at IS NOT DISTINCT FROM OLD.updated_at) EXECUTE FUNCTION jobs_touch();
 
-CREATE FUNCTION jobs_set_lane() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION jobs_set_lane() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     NEW.concurrency_key := coalesce(NEW.context ->> 'concurrency_key', '');
     RETURN NEW;
@@ -123,17 +123,16 @@ CREATE TRIGGER jobs_schedule BEFORE UPDATE OF status, run_at ON jobs
 --   completed -> none
 -- A command writes the id of its job to a setting that is local to the transaction, so no session state remains. Any
 -- user can write that setting, so it counts only within a function that runs as the table's owner.
-CREATE FUNCTION is_commanded(job uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT coalesce(current_setting('plumbline.command', true), '') = job::text
-        AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER')
-$$;
+-- Its names, as those of runs_jobs, are looked up here, once, and not in the session, which may have functions of its own.
+CREATE FUNCTION is_commanded(job uuid) RETURNS boolean LANGUAGE sql STABLE
+RETURN coalesce(current_setting('plumbline.command', true), '') = job::text
+    AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER');
 
 -- A worker is a role that may write leases, regardless of its name.
-CREATE FUNCTION runs_jobs() RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT has_column_privilege(current_user, 'public.jobs'::regclass, 'lease_epoch', 'UPDATE')
-$$;
+CREATE FUNCTION runs_jobs() RETURNS boolean LANGUAGE sql STABLE
+RETURN has_column_privilege(current_user, 'public.jobs'::regclass, 'lease_epoch', 'UPDATE');
 
-CREATE FUNCTION jobs_change_status() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION jobs_change_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     commanded boolean := is_commanded(OLD.id);
     claimed boolean := NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.worker_id IS NOT NULL;

@@ -122,7 +122,7 @@ CREATE TABLE replaced_todos (
 -- The step is read from the job's row: the fence of the step has incremented it before anything else is written. If the
 -- job itself is being deleted, it has no row, and nothing is kept. If a step writes two lists, only the entries of the
 -- first are kept, because only they were in the last checkpoint.
-CREATE FUNCTION todos_keep_replaced() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION todos_keep_replaced() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     INSERT INTO replaced_todos (job_id, phase_number, position, replaced_step, content, status, notes, created_step,
                                 closed_step, created_at, completed_at, passages)

@@ -96,7 +96,7 @@ CREATE INDEX requirement_cache_held ON requirement_cache (validator_job_id) WHER
 CREATE INDEX requirement_cache_words ON requirement_cache USING gin (words) WITH (gin_pending_list_limit = 256)
     WHERE status = 'integrated';
 
-CREATE FUNCTION requirement_cache_touch() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION requirement_cache_touch() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     NEW.updated_at := now();
     RETURN NEW;
@@ -107,7 +107,7 @@ CREATE TRIGGER requirement_cache_touch BEFORE UPDATE ON requirement_cache
 
 -- "Not judged" is written as SQL NULL alone. Programs that serialize the column write JSON null for it, and such a row
 -- would count as judged: no validator would claim it, and prune would delete it.
-CREATE FUNCTION requirement_cache_not_judged() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION requirement_cache_not_judged() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     NEW.validation_result := NULL;
     RETURN NEW;

@@ -63,7 +63,7 @@ CREATE INDEX approvals_waiting ON approvals (requested_at) WHERE state = 'pendin
 CREATE INDEX approvals_expiring ON approvals (expires_at) WHERE state IN ('pending', 'approved');
 
 -- A decision is final, for all roles.
-CREATE FUNCTION approvals_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION approvals_refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'call % of job % is % and cannot become %', OLD.id, OLD.job_id, OLD.state, NEW.state
         USING ERRCODE = 'object_not_in_prerequisite_state';

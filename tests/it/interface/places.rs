@@ -75,6 +75,11 @@ async fn a_search_path_without_public_still_finds_the_tables(pool: PgPool) {
         let became: String = sqlx::query_scalar(call).bind(other).fetch_one(&mut elsewhere).await.expect(call);
         assert_eq!(became, expected, "{call}");
     }
+    for status in ["paused", "pending"] {
+        let update = "UPDATE public.jobs SET status = $1 WHERE id = $2";
+        let done = sqlx::query(update).bind(status).bind(other).execute(&mut elsewhere).await.expect("a plain UPDATE");
+        assert_eq!(done.rows_affected(), 1, "{status}");
+    }
     assert_eq!(world.run(&["worker", "--until-idle"]).await.code, Some(0));
     for call in [
         "SELECT status FROM public.job_summary WHERE id = $1",

@@ -67,6 +67,39 @@ async fn the_login_of_a_command_is_on_record_and_ends_no_running_job(pool: PgPoo
     }
 }
 
+/// A login may have a schema of its own, with functions that are named as ours are, and search it first.
+#[sqlx::test(migrations = "../../migrations")]
+async fn functions_of_a_login_take_the_place_of_none_of_ours(pool: PgPool) {
+    let job = running(&store(&pool)).await.id;
+    let mut steerer = Login::steerer(&pool).await;
+    let schema = format!("of_{}", steerer.name);
+    execute(&pool, format!("CREATE SCHEMA {schema} AUTHORIZATION {}", steerer.name)).await.unwrap();
+    for function in ["is_commanded(job uuid)", "runs_jobs()", "pg_has_role(name, oid, text)"] {
+        let own = format!("CREATE FUNCTION {schema}.{function} RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+        steerer.says(own).await.unwrap();
+    }
+    steerer.says(format!("SET search_path = {schema}, public, pg_catalog")).await.unwrap();
+    let update = |status: &str| format!("UPDATE public.jobs SET status = '{status}' WHERE id = '{job}'");
+    let refused = refusal(steerer.says(update("completed")).await);
+    assert!(refused.contains("only its worker ends it"), "{refused}");
+    steerer.says(format!("SET search_path = {schema}")).await.unwrap();
+    steerer.says(update("paused")).await.unwrap();
+    steerer.says(format!("SET plumbline.command = '{job}'; SET search_path = {schema}, pg_catalog")).await.unwrap();
+    steerer.says(update("cancelled")).await.unwrap();
+    let recorded = "SELECT string_agg(arguments ->> 'status', ' ' ORDER BY at) FROM job_commands";
+    assert_eq!(value(&pool, recorded).await.as_deref(), Some("paused cancelled"));
+    steerer.leave(&pool).await;
+    let unbound: Vec<String> = sqlx::query_scalar(
+        "SELECT p.oid::regprocedure::text FROM pg_proc p
+         WHERE p.pronamespace = 'public'::regnamespace AND p.prorettype = 'trigger'::regtype
+           AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS setting WHERE setting LIKE 'search_path=%')",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    assert_eq!(unbound, Vec::<String>::new(), "triggers that find what they call by the search_path of the session");
+}
+
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
     let (mut one, mut other) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
