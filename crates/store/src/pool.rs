@@ -82,8 +82,15 @@ impl Default for ConnectOptions {
 /// The tables are in `public`, which a `search_path` may lack. All statements find their rows by an index; but a plan
 /// is made once per connection and then kept, and while a table is small the planner would prefer a sequential scan,
 /// for the lifetime of the plan. With `enable_seqscan` off, remaining plans look costly, which must not trigger JIT
-/// compilation.
-const SESSION: [(&str, &str); 3] = [("search_path", "public"), ("enable_seqscan", "off"), ("jit", "off")];
+/// compilation. The statements and migrations are written in the standard's strings, and an interval that becomes text
+/// is read by people.
+const SESSION: [(&str, &str); 5] = [
+    ("search_path", "public"),
+    ("enable_seqscan", "off"),
+    ("jit", "off"),
+    ("standard_conforming_strings", "on"),
+    ("IntervalStyle", "postgres"),
+];
 
 impl ConnectOptions {
     /// The address, without session settings.

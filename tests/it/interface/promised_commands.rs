@@ -162,11 +162,12 @@ async fn config_check_reports_on_stdout_and_ends_with_a_sentence(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_tables_are_in_public_whatever_the_search_path_is(pool: PgPool) {
+async fn the_tables_are_in_public_whatever_the_settings_of_a_session_are(pool: PgPool) {
     let world = World::with_empty_database(pool).await;
     sqlx::query("CREATE SCHEMA app").execute(&world.pool).await.expect("a schema can be made");
     let policy = documents::policy(1);
-    let url = format!("{}?options=-c%20search_path%3Dapp%2Cpublic", world.url().split('?').next().unwrap_or_default());
+    let settings = "-c%20search_path%3Dapp%2Cpublic%20-c%20standard_conforming_strings%3Doff";
+    let url = format!("{}?options={settings}", world.url().split('?').next().unwrap_or_default());
     let here = [("DATABASE_URL", url.as_str())];
     for _ in 0..2 {
         let migrated = with(&world, &["migrate"], &here).await;
