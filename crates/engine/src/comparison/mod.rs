@@ -8,7 +8,7 @@
 //! | question | module |
 //! |---|---|
 //! | which words of a text say something, and when are two the same | `words` |
-//! | which numbers does a text have, by value | `numbers`, with the words of `number_words` |
+//! | which numbers does a text have, by value | `numbers`, `spelled`, with the words of `number_words` |
 //! | does it negate, permit, oblige | `modals` |
 //! | does it bind with the force of its quotes | `force` |
 //! | does it say something else than its quotes, with their words | `contrary` |
@@ -18,6 +18,7 @@ mod force;
 mod modals;
 mod number_words;
 mod numbers;
+mod spelled;
 mod words;
 
 use crate::vocabulary::shown;

@@ -241,3 +241,26 @@ pub(super) fn month(word: &str) -> Option<u32> {
     let place = MONTHS.iter().position(|names| names.contains(&word.as_str()))?;
     u32::try_from(place + 1).ok()
 }
+
+/// The power of ten that the word after a number multiplies it by.
+pub(super) fn factor(word: &str) -> Option<u32> {
+    match bare(word).as_str() {
+        "thousand" | "tausend" | "tsd" => Some(3),
+        "million" | "millions" | "mio" | "mn" | "mln" | "millionen" => Some(6),
+        "billion" | "billions" | "bn" | "mrd" | "milliarden" | "milliarde" => Some(9),
+        _ => None,
+    }
+}
+
+/// The same of a sign that is also that of a unit: `2k`, `2 m`.
+pub(super) fn may_be_factor(word: &str) -> Option<u32> {
+    match bare(word).as_str() {
+        "k" | "t" => Some(3),
+        "m" => Some(6),
+        _ => None,
+    }
+}
+
+fn bare(word: &str) -> String {
+    word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase()
+}

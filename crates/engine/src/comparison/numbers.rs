@@ -4,7 +4,8 @@
 //! texts: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
 
 use super::CELLS;
-use super::number_words::{ITEM_JOINERS, JOINERS, NAMES, UNITS, WEAK_WORDS, WORDS, month, value};
+use super::number_words::{ITEM_JOINERS, JOINERS, NAMES, UNITS, WEAK_WORDS, factor, may_be_factor, month, value};
+use super::spelled;
 use std::collections::HashSet;
 
 /// A number.
@@ -71,15 +72,32 @@ fn all(text: &str) -> Vec<Number> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
     let mut before = Before { begins: true, begins_row: true, ..Before::default() };
-    let mut skip = false;
+    let mut taken = 0;
     for (at, token) in tokens.iter().enumerate() {
-        let next = tokens.get(at + 1).copied().unwrap_or_default();
-        if !std::mem::take(&mut skip) {
-            skip = before.take(token, next, &mut found);
+        if at >= taken {
+            taken = at + before.take(&tokens[at..], &mut found);
         }
+        found.extend(month_of_date(&tokens, at));
         before.passed(token);
     }
     found
+}
+
+/// The month beside a day or a year: `31 March`, `December 31, 2024`.
+fn month_of_date(tokens: &[&str], at: usize) -> Option<Number> {
+    let core = |at: usize| tokens.get(at).map_or("", |token| token.trim_matches(|sign: char| !sign.is_alphanumeric()));
+    let is_part = |at: Option<usize>| at.is_some_and(|at| core(at).starts_with(|sign: char| sign.is_ascii_digit()));
+    let name = core(at);
+    let value = month(name).filter(|_| name.starts_with(char::is_uppercase))?;
+    let day = at.checked_sub(if at > 0 && core(at - 1) == "of" { 2 } else { 1 });
+    (is_part(day) || is_part(Some(at + 1))).then(|| Number::in_words(name, value.into()))
+}
+
+impl Number {
+    fn in_words(said: &str, value: u64) -> Self {
+        let readings = vec![vec![value.to_string()]];
+        Self { said: said.to_owned(), is_in_digits: false, purpose: Purpose::Value, readings }
+    }
 }
 
 /// The context before a word.
@@ -100,17 +118,22 @@ struct Before {
 }
 
 impl Before {
-    /// Adds the numbers of a word. Returns whether the next word is a part of the number: `10 000`.
-    fn take(&mut self, token: &str, next: &str, found: &mut Vec<Number>) -> bool {
+    /// Adds the numbers of the first word. Returns how many words they have: `10 000`, `two hundred`.
+    fn take(&mut self, tokens: &[&str], found: &mut Vec<Number>) -> usize {
+        let (token, next) = (tokens[0], tokens.get(1).copied().unwrap_or_default());
         let core = token.trim_matches(|sign: char| !sign.is_alphanumeric() && sign != '§' && sign != '%');
         let core = core.trim_end_matches('%');
         if !core.starts_with(|sign: char| sign.is_ascii_digit()) {
             if let Some(rest) = core.strip_prefix('§') {
                 (self.names, self.names_several) = (true, rest.starts_with('§'));
-                return false;
+                return 1;
             }
-            found.extend(in_words(core));
-            return false;
+            if let Some((value, words)) = spelled::in_words(tokens) {
+                found.push(Number::in_words(core, value));
+                return words;
+            }
+            found.extend(spelled::in_word(core).into_iter().map(|value| Number::in_words(core, value)));
+            return 1;
         }
         let digits = &core[..core.find(|sign: char| sign.is_alphabetic()).unwrap_or(core.len())];
         let purpose = match () {
@@ -126,14 +149,10 @@ impl Before {
         let joined = if spaced { format!("{digits}{}", &next[..3]) } else { String::new() };
         let digits =
             if spaced { joined.as_str() } else { digits.trim_end_matches(|sign: char| !sign.is_ascii_digit()) };
-        let mut readings = readings(digits);
-        if let Some(factor) = factor(if spaced { "" } else { next }) {
-            let scaled: Vec<Vec<String>> =
-                readings.iter().filter_map(|values| Some(vec![scaled(values, factor)?])).collect();
-            readings.extend(scaled);
-        }
+        let unit = if spaced || !core.ends_with(|sign: char| sign.is_alphabetic()) { next } else { unit_of(core) };
+        let readings = multiplied(readings(digits), if spaced { "" } else { unit });
         found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings });
-        spaced
+        1 + usize::from(spaced)
     }
 
     /// `(1)`, `1.`, `4.2` before the words of a sentence.
@@ -264,14 +283,23 @@ fn decimal(whole: &str, fraction: &str) -> String {
     }
 }
 
-/// The factor that the word after a number denotes.
-fn factor(next: &str) -> Option<u32> {
-    match next.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase().as_str() {
-        "thousand" | "tausend" => Some(3),
-        "million" | "millions" | "mio" | "millionen" => Some(6),
-        "billion" | "billions" | "mrd" | "milliarden" | "milliarde" => Some(9),
-        _ => None,
+/// What is joined with digits: `m` of `2m`.
+fn unit_of(core: &str) -> &str {
+    core.trim_start_matches(|sign: char| !sign.is_alphabetic())
+}
+
+/// The readings of a number before a word that may multiply it: `2 million` is not `2`, `2 m` may be both.
+fn multiplied(mut readings: Vec<Vec<String>>, word: &str) -> Vec<Vec<String>> {
+    let by = |noughts: u32| {
+        let scaled = readings.iter().filter_map(|values| Some(vec![scaled(values, noughts)?]));
+        scaled.collect::<Vec<_>>()
+    };
+    if let Some(all) = factor(word).map(by).filter(|all| !all.is_empty()) {
+        return all;
     }
+    let more = may_be_factor(word).map(by).unwrap_or_default();
+    readings.extend(more);
+    readings
 }
 
 /// A value multiplied by a power of ten.
@@ -281,20 +309,4 @@ fn scaled(values: &[String], noughts: u32) -> Option<String> {
     let places = usize::try_from(noughts).ok()?;
     let fraction = fraction.get(..places.min(fraction.len()))?;
     Some(plain(&format!("{whole}{fraction}{}", "0".repeat(places - fraction.len()))))
-}
-
-/// The numbers in a word: `ten`, `ten-day`, `twenty-five`.
-fn in_words(word: &str) -> Vec<Number> {
-    let parts: Vec<String> = word.split(['-', '/', '–']).map(str::to_lowercase).collect();
-    let values: Vec<u32> = parts.iter().filter_map(|part| value(part, &WORDS)).collect();
-    let number = |value: u32| Number {
-        said: word.to_owned(),
-        is_in_digits: false,
-        purpose: Purpose::Value,
-        readings: vec![vec![value.to_string()]],
-    };
-    match (&values[..], parts.len()) {
-        ([tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), unit @ ..=9], 2) => vec![number(tens + unit)],
-        (values, _) => values.iter().map(|value| number(*value)).collect(),
-    }
 }

@@ -1,5 +1,6 @@
 //! The content words of a text, in English and German, and when two of them are equal.
 
+use super::spelled::is_number;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -41,9 +42,9 @@ impl Words {
         self.list.iter().map(String::as_str)
     }
 
-    /// The content words, each once.
+    /// The content words, each once. A number in words is a number, which the other text may have in digits.
     pub(super) fn content(&self) -> impl Iterator<Item = &str> {
-        let is_content = |word: &&str| word.chars().count() >= SHORTEST && !is_stop_word(word);
+        let is_content = |word: &&str| word.chars().count() >= SHORTEST && !is_stop_word(word) && !is_number(word);
         self.all().filter(is_content)
     }
 
