@@ -10,19 +10,21 @@
 //! | which words of a text say something, and when are two the same | `words` |
 //! | which numbers does a text have, by value | `numbers`, `spelled`, with the words of `number_words` |
 //! | does it negate, permit, oblige | `modals` |
+//! | which letters does a reader see | `letters` |
 //! | does it bind with the force of its quotes | `force` |
 //! | does it say something else than its quotes, with their words | `contrary` |
 
 mod contrary;
 mod force;
+mod letters;
 mod modals;
 mod number_words;
 mod numbers;
 mod spelled;
 mod words;
 
-use crate::vocabulary::shown;
-pub use contrary::remarks;
+pub use contrary::{are_other_words, remarks};
+use letters::read;
 use numbers::{Numbers, numbers};
 use std::borrow::Cow;
 use std::fmt;
@@ -105,14 +107,14 @@ impl fmt::Display for Reason {
 impl Compared {
     /// Why it needs a look; empty if there is no reason.
     pub fn reasons(&self) -> Vec<Reason> {
-        // A hidden character must not hide a word.
-        self.shown().reasons_of_shown()
+        // Neither a hidden character nor one that looks like another hides a word.
+        self.read().reasons_of_read()
     }
 
-    fn shown(&self) -> Self {
-        let all = |texts: &[String]| texts.iter().map(|text| shown(text).into_owned()).collect();
+    fn read(&self) -> Self {
+        let all = |texts: &[String]| texts.iter().map(|text| read(text).into_owned()).collect();
         Self {
-            text: shown(&self.text).into_owned(),
+            text: read(&self.text).into_owned(),
             quotes: all(&self.quotes),
             leads: all(&self.leads),
             headings: all(&self.headings),
@@ -122,7 +124,7 @@ impl Compared {
         }
     }
 
-    fn reasons_of_shown(&self) -> Vec<Reason> {
+    fn reasons_of_read(&self) -> Vec<Reason> {
         if self.quotes.is_empty() {
             return if self.has_sources { vec![Reason::NoQuote] } else { Vec::new() };
         }

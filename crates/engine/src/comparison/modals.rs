@@ -64,7 +64,7 @@ const TURNED: [&str; 11] = [
 ];
 
 /// Others that turn round what is beside them: without such a word, a text says the opposite.
-const BANS: [&str; 16] = [
+pub(super) const BANS: [&str; 16] = [
     "prohibited",
     "prohibits",
     "forbidden",
@@ -313,7 +313,7 @@ fn is_month(text: &str) -> bool {
 }
 
 /// Whether a word is negated: `is not permitted`, `no deviation is allowed`.
-fn is_negated(tokens: &[String], place: usize) -> bool {
+pub(super) fn is_negated(tokens: &[String], place: usize) -> bool {
     let from = place.saturating_sub(4);
     tokens[from..place].iter().any(|word| NEGATIONS.contains(&word.as_str()) || word == "only")
 }

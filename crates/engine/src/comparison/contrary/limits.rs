@@ -20,7 +20,7 @@ const RESTRICTING: [&str; 12] = [
     "begrenzt",
 ];
 /// Words with which a text may say what its quotes say with *without* or *unless*.
-const EXCEPTING: [&str; 24] = [
+pub(super) const EXCEPTING: [&str; 24] = [
     "without",
     "unless",
     "except",
@@ -46,10 +46,13 @@ const EXCEPTING: [&str; 24] = [
     "es",
     "lacks",
 ];
+/// Words of an exception that another sentence has: *except as provided in Rule 4*.
+const ELSEWHERE: [&str; 6] = ["provided", "otherwise", "specified", "stated", "vorgesehen", "bestimmt"];
 /// Words that begin a condition.
-const CONDITIONS: [&str; 9] = ["if", "when", "whenever", "where", "unless", "wenn", "falls", "sofern", "sobald"];
+pub(super) const CONDITIONS: [&str; 9] =
+    ["if", "when", "whenever", "where", "unless", "wenn", "falls", "sofern", "sobald"];
 /// Conditions that say nothing of their own.
-const WEAK_CONDITIONS: [&str; 12] = [
+pub(super) const WEAK_CONDITIONS: [&str; 12] = [
     "possible",
     "necessary",
     "applicable",
@@ -90,10 +93,18 @@ fn exception(pair: &Pair) -> Option<String> {
     if has(&pair.said, &EXCEPTING) {
         return None;
     }
-    let at = pair.quoted.iter().position(|word| ["without", "ohne", "unless"].contains(&word.as_str()))?;
-    let is_denied = pair.quoted[at] == "unless" || (denials(&pair.text) > 0 && denials(&pair.quotes) > 0);
+    let is_it = |at: &usize| match pair.quoted[*at].as_str() {
+        "without" | "ohne" => denials(&pair.text) > 0 && denials(&pair.quotes) > 0,
+        "sei" => pair.quoted.get(at + 1).is_some_and(|next| next == "denn"),
+        word => ["unless", "except", "excepting", "außer", "ausgenommen"].contains(&word),
+    };
+    let at = (0..pair.quoted.len()).find(is_it)?;
+    let clause = match pair.quoted[at].as_str() {
+        "sei" => &pair.quoted[at..],
+        _ => clause_from(&pair.quoted, at),
+    };
     let is_same = denials(&pair.text) == denials(&pair.quotes);
-    (is_denied && is_same).then(|| clause_from(&pair.quoted, at).join(" "))
+    (is_same && !has(clause, &ELSEWHERE)).then(|| clause.join(" "))
 }
 
 /// *If a key is lost, the manager must …* as *The manager must …*.
@@ -120,7 +131,7 @@ fn permission(pair: &Pair) -> Option<String> {
 }
 
 /// A clause from a word on to the next comma.
-fn clause_from(tokens: &[String], at: usize) -> &[String] {
+pub(super) fn clause_from(tokens: &[String], at: usize) -> &[String] {
     let end = tokens[at..].iter().position(|word| word == COMMA).map_or(tokens.len(), |comma| at + comma);
     &tokens[at..end]
 }

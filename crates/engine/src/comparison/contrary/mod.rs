@@ -8,16 +8,19 @@
 //! | does it have another unit of time or money | `units` |
 //! | does it bind another actor | `actor` |
 //! | does it leave out what restricts its quotes | `limits` |
+//! | does it have a condition of its own | `added` |
 
 mod actor;
+mod added;
 mod limits;
 mod opposites;
 mod units;
 
 use super::force::other_force;
-use super::modals::tokens;
+use super::letters::read;
+use super::modals::{obliges, tokens};
 use super::words::Words;
-use crate::vocabulary::{beginning, shown};
+use crate::vocabulary::beginning;
 
 /// Characters shown of the words in a remark.
 const MOST_SHOWN: usize = 80;
@@ -33,7 +36,7 @@ struct Pair {
 
 impl Pair {
     fn of(text: &str, quotes: &[&str]) -> Self {
-        let (text, quotes) = (shown(text).into_owned(), shown(&quotes.join(" ")).into_owned());
+        let (text, quotes) = (read(text).into_owned(), read(&quotes.join(" ")).into_owned());
         let (said, quoted) = (tokens(&text), tokens(&quotes));
         Self { text, quotes, said, quoted }
     }
@@ -52,13 +55,27 @@ pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
         return Vec::new();
     }
     let found = [
-        other_force(text, quotes),
+        other_force(&pair.text, &pair.quotes),
         units::other(&pair),
+        units::other_sign(&pair),
         opposites::opposite(&pair),
         actor::other(&pair),
         limits::left_out(&pair),
+        added::condition(&pair),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Whether a text and the duty that it quotes share fewer than half of the words of either: then it says what another
+/// sentence says. Both are in one language.
+pub fn are_other_words(text: &str, quotes: &[&str]) -> bool {
+    let pair = Pair::of(text, quotes);
+    let (own, theirs) = (content(&pair.said), content(&pair.quoted));
+    let is_little = |words: &Words, known: &Words| {
+        let (found, of) = (words.content().filter(|word| known.has(word)).count(), words.content().count());
+        of > 1 && found * 2 < of
+    };
+    obliges(&pair.quotes) && is_little(&own, &theirs) && is_little(&theirs, &own)
 }
 
 /// The content words of a part of a text, each once.

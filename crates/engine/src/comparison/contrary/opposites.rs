@@ -1,10 +1,11 @@
 //! The opposite of a word: *after* for *before*, *decrypt* for *encrypt*, *unlocked* for *locked*.
 
 use super::super::modals::{denials, restricts};
+use super::super::spelled::in_word;
 use super::{Pair, content};
 
 /// Beginnings of words and of their opposites; one with a space at its end is the whole word.
-const OPPOSITES: [(&[&str], &[&str]); 18] = [
+const OPPOSITES: [(&[&str], &[&str]); 23] = [
     (&["before "], &["after "]),
     (&["above "], &["below ", "under "]),
     (&["minim"], &["maxim"]),
@@ -23,6 +24,20 @@ const OPPOSITES: [(&[&str], &[&str]); 18] = [
     (&["frühestens "], &["spätestens "]),
     (&["verschlüssel"], &["entschlüssel"]),
     (&["beginn "], &["ende "]),
+    (&["bevor "], &["nachdem "]),
+    (&["mehr "], &["weniger "]),
+    (&["erhöh"], &["verringer", "senk"]),
+    (&["interne"], &["externe"]),
+    (
+        &["all ", "every ", "each ", "alle ", "allen ", "aller ", "jede ", "jeder ", "jedes ", "jeden ", "jedem "],
+        &["some ", "several ", "einige ", "einigen ", "einiger ", "manche ", "manchen "],
+    ),
+];
+
+/// Words before a number, and their opposites there: *after 5 days* for *within 5 days*.
+const BEFORE_NUMBERS: [(&[&str], &[&str]); 2] = [
+    (&["within", "binnen", "innerhalb"], &["after", "nach"]),
+    (&["over", "above", "exceeding", "über"], &["under", "below", "unter"]),
 ];
 
 /// Beginnings that make the opposite of a word, and the least letters of that word.
@@ -34,7 +49,7 @@ pub(super) fn opposite(pair: &Pair) -> Option<String> {
     if is_turned || restricts(&pair.text) != restricts(&pair.quotes) {
         return None;
     }
-    let (said, quoted) = listed(pair).or_else(|| derived(pair))?;
+    let (said, quoted) = listed(pair).or_else(|| before_number(pair)).or_else(|| derived(pair))?;
     Some(format!("its text says `{said}` where its quotes say `{quoted}`"))
 }
 
@@ -44,6 +59,27 @@ fn listed(pair: &Pair) -> Option<(&str, &str)> {
         (first(&pair.said, other).is_none() && first(&pair.quoted, one).is_none()).then_some((said, quoted))
     };
     OPPOSITES.into_iter().find_map(|(one, other)| against((one, other)).or_else(|| against((other, one))))
+}
+
+fn before_number(pair: &Pair) -> Option<(&str, &str)> {
+    let find = |tokens: &'_ [String], words: &[&str]| {
+        let is_number =
+            |word: &String| word.starts_with(|sign: char| sign.is_ascii_digit()) || !in_word(word).is_empty();
+        let counts = |at: usize| {
+            tokens[at + 1..]
+                .iter()
+                .take(2)
+                .find(|word| !["von", "of", "eur", "euro"].contains(&word.as_str()))
+                .is_some_and(is_number)
+        };
+        (0..tokens.len()).find(|at| words.contains(&tokens[*at].as_str()) && counts(*at))
+    };
+    let against = |(one, other): (&[&str], &[&str])| {
+        let (said, quoted) = (find(&pair.said, one)?, find(&pair.quoted, other)?);
+        let is_other = find(&pair.said, other).is_none() && find(&pair.quoted, one).is_none();
+        is_other.then(|| (pair.said[said].as_str(), pair.quoted[quoted].as_str()))
+    };
+    BEFORE_NUMBERS.into_iter().find_map(|(one, other)| against((one, other)).or_else(|| against((other, one))))
 }
 
 /// The first word with one of these beginnings.
@@ -69,8 +105,13 @@ fn derived(pair: &Pair) -> Option<(&str, &str)> {
     };
     let (said, quoted) = (only(&pair.said, &pair.quoted), only(&pair.quoted, &pair.said));
     let turns = |one: &str, other: &str| {
-        let is_it =
-            |(begin, least): &(&str, usize)| one.strip_prefix(begin) == Some(other) && other.chars().count() >= *least;
+        let is_it = |(begin, least): &(&str, usize)| {
+            let rest = one.strip_prefix(begin).filter(|rest| rest.len().min(other.len()) >= *least);
+            // What begins with another of these may be a word of its own: *instruct* beside *structure*.
+            rest.is_some_and(|rest| {
+                rest == other || (*begin == "un" && (rest.starts_with(other) || other.starts_with(rest)))
+            })
+        };
         TURNING.iter().any(is_it)
     };
     let (one, other) = said

@@ -1,4 +1,4 @@
-use super::remarks;
+use super::{are_other_words, remarks};
 
 fn said(text: &str, quote: &str) -> String {
     remarks(text, &[quote]).join("; ")
@@ -39,6 +39,37 @@ fn a_text_with_the_words_of_its_quote_that_says_something_else_is_remarked() {
             "`wenn ein schlüssel fehlt`",
         ),
         ("The guide must carry a key.", "The guide may carry a key.", "`may`"),
+        ("The fee must be 5 percent.", "The fee must be 5 euro.", "`percent`"),
+        ("The fee must be $500.", "The fee must be €500.", "`dollar`"),
+        ("The load must not exceed 5kg.", "The load must not exceed 5 t.", "`kg`"),
+        ("The room must stay below 18 °F.", "The room must stay below 18 °C.", "`fahrenheit`"),
+        ("Answers are due in 5 calendar days.", "Answers are due in 5 working days.", "`calendar`"),
+        (
+            "Die Antwort muss in 5 Kalendertagen erfolgen.",
+            "Die Antwort muss in 5 Werktagen erfolgen.",
+            "`kalendertagen`",
+        ),
+        ("The report must be filed by 8 a.m.", "The report must be filed by 8 p.m.", "`am`"),
+        ("It must be filed on Monday.", "It must be filed on Friday.", "`monday`"),
+        ("The audit must be held in March.", "The audit must be held in June.", "`march`"),
+        ("It is due in the third quarter.", "It is due in the second quarter.", "`third`"),
+        ("Some records must be kept.", "All records must be kept.", "`some`"),
+        ("Alle Belege müssen geprüft werden.", "Einige Belege müssen geprüft werden.", "`alle`"),
+        ("It must be sent after 5 days.", "It must be sent within 5 days.", "`after`"),
+        ("Sie muss nach 5 Tagen erfolgen.", "Sie muss innerhalb von 5 Tagen erfolgen.", "`nach`"),
+        ("Fees over 5 euro must be shown.", "Fees under 5 euro must be shown.", "`over`"),
+        ("The clerk must sign the log unless busy.", "The clerk must sign the log.", "`unless busy`"),
+        ("The clerk must sign the log if possible.", "The clerk must sign the log.", "`if possible`"),
+        ("The clerk must sign the log where convenient.", "The clerk must sign the log.", "`where convenient`"),
+        ("Der Prüfer muss melden, außer im Sommer.", "Der Prüfer muss melden.", "`außer im sommer`"),
+        ("Der Prüfer muss nach Möglichkeit melden.", "Der Prüfer muss melden.", "`nach möglichkeit"),
+        ("The log must be signed.", "The log must be signed except by the board.", "`except by the board`"),
+        ("Der Prüfer muss melden.", "Der Prüfer muss melden, es sei denn, der Leiter verzichtet.", "`sei denn"),
+        ("Clerks must leave the log unsigned.", "Clerks must sign the log.", "`unsigned`"),
+        ("The room must be at -18 degrees.", "The room must be at 18 degrees.", "`-18`"),
+        ("It must be at 5 degrees.", "It must be at minus 5 degrees.", "`5`"),
+        ("It must be sent without the annex.", "It must be sent with an annex.", "`without annex`"),
+        ("Sie muss mit Anlage gesendet werden.", "Sie muss ohne Anlage gesendet werden.", "`mit anlage`"),
     ] {
         assert!(said(text, quote).contains(expected), "{text} / {quote}: {:?}", said(text, quote));
     }
@@ -73,7 +104,41 @@ fn a_paraphrase_is_not() {
         ("The clerk must, once a year, check the keys.", "The clerk must check the keys annually."),
         ("The archive must: log each access;", "log each access;"),
         ("Backups must be tested.", "Invoices must be kept for ten years."),
+        ("It must be at 5 degrees below zero.", "It must be at -5 degrees."),
+        ("Send it within 5 -10 days.", "Send it within 5-10 days."),
+        ("The board must instruct the clerk.", "The board must tell the clerk its structure."),
+        ("The fee must be 500 €.", "The fee must be EUR 500."),
+        ("The fee must be five per cent.", "The fee must be 5 %."),
+        ("The wall must be 5 mm thick.", "The wall must be 5 millimetres thick."),
+        ("It is due in 5 business days.", "It is due in 5 working days."),
+        ("It must be sent 5 days after receipt at the latest.", "It must be sent within 5 days of receipt."),
+        ("Each of the several records must be kept.", "All of the several records must be kept."),
+        ("If a key is lost, it must be reported.", "A lost key must be reported."),
+        ("Records must be kept.", "Except as provided in Rule 4, records must be kept."),
+        ("The test must be repeated if it fails.", "A failed test must be repeated."),
+        ("Records must be kept as required.", "Records must be kept."),
+        ("The board may meet if it wishes.", "The board may meet."),
+        ("A visitor must come with a guide.", "Visitors must not enter without a guide."),
     ] {
         assert_eq!(said(text, quote), "", "{text} / {quote}");
+    }
+}
+
+#[test]
+fn a_text_that_says_what_another_sentence_says_has_other_words() {
+    for (text, quote) in [
+        ("The clerk must lock the door.", "The clerk must sign the log."),
+        ("Backups must be tested.", "Invoices must be kept for ten years."),
+        ("Der Prüfer muss die Tür abschließen.", "Der Prüfer muss das Protokoll unterschreiben."),
+    ] {
+        assert!(are_other_words(text, &[quote]), "{text} / {quote}");
+    }
+    for (text, quote) in [
+        ("It must log each access.", "The operator must log each access."),
+        ("Access is logged.", "The operator must log each access to the archive and keep the log for the auditor."),
+        ("The operator must keep a register of: staff", "staff"),
+        ("The operator must sign the log.", "sign the log;"),
+    ] {
+        assert!(!are_other_words(text, &[quote]), "{text} / {quote}");
     }
 }

@@ -112,6 +112,10 @@ fn hidden_characters_hide_no_word() {
         ("Records must be deleted.", "Records must no\u{ad}t be deleted.", "+"),
         ("The fund m\u{2060}ay report.", "The fund must report.", "p"),
         ("Records are kept for 1\u{200d}0 years.", "Records are kept for 10 years.", ""),
+        ("Records must n\u{43e}t be deleted.", "Records must be deleted.", "-"),
+        ("Records must be deleted.", "Records must n\u{43e}t be deleted.", "+"),
+        ("Records are kept for \u{ff19}\u{ff19} years.", "Records are kept for ten years.", "n"),
+        ("Records are kept for \u{ff11}\u{ff10} years.", "Records are kept for ten years.", ""),
         ("Re\u{ad}gis\u{ad}ters are kept.", "The register is kept.", ""),
     ]);
 }
