@@ -1,5 +1,6 @@
 //! Whether a row that repeats its quote is a heading or a definition: such a sentence states no duty, which the scan cannot
-//! tell from a duty in unusual words. What repeats no quote is not looked at: its words are the model's.
+//! tell from a duty in unusual words. Of a text in the model's words only the form is looked at: the lead of a list, or a
+//! heading in place of a duty.
 
 use plumbline_documents::candidates::{Scan, is_foreign};
 use plumbline_engine::{DocumentStyle, one_line};
@@ -18,17 +19,21 @@ const DEFINING: [&str; 8] = [
     " ist definiert als ",
 ];
 
-/// A remark on a text that is its only quote and states no duty.
+/// A remark on a text that states no duty.
 pub(super) fn remark(text: &str, quotes: &[&str]) -> Option<String> {
-    let [quote] = quotes else { return None };
     let text = one_line(text);
-    if text != one_line(quote) {
-        return None;
+    if text.ends_with(':') {
+        return Some("it ends before what its list says".to_owned());
     }
-    let what = [(is_heading(&text), "a heading"), (is_definition(&text), "a definition")];
-    let (_, what) = what.into_iter().find(|(is, _)| *is)?;
-    let is_duty = || Scan::new(&[], DocumentStyle::Policy).is_ok_and(|scan| scan.judge(&text).is_some());
-    (!is_foreign(&text) && !is_duty()).then(|| format!("it reads like {what}, with no word of a duty"))
+    let is_duty = |text: &str| Scan::new(&[], DocumentStyle::Policy).is_ok_and(|scan| scan.judge(text).is_some());
+    let is_repeated = matches!(quotes, [quote] if text == one_line(quote));
+    let is_replaced = || !quotes.is_empty() && quotes.iter().all(|quote| is_duty(quote));
+    let what = match () {
+        () if (is_repeated || is_replaced()) && is_heading(&text) => "a heading",
+        () if is_repeated && is_definition(&text) => "a definition",
+        () => return None,
+    };
+    (!is_foreign(&text) && !is_duty(&text)).then(|| format!("it reads like {what}, with no word of a duty"))
 }
 
 /// Whether a text begins like a heading and does not end like a sentence, an entry or a cell.
@@ -57,6 +62,19 @@ mod tests {
         ] {
             assert!(remark(text, &[text]).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_heading_or_a_lead_in_place_of_a_duty_is_remarked() {
+        let quote = "Invoices must be kept in the archive.";
+        for text in ["Handling of invoices", "The operator must:", "Archivierung von Rechnungen"] {
+            assert!(remark(text, &[quote]).is_some(), "{text}");
+        }
+        assert!(remark("The operator must:", &["The operator must:", "keep a log;"]).is_some());
+        for text in ["Keep invoices in the archive", "Invoices are kept in the archive", "Invoices must be kept"] {
+            assert_eq!(remark(text, &[quote]), None, "{text}");
+        }
+        assert_eq!(remark("Staff records", &["Staff records;"]), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Whether a row is well formed and has evidence. Other producers may write rows, so everything is checked.
 
 use super::binding;
-use plumbline_engine::comparison::remarks as compared;
+use plumbline_documents::{candidates, composed};
+use plumbline_engine::comparison::{are_other_words, remarks as compared};
 use plumbline_engine::{HeldRequirement, beginning};
 use serde_json::Value;
+use std::borrow::Cow;
 
 const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
 const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
@@ -85,13 +87,25 @@ pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
         remarks.push("its text is in another language than its quotes and was not compared (translated)".to_string());
     }
     let cited = row.citations.as_array().into_iter().flatten();
-    let quotes: Vec<&str> = cited.filter_map(|citation| citation["quote"].as_str()).collect();
-    remarks.extend(compared(&row.text, &quotes));
-    remarks.extend(binding::remark(&row.text, &quotes));
+    let quotes: Vec<Cow<'_, str>> = cited.filter_map(|citation| citation["quote"].as_str()).map(composed).collect();
+    remarks.extend(against_quotes(&composed(&row.text), &quotes, is_tagged("needs_look")));
     let place = row.source_location.as_object();
     if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
         remarks.push("it does not say where in its document it stands".to_string());
     }
+    remarks
+}
+
+/// What a text says against its quotes. Both are composed: an accent apart would hide a word.
+fn against_quotes(text: &str, quotes: &[Cow<'_, str>], needs_look: bool) -> Vec<String> {
+    let quotes: Vec<&str> = quotes.iter().map(AsRef::as_ref).collect();
+    let mut remarks = compared(text, &quotes);
+    // A text in another language has other words in any case, and one that needs a look has a remark already.
+    let is_compared = !needs_look && !candidates::is_translated(text, &quotes.join(" "));
+    if is_compared && are_other_words(text, &quotes) {
+        remarks.push("few of its words are in its quotes, and few of theirs in it".to_string());
+    }
+    remarks.extend(binding::remark(text, &quotes));
     remarks
 }
 
@@ -103,5 +117,22 @@ fn one_of(what: &str, value: Option<&str>, allowed: &[&str], faults: &mut Vec<St
             faults.push(format!("its {what} `{value}` is none of {}", allowed.join(", ")));
         }
         Some(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::against_quotes;
+    use std::borrow::Cow;
+
+    #[test]
+    fn a_text_that_says_what_another_sentence_says_is_remarked() {
+        let said = |text: &str, quote: &'static str| against_quotes(text, &[Cow::Borrowed(quote)], false).len();
+        let quote = "The clerk must sign the log of the archive.";
+        assert_eq!(said("The clerk must lock the door of the house.", quote), 1);
+        assert_eq!(said("The clerk must lock the door.", "The clerk must sign the log of the archive."), 1);
+        assert_eq!(said("The clerk signs the log.", quote), 0);
+        assert_eq!(said("Der Sachbearbeiter muss das Protokoll des Archivs unterschreiben.", quote), 0, "translated");
+        assert_eq!(against_quotes("The clerk must lock the door.", &[quote.into()], true).len(), 0, "it has one");
     }
 }
