@@ -111,5 +111,5 @@ pub use vocabulary::{
     SharedFile, SharedFiles, Source, Streaming, Suspicion, SystemPromptPrefixes, Tally, TodoListPosition, TokenCounter,
     ToolCallIds, ToolChoice, ToolReturn, Untrusted, UntrustedRules, Usage, Verdict, WITHDRAWN,
     apply_requirement_changes, beginning, candidate_id_of, canonical, inexact_number, known_keys, nearest, nearest_by,
-    one_line, path, place_of, plain_words, says_something, visible, without_comments,
+    one_line, path, place_of, plain_words, says_something, shown, visible, without_comments,
 };

@@ -49,6 +49,5 @@ pub use shown::{beginning, one_line, says_something};
 pub use untrusted::{Reach, Untrusted, UntrustedRules};
 pub(crate) use validation::NEXT_REQUIREMENT;
 pub use validation::{Asked, HeldRequirement, KnownRequirement, Tally, place_of};
-pub(crate) use visible::shown;
-pub use visible::{visible, without_comments};
+pub use visible::{shown, visible, without_comments};
 pub use words::plain_words;

@@ -20,7 +20,7 @@ pub fn visible(text: &str) -> String {
 }
 
 /// A text as it is shown: without hidden characters, which can be within words. White space stays.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub fn shown(text: &str) -> Cow<'_, str> {
     let is_within_words = |character: char| is_hidden(character) && !character.is_whitespace();
     if text.contains(is_within_words) { text.replace(is_within_words, "").into() } else { text.into() }
 }

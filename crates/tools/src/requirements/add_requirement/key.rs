@@ -3,10 +3,11 @@
 //! A clause that occurs twice, in one or two documents, is two duties. The first requirement with a text has the key of
 //! the text; a further one with the same text at another place has the key of text and place.
 //!
-//! White space, typographic quotation marks and dashes, ligatures and soft hyphens depend on the parser and the model,
-//! so they do not distinguish requirements. Case and every word do.
+//! White space, typographic quotation marks and dashes, ligatures, combining accents and what no reader sees depend on the
+//! parser and the model, so they do not distinguish requirements. Case and every word do.
 
-use plumbline_documents::letters_of;
+use plumbline_documents::{composed, letters_of};
+use plumbline_engine::shown;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -33,7 +34,7 @@ pub(crate) fn place(citations: &Value) -> Option<String> {
 /// The text, normalized for the key.
 pub(crate) fn normalized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
+    for word in composed(&shown(text)).split_whitespace() {
         if !out.is_empty() {
             out.push(' ');
         }
@@ -44,7 +45,6 @@ pub(crate) fn normalized(text: &str) -> String {
 
 fn push_plain(out: &mut String, character: char) {
     match character {
-        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' => out.push('\''),
         '\u{201c}'..='\u{201f}' | '«' | '»' => out.push('"'),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
@@ -65,6 +65,11 @@ mod tests {
             ["The “file” must\n be kept – for 10 years. ", "  The \u{ab}fi\u{ad}le\u{bb} must be kept — for 10\tyears."]
         {
             assert_eq!(of(same), of(plain), "{same}");
+        }
+        for same in
+            ["Beleg f\u{fc}r X", "Beleg fu\u{308}r X", "Beleg f\u{fc}r\u{2063} X\u{fe0f}", "Beleg\u{200b} f\u{fc}r X"]
+        {
+            assert_eq!(of(same), of("Beleg für X"), "{same:?}");
         }
         for other in ["the \"file\" must be kept - for 10 years.", "The \"file\" must be kept - for 11 years."] {
             assert_ne!(of(other), of(plain), "{other}");
