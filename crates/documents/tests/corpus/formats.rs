@@ -1,7 +1,7 @@
 //! The text of ODT and EPUB files.
 
 use crate::make::{archive, epub, lines, odt, parser, pdf};
-use plumbline_documents::{DocumentError, Kind, kind_of};
+use plumbline_documents::{DocumentError, Kind, candidates::Scan, kind_of};
 
 async fn text(kind: Kind, bytes: &[u8]) -> String {
     parser().extract(kind, bytes, None).await.expect("a good document").pages[0].text.clone()
@@ -132,5 +132,16 @@ async fn text_between_the_tables_of_a_pdf_stays_between_them() {
         let places: Vec<Option<usize>> =
             ["ten years or", "Invoices |", "unless", "Letters |", "thrown away"].map(|text| page.find(text)).to_vec();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{name}: {places:?}\n{page}");
+    }
+}
+
+#[tokio::test]
+async fn entries_of_a_list_in_a_cell_are_apart_however_the_page_is_wrapped() {
+    let list = "<ul>\n\t<li>The operator shall log\n  the call.</li>\n\t<li>The officer shall sign it.</li>\n</ul>\n";
+    let page = format!("<table><tr><th>Id</th><th>Rule</th></tr>\n<tr><td>1</td>\n<td>{list}</td></tr></table>");
+    for (kind, bytes) in [(Kind::Html, page.clone().into_bytes()), (Kind::Epub, epub(&[&page], &[]))] {
+        let found = Scan::default().sentences(&text(kind, &bytes).await);
+        let duties: Vec<&str> = found.iter().filter(|one| one.reason.is_some()).map(|one| one.text.as_str()).collect();
+        assert_eq!(duties, ["1 | - The operator shall log the call.", "The officer shall sign it."], "{kind}");
     }
 }

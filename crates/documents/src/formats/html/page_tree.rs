@@ -123,12 +123,15 @@ fn keep(node: &Rc<Node>, names: bool, outside: &mut Outside) {
 
 /// Separates the paragraphs of a cell, which the converter joins.
 fn set_lines_apart(cell: &Rc<Node>) {
-    let (mut apart, mut is_behind) = (Vec::new(), false);
+    let (mut apart, mut is_behind, mut has_begun) = (Vec::new(), false, false);
     for child in cell.children.take() {
         let is_line = is_any(&child, &LINES);
         let begins_line = is_line || is_behind && !words(&child).is_empty();
         is_behind = if begins_line { is_line } else { is_behind };
-        if begins_line && !apart.is_empty() {
+        // White space before the first line, as many pages have it, is no line.
+        let is_further = begins_line && has_begun;
+        has_begun |= !matches!(&child.data, NodeData::Text { contents } if contents.borrow().trim().is_empty());
+        if is_further {
             let line = text_node(LINE);
             line.parent.set(Some(Rc::downgrade(cell)));
             apart.push(line);
