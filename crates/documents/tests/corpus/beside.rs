@@ -389,3 +389,28 @@ async fn labels_and_choices_of_an_opendocument_form_are_read() {
         assert_eq!(told(Kind::Odt, &odt_with("", &body, &[])).await, (format!("Form: {DUTY}"), Vec::new()));
     }
 }
+
+#[tokio::test]
+async fn the_contents_of_a_word_file_are_no_text() {
+    let sign = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
+    let code = |code: &str| format!("<w:r><w:instrText> {code} </w:instrText></w:r>");
+    let run = |text: &str| format!("<w:r><w:t>{text}</w:t></w:r>");
+    let page = sign("begin") + &code("PAGEREF _1") + &sign("separate") + &run("4") + &sign("end");
+    for (name, why) in [("TOC \\o \"1-3\"", true), ("index", true), ("REF _1", false)] {
+        let begin = sign("begin") + &code(name) + &sign("separate");
+        let entry = run(DUTY) + "<w:r><w:tab/></w:r>" + &page;
+        let body = format!(
+            "<w:p>{begin}{entry}</w:p><w:p>{entry}</w:p><w:p>{}</w:p><w:p>{}</w:p>",
+            sign("end"),
+            run("Scope.")
+        );
+        let xml = format!(
+            "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{body}</w:body></w:document>"
+        );
+        let (text, warnings) = told(Kind::Docx, &docx(&xml, &[])).await;
+        let said = format!("Left out as a table of contents or an index: \u{ab}{DUTY} 4\u{bb}.");
+        let expected =
+            if why { ("Scope.".to_owned(), vec![said]) } else { (format!("{DUTY} 4 {DUTY} 4 Scope."), vec![]) };
+        assert_eq!((text, warnings), expected, "{name}");
+    }
+}

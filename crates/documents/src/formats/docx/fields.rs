@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 const COMPUTED: [&str; 6] = ["EQ", "AUTONUM", "AUTONUMLGL", "AUTONUMOUT", "LISTNUM", "BIDIOUTLINE"];
 /// Fields that show the last part of their code.
 const BUTTONS: [&str; 2] = ["MACROBUTTON", "GOTOBUTTON"];
+/// Fields that repeat the headings or words of the document, with their pages.
+const INDEXES: [&str; 3] = ["TOC", "INDEX", "TOA"];
 
 /// The fields of a part, in the order of its text.
 #[derive(Default)]
@@ -24,6 +26,8 @@ pub(super) struct Fields {
     within: Within,
     /// Markup of what a field shows, to be written behind the present run.
     shown: Option<String>,
+    /// Text of the present paragraph that is an entry of an index.
+    entry: String,
     /// Content missing from the text, one sentence each.
     pub(super) told: Vec<String>,
 }
@@ -84,19 +88,34 @@ impl Fields {
         match empty.name().as_ref() {
             "w:fldSimple" => self.show(&xml::attribute(empty, "instr").unwrap_or_default()),
             "w:fldChar" => self.element(empty),
+            "w:tab" if self.open.iter().any(Field::lists) => self.entry.push(' '),
             _ => {}
         }
     }
 
     /// The end of an element.
     pub(super) fn end(&mut self, name: &str) {
-        if matches!(name, "w:instrText" | "w:t") {
-            self.within = Within::Other;
+        match name {
+            "w:instrText" | "w:t" => self.within = Within::Other,
+            "w:p" if self.entry.contains(char::is_alphanumeric) => {
+                let entry = first_words(&std::mem::take(&mut self.entry));
+                self.told.push(format!("Left out as a table of contents or an index: {entry}."));
+            }
+            _ => {}
         }
     }
 
+    /// Whether characters of the text are part of a code or of an index.
+    pub(super) fn is_unshown(&mut self, characters: &str) -> bool {
+        let in_index = self.within == Within::Text && self.open.iter().any(Field::lists);
+        if in_index {
+            self.entry.push_str(characters);
+        }
+        in_index || self.is_code(characters)
+    }
+
     /// Whether characters of the text are part of a code; the characters of codes are kept.
-    pub(super) fn is_code(&mut self, characters: &str) -> bool {
+    fn is_code(&mut self, characters: &str) -> bool {
         let in_code = |field: &&Field| field.has_end && !field.has_result;
         match self.within {
             Within::Code => self.open.last_mut().into_iter().for_each(|field| field.code.push_str(characters)),
@@ -144,6 +163,14 @@ impl Fields {
             }
             _ => {}
         }
+    }
+}
+
+impl Field {
+    /// Whether its result is an index.
+    fn lists(&self) -> bool {
+        let name = self.code.split_whitespace().next().unwrap_or_default();
+        self.has_end && self.has_result && INDEXES.iter().any(|index| name.eq_ignore_ascii_case(index))
     }
 }
 

@@ -1,5 +1,6 @@
-//! What of fields, rows and cells Word shows: not the code of a field, not rows that are hidden, nor rows and cells that a
-//! tracked change deletes. Cells that begin further right, and paragraphs of a note, are set apart.
+//! What of fields, rows and cells belongs to the text: not the code of a field, not a table of contents, not rows that
+//! are hidden, nor rows and cells that a tracked change deletes. Cells that begin further right, and paragraphs of a
+//! note, are set apart.
 
 use super::copied::Copied;
 use super::fields::Fields;
@@ -87,7 +88,7 @@ impl<'a> Walk<'a> {
     }
 
     fn characters(&mut self, reader: &Reader<&'a [u8]>, from: usize, text: &str) {
-        if self.fields.is_code(text) {
+        if self.fields.is_unshown(text) {
             self.copied.omit(reader, from);
         }
     }
