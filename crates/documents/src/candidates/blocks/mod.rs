@@ -74,6 +74,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         indent: 0,
         fence: None,
         scalar: None,
+        is_unwrapped: is_unwrapped(marked),
     };
     let mut at = 0;
     for line in marked.split_inclusive('\n') {
@@ -101,6 +102,8 @@ struct Reader<'a> {
     fence: Option<&'static str>,
     /// The indent of the YAML key whose text, on lines of its own, contains the next line.
     scalar: Option<usize>,
+    /// Whether its paragraphs are lines of any length, without blank lines between them.
+    is_unwrapped: bool,
 }
 
 impl Reader<'_> {
@@ -175,10 +178,11 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, range: Range<usize>) {
-        let (marked, gap, page_ended) = (self.marked, self.gap, self.page_ended);
+        let (marked, gap, page_ended, is_unwrapped) = (self.marked, self.gap, self.page_ended, self.is_unwrapped);
         let text = &marked[range.clone()];
         self.add(Kind::Paragraph, range, |open| match open.kind {
             Kind::Paragraph | Kind::Item { .. } if gap => page_ended && goes_on(marked, open, text),
+            Kind::Paragraph | Kind::Item { .. } if is_unwrapped && is_whole(last_line(marked, open)) => false,
             // Data with one key and value per line.
             Kind::Paragraph | Kind::Item { .. } if is_value(last_line(marked, open)) && key(text).is_some() => false,
             // A title in capitals is on separate lines.
@@ -258,6 +262,24 @@ fn is_value(line: &str) -> bool {
 
 fn last_line<'a>(marked: &'a str, block: &Block) -> &'a str {
     block.parts.last().map_or("", |(range, _)| &marked[range.clone()])
+}
+
+/// A longer line, in bytes, is not wrapped.
+const LONGEST_LINE: usize = 132;
+
+/// Whether a tenth of the lines that another one follows directly are longer than text is wrapped: word processors save
+/// each paragraph and each cell as a line.
+fn is_unwrapped(marked: &str) -> bool {
+    let lines: Vec<&str> = marked.lines().map(str::trim).collect();
+    let is_text = |line: &str| !line.is_empty() && !line.starts_with('|');
+    let followed = || lines.windows(2).filter(|pair| is_text(pair[0]) && is_text(pair[1])).map(|pair| pair[0].len());
+    let long = followed().filter(|length| *length > LONGEST_LINE).count();
+    long > 0 && long * 10 >= followed().count()
+}
+
+/// Whether a line of such a text ends a sentence, or is a label, so that the next line is another paragraph.
+fn is_whole(line: &str) -> bool {
+    line.ends_with(['.', '!', '?', ':', ';']) || line.split_whitespace().count() <= LEAST_WORDS
 }
 
 /// Words that entries complete: `The operator shall`.

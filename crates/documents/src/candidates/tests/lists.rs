@@ -181,3 +181,15 @@ fn marks_in_bold_type_are_marks() {
         ],
     );
 }
+
+#[test]
+fn the_lines_of_a_text_without_wrapping_are_paragraphs() {
+    let long = "The clerk shall file the ledger of the northern plant and of the halls that belong to it, with all of their \
+                boilers and yards, before the month ends.";
+    let found =
+        Scan::default().sentences(&format!("Rule\n1\n{long}\nnone\n2\nThe cellar must be clean.\nnone\n3\n{long}\n"));
+    let candidates: Vec<&str> = found.iter().filter(|one| one.reason.is_some()).map(|one| one.text.as_str()).collect();
+    assert_eq!(candidates, [long, "The cellar must be clean.", long]);
+    let wrapped = "The clerk shall file the ledger by\nNo.\n7 at noon.\n";
+    assert_eq!(Scan::default().sentences(wrapped).len(), 1);
+}
