@@ -130,3 +130,35 @@ async fn a_table_of_a_page_that_is_stored_turned_is_a_table() {
     assert!(text.contains("| R-2 | Backups shall be tested monthly. | IT |"), "{text}");
     assert!(text.ends_with("The annex is part of the contract and shall be signed by both parties."), "{text}");
 }
+
+#[tokio::test]
+async fn a_word_parted_at_the_end_of_a_column_is_whole() {
+    let left: Vec<String> =
+        (0..20).map(|row| format!("The hall of the year {row} has two boilers and a yard.")).collect();
+    let right: Vec<String> =
+        (0..20).map(|row| format!("The cellar of the year {row} has two valves or three.")).collect();
+    let (mut left, mut right): (Vec<&str>, Vec<&str>) =
+        (left.iter().map(String::as_str).collect(), right.iter().map(String::as_str).collect());
+    left[19] = "The clerk shall keep the certificates of ori-";
+    right[0] = "gin of the year in the archive of the plant.";
+    let (text, _) = told(Kind::Pdf, &pdf(&[lines(50, 700, &left) + &lines(330, 700, &right)])).await;
+    assert!(text.contains("keep the certificates of origin of the year in the archive"), "{text}");
+}
+
+#[tokio::test]
+async fn entries_of_a_nested_list_are_apart() {
+    let entries = [
+        (70, "1. General matters"),
+        (90, "a. The clerk shall file the ledger of the northern plant before the end of the month."),
+        (90, "b. The operator must inspect every valve in the cellar, and an officer signs the result."),
+        (110, "i. Each supplier is required to deliver the certificates of origin with the form."),
+        (70, "2. Records of the plant shall be kept for ten years."),
+    ];
+    let draw = |(row, (x, text)): (u32, &(u32, &str))| line(10, (*x, 700 - 12 * row), text);
+    let page: String = (0..).zip(&entries).map(draw).collect();
+    let document = parser().extract(Kind::Pdf, &pdf(&[page]), None).await.unwrap();
+    let text = &document.pages[0].text;
+    for (_, entry) in entries {
+        assert!(text.lines().any(|line| line.trim() == entry), "{entry} in {text}");
+    }
+}

@@ -12,7 +12,13 @@ pub(crate) fn begins_clause(before: &str, line: &str) -> bool {
     match number {
         Number::Letter => ends(before) || before.ends_with([';', ',']) || ends_with_a_joining_word(before),
         Number::Section => begins && (ends(before) || before.ends_with(';') || ends_with_a_joining_word(before)),
+        Number::Dotted => ends(before) || before.ends_with(';') || ends_with_a_joining_word(before),
     }
+}
+
+/// Whether a line begins with the number of a clause, and with the beginning of its text.
+pub(crate) fn is_labelled(line: &str) -> bool {
+    split(line).is_some_and(|(number, rest)| number != Number::Section || rest.starts_with(char::is_uppercase))
 }
 
 /// Whether a text begins with the number of a section: `3.`, `3.1`, `\u{a7} 3`.
@@ -26,6 +32,8 @@ enum Number {
     Section,
     /// `(a)`, `(iv)`, `(2)`, `b)`, `(aa)`.
     Letter,
+    /// `a.`, `iv.`.
+    Dotted,
 }
 
 /// The number at the beginning of a text, and the rest.
@@ -43,13 +51,23 @@ fn split(text: &str) -> Option<(Number, &str)> {
     if parts().all(digits) && !bare.starts_with('0') && (sign || parts().count() > 1 || number.ends_with('.')) {
         return Some((Number::Section, rest));
     }
-    let inner = number.strip_suffix(')')?;
-    let inner = inner.strip_prefix('(').unwrap_or(inner);
+    let (kind, inner) = match (number.strip_suffix(')'), number.strip_suffix('.')) {
+        (Some(inner), _) => (Number::Letter, inner.strip_prefix('(').unwrap_or(inner)),
+        (None, Some(inner)) if may_follow_a_dot(inner, rest) => (Number::Dotted, inner),
+        _ => return None,
+    };
     // After `z` comes `aa`.
     let first = inner.bytes().next()?;
     let letter = inner.len() <= 2 && first.is_ascii_alphabetic() && inner.bytes().all(|byte| byte == first);
     let roman = !inner.is_empty() && inner.bytes().all(|byte| b"ivx".contains(&byte));
-    (letter || roman || digits(inner)).then_some((Number::Letter, rest))
+    (letter || roman || digits(inner)).then_some((kind, rest))
+}
+
+/// Whether a letter and a full stop are a number: `a. The clerk`. Not in `i. e.`, `p. 5`, and initials.
+fn may_follow_a_dot(letter: &str, rest: &str) -> bool {
+    let is_lower = letter.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_abbreviation = rest.chars().nth(1) == Some('.');
+    is_lower && rest.starts_with(char::is_alphabetic) && !is_abbreviation
 }
 
 /// Whether a sentence, or the announcement of a list, ends here; `No.` and `Art.` do not end one.
@@ -84,6 +102,8 @@ mod tests {
             ("(a) the fee;", "(b) the costs"),
             ("(a) the fee; and", "(iv) the costs"),
             ("(a) the fee,", "b) the costs"),
+            ("1. It ends.", "a. The fee is due."),
+            ("a. the fee; and", "ii. the costs"),
             ("(z) the fee;", "(aa) the costs"),
             ("It ends.", "\u{a7} 3 Term"),
             ("(called \u{201c}Fee.\u{201d})", "2.1 \u{201c}Term\u{201d} means"),
@@ -101,6 +121,11 @@ mod tests {
             ("as in clauses 3,", "4.1 The"),
             ("It ends.", "(see below) and"),
             ("It ends.", "4.3"),
+            ("It ends:", "i. e. the fee"),
+            ("as in Smith,", "p. 5 and"),
+            ("as in Smith,", "s. Annex"),
+            ("signed by J.", "A. Smith and"),
+            ("Roe", "v. Wade"),
             ("libgdbm.so.3.", "0.0. This"),
         ] {
             assert!(!begins_clause(before, line), "{before} / {line}");

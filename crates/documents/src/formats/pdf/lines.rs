@@ -5,7 +5,8 @@
 //! margin, a clause number. So each paragraph is traced back to its lines and split at these; a paragraph that cannot
 //! be traced, such as a table that the parser has rearranged, is not changed.
 
-use super::clauses::{begins_clause, is_numbered};
+use super::clauses::{begins_clause, is_labelled, is_numbered};
+use super::sections::NEXT_LINE;
 use super::tall_cells;
 use unpdf::parser::TextLine;
 
@@ -84,6 +85,8 @@ const USUAL_LEADING: f32 = 1.45;
 const TABULATOR: f32 = 2.5;
 /// The width of a character, in type sizes.
 const CHARACTER: f32 = 0.6;
+/// A line with more words is no heading above smaller text.
+const MOST_OF_A_TITLE: usize = 6;
 /// Words that do not end a heading.
 const JOINING: [&str; 12] = ["and", "or", "of", "the", "to", "for", "in", "und", "oder", "der", "die", "von"];
 /// Longest marker of a list entry, in characters: `(viii)`.
@@ -244,9 +247,18 @@ impl Lines {
             let capitals = part.lines <= 2 && so_far == so_far.to_uppercase();
             (part.bold && !below.bold && (numbered || (fits && !indented))) || (fits && (numbered || capitals))
         });
-        gap > leading * WIDE_GAP * (below.size / above.size).max(1.0)
-            || large > small * OTHER_SIZE
+        // A full line whose sentence continues: small capitals, notes and formulas change the size and the distance.
+        let goes_on = !ends
+            && !so_far.ends_with(';')
+            && so_far.split_whitespace().count() > MOST_OF_A_TITLE
+            && above.right >= below.right
+            && !short
+            && gap <= large * NEXT_LINE
+            && text.trim_start().starts_with(char::is_lowercase);
+        let apart = gap > leading * WIDE_GAP * (below.size / above.size).max(1.0) || large > small * OTHER_SIZE;
+        (apart && !goes_on)
             || (ends && short && begins)
+            || (fits && (so_far.ends_with(';') || is_labelled(text)))
             || (heading && begins && !ends_midway(so_far))
             || begins_clause(so_far, text)
     }
@@ -378,6 +390,32 @@ mod tests {
             "This agreement ends when it is over.",
         ];
         assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn entries_begin_behind_lines_that_end_early() {
+        let mut page = lines(&[
+            (700.0, 10.0, 140.0, "1. General matters"),
+            (688.0, 10.0, 500.0, "a. The clerk shall keep the ledger of the"),
+            (676.0, 10.0, 120.0, "plant;"),
+            (664.0, 10.0, 480.0, "send a copy to the archive of the plant"),
+        ]);
+        let joined = "1. General matters a. The clerk shall keep the ledger of the plant; send a copy to the archive of the plant";
+        let expected = [
+            "1. General matters",
+            "a. The clerk shall keep the ledger of the\nplant;",
+            "send a copy to the archive of the plant",
+        ];
+        assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn a_full_line_continues_in_another_size_and_behind_a_formula() {
+        let rows =
+            [(700.0, 10.0, 500.0, "The clerk shall file the ledger before the"), (684.0, 8.0, 200.0, "end of it.")];
+        assert_eq!(texts(lines(&rows).take("The clerk shall file the ledger before the end of it.")).len(), 1);
+        let rows = [(700.0, 10.0, 500.0, "4.1 Schema functions"), (684.0, 8.0, 200.0, "end of it.")];
+        assert_eq!(texts(lines(&rows).take("4.1 Schema functions end of it.")).len(), 2);
     }
 
     #[test]

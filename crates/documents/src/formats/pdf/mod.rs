@@ -5,6 +5,7 @@ mod aside;
 mod cached_backend;
 mod clauses;
 mod columns;
+mod continued;
 mod drawn;
 mod fast_path;
 mod fonts;
@@ -65,6 +66,7 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
     headings::settle(&mut read.sheets);
     inline_numbers::join(&mut read.sheets);
     notes::set_aside(&mut read.sheets);
+    continued::join(&mut read.sheets);
     dehyphenate(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
     finish(read, count, &asked, |sheet| {
