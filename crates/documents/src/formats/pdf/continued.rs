@@ -1,15 +1,19 @@
 //! Sentences that continue at the top of the next column.
 
+use super::lines::Line;
 use super::page_layout::{Placed, Sheet};
 use crate::formats::blocks::Block;
 
 /// Joins their two parts.
 pub(super) fn join(sheets: &mut [Sheet]) {
     for sheet in sheets {
+        let lines: Vec<Line> = sheet.blocks.iter().filter_map(|placed| placed.first).collect();
         let mut joined: Vec<Placed> = Vec::with_capacity(sheet.blocks.len());
         for placed in sheet.blocks.drain(..) {
             match (joined.last_mut(), &placed.block) {
-                (Some(before), Block::Paragraph(text)) if goes_on(before, &placed, text) => append(before, text),
+                (Some(before), Block::Paragraph(text)) if goes_on(before, &placed, text) && is_last(before, &lines) => {
+                    append(before, text)
+                }
                 _ => joined.push(placed),
             }
         }
@@ -24,15 +28,20 @@ fn append(before: &mut Placed, text: &str) {
     }
 }
 
+/// Whether nothing in its type is below a paragraph in its column: it would be what continues the paragraph.
+fn is_last(before: &Placed, lines: &[Line]) -> bool {
+    let is_below = |line: &Line, own: &Line| own.is_above(line) && own.is_alike(line);
+    before.first.is_some_and(|own| !lines.iter().any(|line| is_below(line, &own)))
+}
+
 /// Whether a paragraph is higher up than the one before it, beside it, in the same type, and within its sentence. At one
 /// height, where the cells of a row are, only if a word is parted.
 fn goes_on(before: &Placed, placed: &Placed, text: &str) -> bool {
     let (Block::Paragraph(own) | Block::Item { text: own, .. }) = &before.block else { return false };
     let (Some(upper), Some(lower)) = (placed.first, before.first) else { return false };
-    let alike = (upper.size - lower.size).abs() < 0.5 && upper.bold == lower.bold;
     let own = own.trim_end();
     let lowest = if own.ends_with(['-', '\u{2010}']) { lower.y - 1.0 } else { lower.y + lower.size };
     let next_column = upper.y > lowest && !upper.shares_column(&lower);
     let open = !own.ends_with(['.', '!', '?', ':', ';']);
-    alike && next_column && open && text.trim_start().starts_with(char::is_lowercase)
+    upper.is_alike(&lower) && next_column && open && text.trim_start().starts_with(char::is_lowercase)
 }

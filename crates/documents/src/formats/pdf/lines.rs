@@ -39,6 +39,11 @@ impl Line {
         self.y > other.y && self.shares_column(other)
     }
 
+    /// Whether both are in one type.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        (self.size - other.size).abs() < 0.5 && self.bold == other.bold
+    }
+
     /// Whether both may be in one column.
     pub(crate) fn shares_column(&self, other: &Self) -> bool {
         self.left < other.right && other.left < self.right

@@ -32,9 +32,8 @@ fn goes_on(above: &Placed, below: &Placed, in_prose: bool) -> bool {
 /// Whether a block is directly below another, in the same type; unknown without their positions.
 fn is_next_line(above: &Placed, below: &Placed) -> Option<bool> {
     let (upper, lower) = (above.first?, below.first?);
-    let alike = (upper.size - lower.size).abs() < 0.5 && upper.bold == lower.bold;
     let most = upper.size * NEXT_LINE * above.lines.max(1) as f32;
-    Some(alike && (0.0..=most).contains(&(upper.y - lower.y)))
+    Some(upper.is_alike(&lower) && (0.0..=most).contains(&(upper.y - lower.y)))
 }
 
 fn text(placed: &Placed) -> Option<&str> {
