@@ -27,9 +27,9 @@ impl Store {
     /// The tables are created in the schema `public`, regardless of the `search_path` of the role or the address.
     ///
     /// # Errors
-    /// [`Error::SchemaUnreleased`] for a database from before the first release and [`Error::SchemaEdited`] for one
-    /// with an applied migration that was edited afterwards, both left unchanged; [`Error::Migrate`] if a migration
-    /// fails; [`Error::Database`].
+    /// [`Error::SchemaUnreleased`] for a database from before the first release, [`Error::SchemaNewer`] for one of a
+    /// later release and [`Error::SchemaEdited`] for one with an applied migration that was edited afterwards, all left
+    /// unchanged; [`Error::Migrate`] if a migration fails; [`Error::Database`].
     pub async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.during("connect to the database")?;
         sqlx::raw_sql("SET search_path TO public").execute(&mut *connection).await.during("choose the schema")?;
@@ -71,11 +71,10 @@ impl Store {
     /// # Errors
     /// [`Error::SchemaNewer`], [`Error::SchemaOlder`] or [`Error::SchemaUnreleased`] if not.
     pub async fn check_schema(&self) -> Result<(), Error> {
-        let known = newest().unwrap_or(OLDEST_SCHEMA);
         let found = self.schema_version().await?;
         refuse_unreleased(found)?;
+        refuse_newer(found)?;
         match found {
-            Some(found) if found > known => Err(Error::SchemaNewer { found, known }),
             Some(found) if found >= OLDEST_SCHEMA => Ok(()),
             found => Err(Error::SchemaOlder { found, needed: OLDEST_SCHEMA }),
         }
@@ -90,6 +89,7 @@ fn newest() -> Option<i64> {
 async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
     let found = schema_version(&mut *connection).await?;
     refuse_unreleased(found)?;
+    refuse_newer(found)?;
     if found < newest() {
         check_before_migrating(&mut *connection).await?;
     }
@@ -127,6 +127,14 @@ fn refuse_unreleased(found: Option<i64>) -> Result<(), Error> {
     let first = MIGRATOR.iter().map(|migration| migration.version).min();
     match found.filter(|&found| first.is_some_and(|first| found < first)) {
         Some(found) => Err(Error::SchemaUnreleased { found }),
+        None => Ok(()),
+    }
+}
+
+fn refuse_newer(found: Option<i64>) -> Result<(), Error> {
+    let known = newest().unwrap_or(OLDEST_SCHEMA);
+    match found.filter(|&found| found > known) {
+        Some(found) => Err(Error::SchemaNewer { found, known }),
         None => Ok(()),
     }
 }

@@ -31,9 +31,11 @@ async fn a_newer_schema_is_refused(pool: PgPool) {
     )
     .await
     .unwrap();
-    let refused = store(&pool).check_schema().await.unwrap_err();
-    assert!(matches!(refused, Error::SchemaNewer { found: 99_991_231_235_959, .. }), "{refused}");
-    assert!(refused.to_string().contains("newer"), "{refused}");
+    let store = store(&pool);
+    for refused in [store.check_schema().await.unwrap_err(), store.migrate().await.unwrap_err()] {
+        assert!(matches!(refused, Error::SchemaNewer { found: 99_991_231_235_959, .. }), "{refused}");
+        assert!(refused.to_string().contains("newer"), "{refused}");
+    }
 }
 
 #[sqlx::test(migrations = "../../migrations")]
