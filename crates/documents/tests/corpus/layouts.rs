@@ -143,11 +143,6 @@ async fn a_word_parted_at_the_end_of_a_column_is_whole() {
     right[0] = "gin of the year in the archive of the plant.";
     let (text, _) = told(Kind::Pdf, &pdf(&[lines(50, 700, &left) + &lines(330, 700, &right)])).await;
     assert!(text.contains("keep the certificates of origin of the year in the archive"), "{text}");
-    // The text below it in its column may be what continues it.
-    let below = line(10, (50, 400), "The text below a gap.");
-    let page = lines(50, 700, &left) + &below + &lines(330, 700, &right);
-    let (text, _) = told(Kind::Pdf, &pdf(&[page])).await;
-    assert!(!text.contains("certificates of origin of"), "{text}");
 }
 
 #[tokio::test]

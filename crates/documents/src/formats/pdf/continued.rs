@@ -45,3 +45,28 @@ fn goes_on(before: &Placed, placed: &Placed, text: &str) -> bool {
     let open = !own.ends_with(['.', '!', '?', ':', ';']);
     upper.is_alike(&lower) && next_column && open && text.trim_start().starts_with(char::is_lowercase)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_continues_in_the_next_column_if_nothing_is_below_it() {
+        let placed = |(text, y, left): (&str, f32, f32)| {
+            let first = Some(Line::placed(y, 10.0, (left, left + 200.0)));
+            Placed { block: Block::Paragraph(text.to_owned()), first, lines: 1, aside: false }
+        };
+        let (open, rest, below) = (("It shall keep", 100.0, 50.0), ("the log.", 700.0, 300.0), ("Text.", 80.0, 50.0));
+        for (blocks, count) in [
+            (vec![open, rest], 1),
+            (vec![open, rest, below], 3),
+            (vec![open, ("the log.", 100.0, 300.0)], 2),
+            (vec![("It shall keep it.", 100.0, 50.0), rest], 2),
+            (vec![("It shall re-", 700.0, 50.0), ("main.", 700.0, 300.0)], 1),
+        ] {
+            let mut sheets = [Sheet { blocks: blocks.into_iter().map(placed).collect(), ..Sheet::default() }];
+            join(&mut sheets);
+            assert_eq!(sheets[0].blocks.len(), count, "{:?}", sheets[0].blocks);
+        }
+    }
+}
