@@ -3,6 +3,9 @@
 /// Longest number of a clause, in bytes: `(xviii)`, `10.12.13.`.
 const LONGEST: usize = 12;
 
+/// The first entries of lists whose numbers have a full stop.
+const FIRST: [&str; 2] = ["a. ", "i. "];
+
 /// Whether a line begins a clause after the text before it. A number alone proves nothing, because a sentence may have
 /// it at the beginning of a line ("clause\n4.2 applies"): the text before must be complete.
 pub(crate) fn begins_clause(before: &str, line: &str) -> bool {
@@ -12,7 +15,12 @@ pub(crate) fn begins_clause(before: &str, line: &str) -> bool {
     match number {
         Number::Letter => ends(before) || before.ends_with([';', ',']) || ends_with_a_joining_word(before),
         Number::Section => begins && (ends(before) || before.ends_with(';') || ends_with_a_joining_word(before)),
-        Number::Dotted => ends(before) || before.ends_with(';') || ends_with_a_joining_word(before),
+        // A word may be parted behind a full stop: `invoke-rc.` `d. Calls`.
+        Number::Dotted => {
+            let follows = matches!(split(before), Some((Number::Dotted, _)));
+            let follows = follows || FIRST.iter().any(|first| line.trim_start().starts_with(first));
+            follows && (ends(before) || before.ends_with(';') || ends_with_a_joining_word(before))
+        }
     }
 }
 
@@ -126,6 +134,7 @@ mod tests {
             ("as in Smith,", "s. Annex"),
             ("signed by J.", "A. Smith and"),
             ("Roe", "v. Wade"),
+            ("They call invoke-rc.", "d. Calls may fail."),
             ("libgdbm.so.3.", "0.0. This"),
         ] {
             assert!(!begins_clause(before, line), "{before} / {line}");
