@@ -28,7 +28,7 @@ fn word(word: &str) -> String {
         return narrow.collect();
     }
     let latin = |sign: char| ALIKE.chars().zip(LATIN.chars()).find(|(alike, _)| *alike == sign).map(|(_, latin)| latin);
-    narrow.map(|sign| latin(sign).unwrap_or(sign)).collect()
+    narrow.map(|sign| if sign.is_ascii() { sign } else { latin(sign).unwrap_or(sign) }).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The words of numbers, and those beside numbers, in English and German.
 
 /// Number words without another meaning.
-pub(super) const WORDS: [(&str, u32); 62] = [
+pub(super) const WORDS: [(&str, u32); 63] = [
     ("two", 2),
     ("three", 3),
     ("four", 4),
@@ -48,6 +48,7 @@ pub(super) const WORDS: [(&str, u32); 62] = [
     ("neunzehn", 19),
     ("zwanzig", 20),
     ("dreißig", 30),
+    ("dreissig", 30),
     ("vierzig", 40),
     ("fünfzig", 50),
     ("sechzig", 60),

@@ -90,8 +90,7 @@ fn rest(behind: &str, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {
 }
 
 fn tens(word: &str) -> Option<u64> {
-    let word = word.replace("dreissig", "dreißig");
-    if let Some(value) = unit(&word) {
+    if let Some(value) = unit(word) {
         return Some(value);
     }
     let (unit_of, tens) = word.split_once("und")?;

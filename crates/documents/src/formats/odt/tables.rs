@@ -18,7 +18,7 @@ struct Open {
 #[derive(Default)]
 struct Cell {
     text: String,
-    /// How often it stands in its row.
+    /// How often it occurs in its row.
     repeats: usize,
     /// How many further rows it takes.
     below: usize,

@@ -29,7 +29,7 @@ pub(super) fn remark(text: &str, quotes: &[&str]) -> Option<String> {
     let is_repeated = matches!(quotes, [quote] if text == one_line(quote));
     let is_replaced = || !quotes.is_empty() && quotes.iter().all(|quote| is_duty(quote));
     let what = match () {
-        () if (is_repeated || is_replaced()) && is_heading(&text) => "a heading",
+        () if is_heading(&text) && (is_repeated || is_replaced()) => "a heading",
         () if is_repeated && is_definition(&text) => "a definition",
         () => return None,
     };
