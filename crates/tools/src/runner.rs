@@ -1,6 +1,6 @@
 //! Runs the external calls of an answer: in order, each with a timeout, and none can crash the worker.
 
-use crate::documents::quote_cache::QuoteCache;
+use crate::documents::{last_layouts::LastLayouts, quote_cache::QuoteCache};
 use crate::error::{BatchError, Output, Remedy, ToolError, ToolResult};
 use crate::inspection;
 use crate::registry::BUILT_IN;
@@ -30,6 +30,7 @@ const LEAST_WAIT: Duration = Duration::from_millis(100);
 pub struct ToolRunner {
     pub(crate) parser: Parser,
     pub(crate) quotes: QuoteCache,
+    layouts: LastLayouts,
 }
 
 impl std::fmt::Debug for ToolRunner {
@@ -41,12 +42,13 @@ impl std::fmt::Debug for ToolRunner {
 impl ToolRunner {
     /// A runner that extracts documents with this parser.
     pub fn new(parser: Parser) -> Self {
-        Self { parser, quotes: QuoteCache::default() }
+        Self { parser, quotes: QuoteCache::default(), layouts: LastLayouts::default() }
     }
 
     /// Drops what is cached for a job that has left this worker.
     pub fn forget(&self, job_id: Uuid) {
         self.quotes.forget(job_id);
+        drop(self.layouts.take(job_id));
     }
 
     /// Runs the calls in order and returns one result each. A call sees the products of the calls before it.
@@ -61,7 +63,7 @@ impl ToolRunner {
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
-        let mut overlay = WorkspaceOverlay::over(workspace, ctx.uncommitted);
+        let mut overlay = WorkspaceOverlay::over(workspace, ctx.uncommitted, self.layouts.take(ctx.job_id));
         let caches = Caches::default();
         let mut returns = Vec::with_capacity(calls.len());
         for call in calls {
@@ -98,6 +100,7 @@ impl ToolRunner {
             };
             returns.push(ToolReturn { untrusted, ..returned });
         }
+        self.layouts.put(ctx.job_id, overlay.last_layout());
         Ok(returns)
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod cite;
 pub(crate) mod document_names;
 pub(crate) mod extract_document_text;
 pub(crate) mod found_quote;
+pub(crate) mod last_layouts;
 mod prepare;
 pub(crate) mod quote_cache;
 pub(crate) mod text_parts;

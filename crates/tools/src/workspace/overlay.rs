@@ -43,6 +43,8 @@ pub(crate) struct WorkspaceOverlay<'a> {
     records: Vec<Product>,
     /// Passages with their sentences, as far as calls have used them; none for a passage without text.
     layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
+    /// Whether a document was cut and the cut is not committed yet.
+    is_cut: bool,
     judged: BTreeMap<Uuid, Verdict>,
     next_number: i32,
     looked_up: Mutex<LookedUp>,
@@ -69,6 +71,7 @@ impl<'a> WorkspaceOverlay<'a> {
             recorded: OnceCell::new(),
             records: Vec::new(),
             layouts: Mutex::default(),
+            is_cut: false,
             judged: BTreeMap::new(),
             next_number: rows.next_number(),
             looked_up: Mutex::default(),
@@ -76,9 +79,10 @@ impl<'a> WorkspaceOverlay<'a> {
     }
 
     /// The committed rows, overlaid with the same answer's uncommitted changes. The index of the rows already includes
-    /// them.
-    pub(crate) fn over(rows: &'a dyn Workspace, uncommitted: &[&Product]) -> Self {
+    /// them. `layout`: the passage that [`WorkspaceOverlay::last_layout`] of the previous batch returned.
+    pub(crate) fn over(rows: &'a dyn Workspace, uncommitted: &[&Product], layout: Option<(i32, Arc<Layout>)>) -> Self {
         let mut overlay = Self::new(rows);
+        overlay.layouts.get_mut().extend(layout.map(|(number, layout)| (number, Some(layout))));
         uncommitted.iter().for_each(|product| overlay.apply(std::slice::from_ref(*product)));
         for (path, layer) in &mut overlay.files {
             if let Layer::Appended { tail, committed } = layer {
@@ -170,6 +174,16 @@ impl<'a> WorkspaceOverlay<'a> {
     /// Caches a passage that was read, for later calls.
     pub(crate) fn keep_layout(&self, passage: i32, layout: Option<Arc<Layout>>) {
         self.layouts.lock().insert(passage, layout);
+    }
+
+    /// The last passage of those that were read; none after a cut that is not committed.
+    pub(crate) fn last_layout(&self) -> Option<(i32, Arc<Layout>)> {
+        if self.is_cut {
+            return None;
+        }
+        let layouts = self.layouts.lock();
+        let with_text = layouts.iter().filter_map(|(number, layout)| Some((*number, layout.as_ref()?)));
+        with_text.max_by_key(|(number, _)| *number).map(|(number, layout)| (number, Arc::clone(layout)))
     }
 
     /// Reads the citations with these ids and the requirements with these content keys, each kind at once: a later
@@ -282,6 +296,7 @@ impl<'a> WorkspaceOverlay<'a> {
                 },
                 Product::CutDocument(cut) => {
                     self.layouts.get_mut().clear();
+                    self.is_cut = true;
                     self.passages.retain(|passage| passage.document != cut.document);
                     self.passages.extend(cut.passages.iter().map(PassagePlace::from));
                 }

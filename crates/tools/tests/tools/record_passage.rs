@@ -92,6 +92,23 @@ async fn many_items_read_the_rows_as_often_as_one() {
 }
 
 #[tokio::test]
+async fn answers_about_one_passage_read_it_once_until_its_document_is_cut_again() {
+    let mut bench = bench().await;
+    let mut reads = Vec::new();
+    for s in ["1", "5"] {
+        let before = bench.reads();
+        bench.ok("record_passage", json!({"passage": 1, "items": [{"s": s}]})).await;
+        reads.push(bench.reads() - before);
+    }
+    assert_eq!(reads, [4, 2], "neither the passage nor the document's text is read again");
+    bench.place("chunks/policy.md", "[page 1]\n\nReports must be signed within a week.\n");
+    bench.ok("chunk_document", json!({"file_path": "input/policy.pdf"})).await;
+    let number = bench.rows.passages.last().unwrap().number;
+    bench.ok("record_passage", json!({"passage": number, "items": [{"s": "1"}]})).await;
+    assert_eq!(rows(&bench).last().unwrap().1, "Reports must be signed within a week.");
+}
+
+#[tokio::test]
 async fn a_wrong_item_is_named_and_the_others_are_recorded_and_nothing_is_decided() {
     let mut bench = bench().await;
     let items = json!([

@@ -55,7 +55,8 @@ pub(super) struct Job {
     changes: Vec<Change>,
     /// Pending events after calls of the answer, by position.
     interruptions: BTreeMap<usize, Interruption>,
-    runner: Arc<ToolRunner>,
+    /// That of the worker: what it caches is of this job's rows.
+    runner: ToolRunner,
     now: DateTime<Utc>,
     pub(super) deaths: usize,
 }
@@ -73,7 +74,7 @@ impl Job {
         };
         let rows = JobRows::new(facts);
         let run = Run::load(rows.snapshot(Vec::new(), true), settings.clone()).unwrap();
-        let (runner, now) = (Arc::new(ToolRunner::new(Parser::new(document_child()))), DateTime::UNIX_EPOCH);
+        let (runner, now) = (runner(), DateTime::UNIX_EPOCH);
         let mut job =
             Self { rows, settings, run, changes: Vec::new(), interruptions: BTreeMap::new(), runner, now, deaths: 0 };
         job.apply(Outcome::IntakeDone(intake()));
@@ -105,8 +106,8 @@ impl Job {
     pub(super) fn again(&self, settings: Settings) -> Self {
         let (rows, settings) = (self.rows.clone(), Arc::new(settings));
         let run = Run::load(rows.snapshot(Vec::new(), true), settings.clone()).unwrap();
-        let (changes, interruptions) = (Vec::new(), BTreeMap::new());
-        Self { rows, settings, run, changes, interruptions, runner: self.runner.clone(), now: self.now, deaths: 0 }
+        let (changes, interruptions, runner) = (Vec::new(), BTreeMap::new(), runner());
+        Self { rows, settings, run, changes, interruptions, runner, now: self.now, deaths: 0 }
     }
 
     /// One answer with these calls, interrupted at these positions; returns the results.
@@ -228,9 +229,14 @@ impl Job {
     /// The worker dies, and another one claims the job.
     fn die(&mut self) {
         self.changes.clear();
+        self.runner = runner();
         self.run = Run::load(self.rows.snapshot(Vec::new(), true), self.settings.clone()).unwrap();
         self.deaths += 1;
     }
+}
+
+fn runner() -> ToolRunner {
+    ToolRunner::new(Parser::new(document_child()))
 }
 
 fn intake() -> Intake {
