@@ -1,5 +1,8 @@
 //! Keeps the last passage that each job's calls used: a model records a passage in several answers. A batch takes it
-//! and returns the one that it used last, or none if it cut a document: so what is kept is of committed passages.
+//! and returns the one that it used (see [`WorkspaceOverlay::last_layout`]), or none if it cut a document: so what is kept
+//! is of committed passages.
+//!
+//! [`WorkspaceOverlay::last_layout`]: crate::workspace::overlay::WorkspaceOverlay::last_layout
 
 use parking_lot::Mutex;
 use plumbline_documents::surroundings::Layout;

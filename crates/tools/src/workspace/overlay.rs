@@ -43,6 +43,8 @@ pub(crate) struct WorkspaceOverlay<'a> {
     records: Vec<Product>,
     /// Passages with their sentences, as far as calls have used them; none for a passage without text.
     layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
+    /// The passage that the previous batch used last.
+    kept: Option<(i32, Arc<Layout>)>,
     /// Whether a document was cut and the cut is not committed yet.
     is_cut: bool,
     judged: BTreeMap<Uuid, Verdict>,
@@ -71,6 +73,7 @@ impl<'a> WorkspaceOverlay<'a> {
             recorded: OnceCell::new(),
             records: Vec::new(),
             layouts: Mutex::default(),
+            kept: None,
             is_cut: false,
             judged: BTreeMap::new(),
             next_number: rows.next_number(),
@@ -82,7 +85,7 @@ impl<'a> WorkspaceOverlay<'a> {
     /// them. `layout`: the passage that [`WorkspaceOverlay::last_layout`] of the previous batch returned.
     pub(crate) fn over(rows: &'a dyn Workspace, uncommitted: &[&Product], layout: Option<(i32, Arc<Layout>)>) -> Self {
         let mut overlay = Self::new(rows);
-        overlay.layouts.get_mut().extend(layout.map(|(number, layout)| (number, Some(layout))));
+        overlay.kept = layout;
         uncommitted.iter().for_each(|product| overlay.apply(std::slice::from_ref(*product)));
         for (path, layer) in &mut overlay.files {
             if let Layer::Appended { tail, committed } = layer {
@@ -168,7 +171,13 @@ impl<'a> WorkspaceOverlay<'a> {
 
     /// A passage with its sentences, if a call of the batch has read it; the inner option is none if it has no text.
     pub(crate) fn layout(&self, passage: i32) -> Option<Option<Arc<Layout>>> {
-        self.layouts.lock().get(&passage).cloned()
+        let mut layouts = self.layouts.lock();
+        if let Some((number, layout)) = &self.kept
+            && *number == passage
+        {
+            layouts.insert(passage, Some(Arc::clone(layout)));
+        }
+        layouts.get(&passage).cloned()
     }
 
     /// Caches a passage that was read, for later calls.
@@ -176,14 +185,16 @@ impl<'a> WorkspaceOverlay<'a> {
         self.layouts.lock().insert(passage, layout);
     }
 
-    /// The last passage of those that were read; none after a cut that is not committed.
+    /// The passage with the highest number of those that the batch used, as a quote may begin in an earlier one; if it
+    /// used none, that of the previous batch. None after a cut that is not committed.
     pub(crate) fn last_layout(&self) -> Option<(i32, Arc<Layout>)> {
         if self.is_cut {
             return None;
         }
         let layouts = self.layouts.lock();
         let with_text = layouts.iter().filter_map(|(number, layout)| Some((*number, layout.as_ref()?)));
-        with_text.max_by_key(|(number, _)| *number).map(|(number, layout)| (number, Arc::clone(layout)))
+        let used = with_text.max_by_key(|(number, _)| *number).map(|(number, layout)| (number, Arc::clone(layout)));
+        used.or_else(|| self.kept.clone())
     }
 
     /// Reads the citations with these ids and the requirements with these content keys, each kind at once: a later
@@ -296,7 +307,7 @@ impl<'a> WorkspaceOverlay<'a> {
                 },
                 Product::CutDocument(cut) => {
                     self.layouts.get_mut().clear();
-                    self.is_cut = true;
+                    (self.kept, self.is_cut) = (None, true);
                     self.passages.retain(|passage| passage.document != cut.document);
                     self.passages.extend(cut.passages.iter().map(PassagePlace::from));
                 }

@@ -109,6 +109,21 @@ async fn answers_about_one_passage_read_it_once_until_its_document_is_cut_again(
 }
 
 #[tokio::test]
+async fn answers_that_go_back_to_an_earlier_passage_read_it_once() {
+    let mut bench = bench().await.extracted("input/more.pdf", "chunks/more.md", TEXT);
+    bench.ok("chunk_document", json!({"file_path": "input/more.pdf"})).await;
+    let later = bench.rows.passages.last().unwrap().number;
+    assert!(later > 1);
+    let mut reads = Vec::new();
+    for (passage, s) in [(later, "1"), (1, "5"), (1, "7")] {
+        let before = bench.reads();
+        bench.ok("record_passage", json!({"passage": passage, "items": [{"s": s}]})).await;
+        reads.push(bench.reads() - before);
+    }
+    assert_eq!(reads, [4, 4, 2]);
+}
+
+#[tokio::test]
 async fn a_wrong_item_is_named_and_the_others_are_recorded_and_nothing_is_decided() {
     let mut bench = bench().await;
     let items = json!([
