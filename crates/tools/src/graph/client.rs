@@ -3,7 +3,7 @@
 use super::address::query_api;
 use super::error::{GraphConfigError, GraphError};
 use super::statement::{Access, Rows, Statement};
-use crate::graph::http::{Answer, exchange};
+use crate::graph::http::{Answer, Reply, exchange};
 use crate::graph::plan::{Operator, operators};
 use crate::graph::schema::CONSTRAINTS;
 use plumbline_llm::ApiKey;
@@ -109,7 +109,7 @@ impl GraphClient {
         let explained = Statement::new(format!("EXPLAIN {}", statement.text), statement.parameters.clone());
         let (answer, _) = self.post(self.api.clone(), &explained.body(Some(Access::Read)), None).await?;
         let plan = answer.query_plan.as_deref().ok_or_else(|| "an answer to EXPLAIN without a plan".to_owned());
-        plan.and_then(operators).map_err(|what| GraphError::Malformed { place: self.place.clone(), what })
+        plan.and_then(operators).map_err(|what| self.malformed(&what))
     }
 
     /// Creates the constraints that all other statements rely on, once per client; no change if the graph has them.
@@ -127,6 +127,10 @@ impl GraphClient {
             Ok(())
         };
         self.constrained.get_or_try_init(create).await.copied()
+    }
+
+    pub(super) fn malformed(&self, what: &str) -> GraphError {
+        GraphError::Malformed { place: self.place.clone(), what: what.to_owned() }
     }
 
     /// Data or an index that conflicts with a constraint is for the graph's operators, not for the model.
@@ -156,11 +160,13 @@ impl GraphClient {
         body: &impl Serialize,
         affinity: Option<&str>,
     ) -> Result<(Answer, Option<String>), GraphError> {
-        self.send(self.http.post(url).json(body), affinity).await
+        let reply = self.send(self.http.post(url).json(body), affinity).await?;
+        Ok((reply.decode(&self.place)?, reply.affinity))
     }
 
     pub(super) async fn delete(&self, url: Url, affinity: Option<&str>) -> Result<(), GraphError> {
-        self.send(self.http.delete(url), affinity).await.map(|_| ())
+        let reply = self.send(self.http.delete(url), affinity).await?;
+        if reply.is_bare_success() { Ok(()) } else { reply.decode(&self.place).map(|_| ()) }
     }
 
     /// The address with these path segments appended.
@@ -170,11 +176,7 @@ impl GraphClient {
         url
     }
 
-    async fn send(
-        &self,
-        mut request: reqwest::RequestBuilder,
-        affinity: Option<&str>,
-    ) -> Result<(Answer, Option<String>), GraphError> {
+    async fn send(&self, mut request: reqwest::RequestBuilder, affinity: Option<&str>) -> Result<Reply, GraphError> {
         if let Some(user) = &self.user {
             request = request.basic_auth(user, self.password.as_ref().map(ApiKey::expose));
         }

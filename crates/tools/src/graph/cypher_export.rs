@@ -35,8 +35,10 @@ pub fn append(node: &RequirementNode, links: &[Link]) -> Result<String, UnknownK
     let mut text = format!(
         "\nMERGE (c:PlumblineCounter {{name: 'rid'}}) ON CREATE SET c.value = 0 SET c.takenFor = {id}\n\
          MERGE (r:Requirement {{sourceRequirementId: {id}}})\n\
-         ON CREATE SET r.rid = 'R-' + CASE WHEN c.value + 1 < 10000 THEN right('000' + toString(c.value + 1), 4) \
-         ELSE toString(c.value + 1) END, c.value = c.value + 1, r.createdAt = {now}\n\
+         ON CREATE SET r.createdAt = {now}\n\
+         SET c.value = c.value + CASE WHEN r.rid IS NULL THEN 1 ELSE 0 END\n\
+         SET r.rid = coalesce(r.rid, 'R-' + CASE WHEN c.value < 10000 THEN right('000' + toString(c.value), 4) \
+         ELSE toString(c.value) END)\n\
          SET r += {}\nSET r.updatedAt = {now};\n",
         map(&storable(&node.properties))?
     );

@@ -57,12 +57,20 @@ impl Answer {
     }
 }
 
-/// Sends a request and reads its answer, with the header that binds a transaction to one member of a cluster.
+/// An answer that has arrived.
+pub(super) struct Reply {
+    status: u16,
+    body: Vec<u8>,
+    /// The header that binds a transaction to one member of a cluster.
+    pub(super) affinity: Option<String>,
+}
+
+/// Sends a request and reads its answer.
 pub(super) async fn exchange(
     request: reqwest::RequestBuilder,
     place: &str,
     limit: Duration,
-) -> Result<(Answer, Option<String>), GraphError> {
+) -> Result<Reply, GraphError> {
     let answered = tokio::time::timeout(limit, async {
         let response = request.send().await.map_err(|error| unreachable(&error, place))?;
         let affinity = response.headers().get(AFFINITY).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -72,7 +80,7 @@ pub(super) async fn exchange(
         if values_in(&body) > MAX_VALUES {
             return Err(too_large(format_args!("{MAX_VALUES} values")));
         }
-        Ok((decode(status, &body, place)?, affinity))
+        Ok(Reply { status, body, affinity })
     });
     answered.await.unwrap_or_else(|_| Err(GraphError::TimedOut { place: place.to_string(), limit_s: limit.as_secs() }))
 }
@@ -84,32 +92,44 @@ fn too_large(limit: std::fmt::Arguments<'_>) -> GraphError {
 /// Set by a cluster when a transaction opens, to be sent back with each of its requests.
 pub(super) const AFFINITY: &str = "neo4j-cluster-affinity";
 
-/// Errors are in the body with any status, and a status alone says little: the body is decoded first (lesson 35).
-fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
-    let answer: Answer = match serde_json::from_slice(body) {
-        Ok(answer) => answer,
-        // A rollback and some proxies return an empty body.
-        Err(_) if (200..300).contains(&status) && body.is_empty() => Answer::default(),
-        Err(_) if matches!(status, 401 | 403) => {
-            let message = format!("HTTP {status}");
-            return Err(GraphError::Unauthorized { place: place.to_string(), message });
+impl Reply {
+    /// Whether it is a success without a body, as the answer to a rollback may be.
+    pub(super) fn is_bare_success(&self) -> bool {
+        self.is_success() && self.body.is_empty()
+    }
+
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Errors are in the body with any status, and a status alone says little: the body is decoded first (lesson 35).
+    pub(super) fn decode(&self, place: &str) -> Result<Answer, GraphError> {
+        let status = self.status;
+        let malformed = |what| GraphError::Malformed { place: place.to_string(), what };
+        let answer: Answer = match serde_json::from_slice(&self.body) {
+            Ok(answer) => answer,
+            Err(error) if self.is_success() && error.is_eof() => {
+                let reason = "the connection closed in the middle of its answer".to_string();
+                return Err(GraphError::Unreachable { place: place.to_string(), reason });
+            }
+            Err(_) if matches!(status, 401 | 403) => {
+                let message = format!("HTTP {status}");
+                return Err(GraphError::Unauthorized { place: place.to_string(), message });
+            }
+            Err(_) if is_away(status) => return Err(away(status, place)),
+            Err(_) => return Err(malformed(format!("HTTP {status}"))),
+        };
+        if let Some(error) = answer.errors.first() {
+            return Err(GraphError::of_code(&error.code, &error.message, place));
         }
-        Err(_) if is_away(status) => return Err(away(status, place)),
-        Err(_) => return Err(GraphError::Malformed { place: place.to_string(), what: format!("HTTP {status}") }),
-    };
-    if let Some(error) = answer.errors.first() {
-        return Err(GraphError::of_code(&error.code, &error.message, place));
+        if is_away(status) {
+            return Err(away(status, place));
+        }
+        if !self.is_success() {
+            return Err(malformed(format!("HTTP {status} without an error")));
+        }
+        Ok(answer)
     }
-    if is_away(status) {
-        return Err(away(status, place));
-    }
-    if !(200..300).contains(&status) {
-        return Err(GraphError::Malformed {
-            place: place.to_string(),
-            what: format!("HTTP {status} without an error"),
-        });
-    }
-    Ok(answer)
 }
 
 /// Statuses of a proxy in front of the server while the server is down.

@@ -6,7 +6,7 @@
 
 use super::client::GraphClient;
 use super::error::GraphError;
-use super::statement::{Access, Statement};
+use super::statement::{Access, Rows, Statement};
 use super::transaction::Transaction;
 use crate::graph::schema::{End, RelationKind};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ const LOCK_COUNTER: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE S
 const COUNT: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id \
                      WITH c SET c.value = c.value + 1 RETURN c.value AS value";
 const MERGE_NODE: &str = "MERGE (r:Requirement {sourceRequirementId: $id}) \
-                          ON CREATE SET r.rid = $rid, r.createdAt = $now \
+                          ON CREATE SET r.createdAt = $now SET r.rid = coalesce(r.rid, $rid) \
                           SET r += $properties SET r.updatedAt = $now RETURN r.rid AS rid";
 const HIGHEST: &str = "MATCH (r:Requirement) WHERE r.rid STARTS WITH 'R-' \
                        RETURN max(toInteger(substring(r.rid, 2))) AS highest";
@@ -84,8 +84,7 @@ impl GraphClient {
     async fn integrate_once(&self, node: &RequirementNode, links: &[Link]) -> Result<Integrated, GraphError> {
         let id = node.source_requirement_id.to_string();
         let (transaction, known) = self.begin(&Statement::new(KNOWN, json!({"id": id}))).await?;
-        let known = known.first().and_then(Value::as_str).map(str::to_owned);
-        match write(&transaction, &id, known, node, links).await {
+        match write(&transaction, &id, &known, node, links).await {
             Ok(integrated) => transaction.commit().await.map(|()| integrated),
             Err(error) => {
                 transaction.rollback().await;
@@ -107,20 +106,22 @@ impl GraphClient {
 async fn write(
     transaction: &Transaction<'_>,
     id: &str,
-    known: Option<String>,
+    known: &Rows,
     node: &RequirementNode,
     links: &[Link],
 ) -> Result<Integrated, GraphError> {
-    let existed = known.is_some();
-    let rid = match known {
-        Some(rid) => rid,
+    let existed = !known.values.is_empty();
+    // A node of others may have no number yet.
+    let rid = match known.first().and_then(Value::as_str) {
+        Some(rid) => rid.to_owned(),
         None => next_rid(transaction, id).await?,
     };
     let properties = storable(&node.properties);
     let parameters = json!({"id": id, "rid": rid, "now": node.now, "properties": properties});
     let merged = transaction.run(&Statement::new(MERGE_NODE, parameters)).await?;
-    // Another transaction may have created the node in between; its number is used.
-    let rid = merged.first().and_then(Value::as_str).map_or(rid, str::to_owned);
+    // Another transaction may have created the node in between; its number is used. Without this row there is no node.
+    let rid = merged.first().and_then(Value::as_str).map(str::to_owned);
+    let rid = rid.ok_or_else(|| transaction.malformed("MERGE of a requirement returned no number"))?;
     let mut by_kind: BTreeMap<RelationKind, Vec<&Link>> = BTreeMap::new();
     for link in links {
         by_kind.entry(link.kind).or_default().push(link);

@@ -21,15 +21,16 @@ impl GraphClient {
     pub async fn begin(&self, first: &Statement) -> Result<(Transaction<'_>, Rows), GraphError> {
         let (answer, affinity) = self.post(self.below(&["tx"]), &first.body(Some(Access::Write)), None).await?;
         let (rows, opened) = answer.into_parts();
-        let opened = opened.ok_or_else(|| GraphError::Malformed {
-            place: self.place.clone(),
-            what: "a new transaction has no id".into(),
-        })?;
+        let opened = opened.ok_or_else(|| self.malformed("a new transaction has no id"))?;
         Ok((Transaction { client: self, id: opened.id, affinity }, rows))
     }
 }
 
 impl Transaction<'_> {
+    pub(super) fn malformed(&self, what: &str) -> GraphError {
+        self.client.malformed(what)
+    }
+
     /// Runs a statement. If the server reports an error, it has rolled the transaction back.
     ///
     /// # Errors

@@ -97,6 +97,22 @@ async fn an_empty_answer_is_reported_as_one() {
     }
 }
 
+/// A proxy that loses its server may close the connection after the head, or answer 200 with nothing: neither a commit
+/// nor a row may be believed then.
+#[tokio::test]
+async fn an_answer_that_ends_in_its_middle_is_an_outage_and_no_success() {
+    for body in ["", r#"{"data": {"fields": ["name"], "values": [["Inv"#] {
+        let error = error(200, body).await;
+        assert!(matches!(error, GraphError::Unreachable { .. }), "{body}: {error}");
+    }
+    let opened = r#"{"transaction": {"id": "7f"}}"#;
+    let server = Server::recorded(&[(202, opened), (200, "")]).await;
+    let client = server.client();
+    let (transaction, _) = client.begin(&names()).await.unwrap();
+    let error = transaction.commit().await.unwrap_err();
+    assert!(matches!(error, GraphError::Unreachable { .. }), "{error}");
+}
+
 #[tokio::test]
 async fn a_graph_that_is_away_or_silent_is_an_error_in_time_and_names_no_secret() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -67,6 +67,39 @@ async fn lesson_105_a_taken_number_is_followed_by_the_next_free_one_by_value() {
     assert_eq!(client.integrate(&node(2, "Backups"), &[]).await.unwrap().rid, "R-10002");
 }
 
+/// The node is written by this answer alone: an answer that has no row or no number has written none.
+#[tokio::test]
+async fn a_node_that_the_graph_does_not_return_is_not_integrated() {
+    let none = r#"{"data": {"fields": ["x"], "values": []}}"#;
+    let null = r#"{"data": {"fields": ["rid"], "values": [[null]]}}"#;
+    let opened = r#"{"transaction": {"id": "7f"}}"#;
+    let counted = r#"{"data": {"fields": ["value"], "values": [[42]]}}"#;
+    for merged in [none, null] {
+        let mut answers = vec![(202, none); 5];
+        answers.extend([(202, opened), (202, counted), (202, merged), (200, "")]);
+        let server = Server::recorded(&answers).await;
+        let error = server.client().integrate(&node(1, "Retention"), &[]).await.unwrap_err();
+        assert!(!error.is_permanent() && error.to_string().contains("MERGE"), "{error}");
+        assert_eq!(server.seen().last().unwrap().line, "DELETE /db/neo4j/query/v2/tx/7f");
+    }
+}
+
+#[tokio::test]
+async fn a_node_of_others_without_a_number_gets_one() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(&engine).await;
+    let client = server.client();
+    seeded(&client).await;
+    let id = Uuid::from_u128(1);
+    ask(&client, &format!("CREATE (:Requirement {{sourceRequirementId: '{id}', name: 'of others'}})")).await;
+    let links = [link("IMPACTS_OBJECT", "BO-1")];
+    let integrated = client.integrate(&node(1, "Retention"), &links).await.unwrap();
+    assert_eq!((integrated.rid.as_str(), integrated.existed), ("R-0001", true));
+    assert_eq!(client.integrate(&node(1, "Retention"), &links).await.unwrap().rid, "R-0001");
+    let rows = ask(&client, "MATCH (r:Requirement)-[:IMPACTS_OBJECT]->() RETURN r.rid, r.name").await;
+    assert_eq!(rows, [[json!("R-0001"), json!("Retention")]]);
+}
+
 #[tokio::test]
 async fn nothing_of_a_refused_requirement_is_left() {
     let Some(engine) = Engine::start().await else { return };
