@@ -1,6 +1,6 @@
 -- Deletes a few ended jobs, oldest first, with all their rows (jobs_delete_rows). A job is kept while its follow-up
 -- jobs run, or while a validator holds its requirements (or has not judged them yet, $4). Locked rows are skipped:
--- another session is retrying, forking or pruning them.
+-- another session is retrying, forking or pruning them, or has claimed a requirement and not committed yet.
 WITH old AS MATERIALIZED (
     SELECT j.id
     FROM jobs j
@@ -15,6 +15,14 @@ WITH old AS MATERIALIZED (
     ORDER BY j.completed_at
     LIMIT $3
     FOR UPDATE SKIP LOCKED
+), unclaimed AS MATERIALIZED (
+    SELECT r.id
+    FROM old
+    JOIN requirement_cache r ON r.job_id = old.id AND r.status = 'pending'
+    FOR UPDATE OF r SKIP LOCKED
 )
-DELETE FROM jobs USING old WHERE jobs.id = old.id
+DELETE FROM jobs USING old
+WHERE jobs.id = old.id
+  AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = old.id AND r.status = 'pending'
+                  AND r.id NOT IN (SELECT id FROM unclaimed))
 RETURNING jobs.id, jobs.step > 0 AS "ran!"

@@ -2,7 +2,7 @@
 
 use crate::{
     story,
-    support::{execute, pending, running, store, value},
+    support::{CEILING, execute, pending, running, store, value},
 };
 use plumbline_store::{Retention, Store};
 use sqlx::PgPool;
@@ -161,6 +161,28 @@ async fn a_job_stays_while_others_need_it(pool: PgPool) {
     execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE job_type = 'validator'").await.unwrap();
     execute(&pool, "UPDATE requirement_cache SET status = 'integrated'").await.unwrap();
     assert_eq!(prune_all(&store, &days(1)).await.concat().len(), 3);
+}
+
+/// A claim in a transaction that is still open is not visible, and the rows look pending.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_stays_while_an_outside_validator_has_claimed_a_requirement_and_not_committed(pool: PgPool) {
+    let store = store(&pool);
+    let (claimed, free) = (ended(&pool, "completed", 9).await, ended(&pool, "completed", 8).await);
+    let rows = format!(
+        "INSERT INTO requirement_cache (job_id, text) SELECT job, text
+         FROM unnest('{{{claimed}, {free}}}'::uuid[]) job, unnest('{{It must be kept., It must be signed.}}'::text[]) text"
+    );
+    execute(&pool, rows).await.unwrap();
+    let mut outside = pool.begin().await.unwrap();
+    let claim = "UPDATE requirement_cache SET status = 'validating' WHERE id =
+                 (SELECT id FROM requirement_cache WHERE job_id = $1 LIMIT 1 FOR UPDATE SKIP LOCKED)";
+    sqlx::query(claim).bind(claimed).execute(&mut *outside).await.unwrap();
+    let also_pending = Retention { also_pending: true, ..days(1) };
+    let pruned = tokio::time::timeout(CEILING, prune_all(&store, &also_pending)).await;
+    assert_eq!(pruned.expect("prune does not wait for the claim"), [vec![free]]);
+
+    outside.rollback().await.unwrap();
+    assert_eq!(prune_all(&store, &also_pending).await, [vec![claimed]]);
 }
 
 /// The daily usage of all jobs, deleted or not.
