@@ -18,5 +18,6 @@ mod outcomes;
 mod policy;
 mod samples;
 mod signs;
+mod tables;
 mod unshown;
 mod zoo;
