@@ -360,6 +360,24 @@ async fn content_of_a_pdf_outside_its_pages_is_named() {
 }
 
 #[tokio::test]
+async fn the_description_of_a_link_is_no_comment() {
+    let stream = lines(70, 780, &["A text that can be read."]);
+    for (kind, words, said) in [
+        ("Link", "The board of the institute, on another page", ""),
+        ("Link", "https://example.com/rules", ""),
+        (
+            "Link",
+            "The operator shall keep it.",
+            "Page 1: not in the text: a description of a link, \u{ab}The operator shall keep it.\u{bb}.",
+        ),
+        ("Text", "The board of it?", "Page 1: not in the text: a comment, \u{ab}The board of it?\u{bb}."),
+    ] {
+        let note = format!("<< /Subtype /{kind} /Contents ({words}) /Rect [0 0 9 9] >>");
+        assert_eq!(told(Kind::Pdf, &pdf_page(&stream, "", &note, &[])).await.1, said, "{kind} {words}");
+    }
+}
+
+#[tokio::test]
 async fn pages_that_cannot_be_decoded_are_named() {
     let readable = lines(70, 780, &["The operator shall keep a register of all of it, and of more."]);
     let code = "BT /F2 11 Tf 1 0 0 1 70 750 Tm <0037004b004800030056> Tj ET";

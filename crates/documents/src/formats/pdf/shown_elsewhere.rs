@@ -7,6 +7,7 @@ use super::objects::{Look, MAX_DEPTH};
 use super::page_layout::{Placed, Sheet};
 use super::strings::text_of;
 use crate::formats::blocks::Block;
+use crate::formats::repeated::label_obliges;
 use crate::formats::warnings::first_words;
 use crate::formats::xml;
 use quick_xml::events::Event;
@@ -179,6 +180,12 @@ impl<'a> Look<'a> {
                 b"Movie" | b"Sound" | b"Screen" | b"RichMedia" | b"3D" => {
                     let words = contents().unwrap_or_else(|| String::from_utf8_lossy(kind).into_owned());
                     found.told.push(say("a recording or model", words));
+                    continue;
+                }
+                // Most programs say where the link leads, or repeat its words.
+                b"Link" => {
+                    let words = contents().filter(|words| label_obliges(words));
+                    found.told.extend(words.map(|words| say("a description of a link", words)));
                     continue;
                 }
                 // It shows the words of the comment that it belongs to.
