@@ -98,3 +98,45 @@ async fn the_sign_of_a_link_to_a_heading_is_not_text() {
     let body = "<h2>1. Duties<a class=headerlink href='#duties'>\u{b6}</a></h2><p><a href='#x'>Duties</a> apply.</p>";
     assert_eq!(told(Kind::Html, &page("", body)).await.0, "Scope. ## 1. Duties Duties apply.");
 }
+
+#[tokio::test]
+async fn contents_headers_and_footers_of_a_page_are_left_out_and_named() {
+    let link = |text: &str| format!("<a href='#x'>1. {text} 3</a>");
+    let duty = link("It shall run");
+    for (body, why) in [
+        (
+            format!(
+                "<div id='Table of Contents1'><div id='Table of Contents1_Head'><p>Contents</p></div><p>{duty}</p></div>"
+            ),
+            "a table of contents or an index: \u{ab}Contents",
+        ),
+        (format!("<p class=MsoToc1>{duty}</p>"), "a table of contents or an index: \u{ab}1. It shall run 3\u{bb}"),
+        (
+            format!("<ul class='toc'><li>{duty}<ul><li>{duty}</ul></ul>"),
+            "a table of contents or an index: \u{ab}1. It shall run 3",
+        ),
+        (
+            "<div title='header'><p>It shall run</p></div>".to_owned(),
+            "a running header or footer: \u{ab}It shall run\u{bb}",
+        ),
+        (
+            "<div title=footer><p>It shall run <sdfield>1</sdfield></p></div>".to_owned(),
+            "a running header or footer: \u{ab}It shall run 1\u{bb}",
+        ),
+    ] {
+        let (text, warnings) = told(Kind::Html, &page("", &body)).await;
+        assert!(text == "Scope." && warnings.len() == 1, "{body}: {text} {warnings:?}");
+        let said = warnings[0].split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.starts_with(&format!("Left out as {why}")), "{said}");
+    }
+    for body in [
+        format!("<ul><li>{duty}</li></ul>"),
+        "<div class=contents><p>It shall run.</p></div>".to_owned(),
+        format!("<div id=toc><p>Of all the machines in the hall: {duty}</p></div>"),
+        "<ul class=toc><li><a href='other.html'>1. It shall run</a></ul>".to_owned(),
+        "<p title='header of it'>It shall run</p>".to_owned(),
+    ] {
+        let (text, warnings) = told(Kind::Html, &page("", &body)).await;
+        assert!(text.contains("It shall run") && warnings.is_empty(), "{body}: {text} {warnings:?}");
+    }
+}

@@ -43,6 +43,11 @@ pub(super) fn said(node: &Rc<Node>) -> Vec<String> {
     one.into_iter().collect()
 }
 
+/// Whether an element is the header or the footer of pages, as LibreOffice marks them.
+pub(super) fn is_page_edge(node: &Rc<Node>) -> bool {
+    attribute(node, "title").is_some_and(|title| matches!(title.as_str(), "header" | "footer"))
+}
+
 /// Meaningful entries of a list without a choice.
 pub(super) fn not_chosen<'a>(options: impl Iterator<Item = &'a Rc<Node>>) -> Vec<String> {
     let text = |option: &Rc<Node>| match words(option) {

@@ -1,6 +1,7 @@
 //! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
 
 mod beside;
+mod contents;
 mod lists;
 mod nodes;
 mod page_tree;

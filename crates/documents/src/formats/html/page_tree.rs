@@ -2,6 +2,7 @@
 //! of forms, formulas), and invisible content is removed and reported.
 
 use super::beside;
+use super::contents;
 use super::nodes::{attribute, elements, is_any, node_name, parent, style, text_node, words};
 use super::sheets;
 use super::tables::{self, CELLS};
@@ -167,6 +168,10 @@ fn fate(node: &Rc<Node>, names: bool) -> Fate {
         "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => not_text(node),
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
         _ if is_struck(node) => Fate::Out(out("struck out", node)),
+        "div" if beside::is_page_edge(node) => Fate::Out(out("a running header or footer", node)),
+        "div" | "section" | "ul" | "ol" | "p" if contents::is_contents(node) => {
+            Fate::Out(out("a table of contents or an index", node))
+        }
         "br" if is_in_cell(node) => Fate::Text(LINE.to_owned()),
         "math" => Fate::Text(format!(" {} ", formula(node))),
         "input" => Fate::Text(input(node)),
