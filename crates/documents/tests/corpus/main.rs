@@ -5,6 +5,7 @@
 mod beside;
 mod contracts;
 mod drawn;
+mod drawn_tables;
 mod formats;
 mod hostile;
 mod large;

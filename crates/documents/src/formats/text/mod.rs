@@ -1,5 +1,6 @@
-//! Plain text and Markdown: only encoding and page ends must be detected.
+//! Plain text and Markdown: only encoding, page ends and drawn tables must be detected.
 
+mod drawn_tables;
 mod encoding;
 mod escapes;
 mod older;
@@ -14,10 +15,10 @@ use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
 
-/// Unchanged text, in UTF-8, with line feeds as line ends.
+/// Unchanged text, in UTF-8, with line feeds as line ends; a drawn table as rows.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (text, warning) = decode(bytes);
-    let text = escapes::resolved(clean(&text));
+    let text = drawn_tables::read(escapes::resolved(clean(&text)));
     if text.trim().is_empty() {
         return Err(Failure::no_text(Vec::new()));
     }
