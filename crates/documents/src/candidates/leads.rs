@@ -109,7 +109,7 @@ impl Leads {
             // Entries without a mark begin with a lower-case letter, because they continue the lead.
             Kind::Paragraph if begins_small(text) => self.is_entry = !self.open.is_empty(),
             Kind::Paragraph if is_note(text) || self.is_in_an_entry(block) => self.is_entry = false,
-            Kind::Paragraph | Kind::Verbatim => self.interrupt(),
+            Kind::Paragraph | Kind::Verbatim | Kind::Contents => self.interrupt(),
         }
     }
 
@@ -240,7 +240,7 @@ impl Leads {
         let own = match block.kind {
             Kind::Item { indent, mark } => Some(Entry { indent, reading: self.reading_of(mark) }),
             Kind::Paragraph | Kind::Heading => None,
-            Kind::Row { .. } | Kind::Verbatim => return,
+            Kind::Row { .. } | Kind::Verbatim | Kind::Contents => return,
         };
         let is_heading = block.kind == Kind::Heading;
         let bare = text.trim_end_matches([':', '.', '—', '–', '-', ' ']);

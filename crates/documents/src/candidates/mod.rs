@@ -72,7 +72,7 @@ pub fn cut(marked: &str) -> Vec<Range<usize>> {
         let flat = Flat::of(marked, block);
         let ranges = match block.kind {
             Kind::Row { .. } => tables::parts(&flat.text).into_iter().map(|part| part.range).collect(),
-            _ => sentences_of(&flat.text),
+            _ => sentences_of(block, &flat.text),
         };
         ranges.into_iter().map(|range| flat.place(range).0).collect::<Vec<_>>()
     };
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
     fn block(&mut self, block: &Block) -> usize {
         let flat = Flat::of(self.marked, block);
         self.leads.enter(block, &flat.text);
-        let ranges = sentences_of(&flat.text);
+        let ranges = sentences_of(block, &flat.text);
         let examined_from = self.examined_from(&flat.text, &ranges);
         let (mut last, mut before) = (None, false);
         for (at, range) in ranges.into_iter().enumerate() {
@@ -382,7 +382,7 @@ impl<'a> Walk<'a> {
     /// A sentence is a candidate by its own words or by its lead.
     fn reason(&self, block: &Block, place: usize, text: &str) -> Option<&'static str> {
         match block.kind {
-            Kind::Verbatim => None,
+            Kind::Verbatim | Kind::Contents => None,
             Kind::Heading => headings::reason(text, self.scan),
             _ if place > 0 => self.scan.reason(text, false),
             _ => {
@@ -399,7 +399,10 @@ impl<'a> Walk<'a> {
 }
 
 /// The sentences of a block's text, without the white space between them.
-fn sentences_of(text: &str) -> Vec<Range<usize>> {
+fn sentences_of(block: &Block, text: &str) -> Vec<Range<usize>> {
+    if block.kind == Kind::Contents {
+        return std::iter::once(0..text.len()).collect();
+    }
     let of_value = |value: Range<usize>| {
         let sentences = sentences::cut(&text[value.clone()]);
         sentences.into_iter().map(move |range| value.start + range.start..value.start + range.end)

@@ -110,6 +110,7 @@ fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
 fn behind(line: &str, after: usize) -> usize {
     let closing = ['.', '!', '?', '"', '\'', '”', '“', '’', '»', '›', ')', ']', '*', '_', '\\'];
     let rest = line[after..].trim_start_matches(closing);
+    let rest = behind_note(rest).map_or(rest, |rest| rest.trim_start_matches(closing));
     let mut end = line.len() - rest.len();
     let noted = rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || "¹²³⁴⁵⁶⁷⁸⁹⁰".contains(sign));
     let before = line[..after].trim_end_matches('.').chars().next_back();
@@ -122,8 +123,20 @@ fn behind(line: &str, after: usize) -> usize {
     end
 }
 
+/// The text behind the reference to a note, `[^3]` or `[3]`, at its beginning.
+fn behind_note(text: &str) -> Option<&str> {
+    let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let is_number = !name.is_empty() && name.len() <= 3 && name.bytes().all(|sign| sign.is_ascii_digit());
+    let is_name = name.strip_prefix('^').is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace));
+    (is_number || is_name).then_some(rest)
+}
+
 fn ends_here(line: &str, start: usize, at: usize, stop: char, end: usize) -> bool {
     let rest = &line[end..];
+    // A note in its place: `It shall log.^[A log is a file.]`
+    if rest.starts_with("^[") {
+        return true;
+    }
     if !rest.starts_with(char::is_whitespace) {
         return rest.is_empty();
     }
@@ -194,6 +207,11 @@ mod tests {
             &["One is here.", "Two is!", "Is three?", "(Four.)", "“Five.”", "Six"],
         );
         check("It ends in a note.12 The next begins. ", &["It ends in a note.12", "The next begins."]);
+        check("It ends here.[^a] Another here.[12] A third.", &["It ends here.[^a]", "Another here.[12]", "A third."]);
+        check(
+            "It ends.^[A note. Two.] Next. See x.[Not.] y",
+            &["It ends.", "^[A note.", "Two.]", "Next.", "See x.[Not.] y"],
+        );
         check("It ends in one.¹² The next begins.³ ", &["It ends in one.¹²", "The next begins.³"]);
         check(
             "See Annex A. The rest follows. He said no. Then he left.",

@@ -1,4 +1,4 @@
-//! Tables drawn with signs in Markdown and plain text: each duty is one candidate, whole.
+//! Tables drawn with signs in Markdown and plain text, and other marks of pandoc: each duty is one candidate, whole.
 
 use crate::losses::told;
 use plumbline_documents::{Kind, candidates::Scan};
@@ -101,5 +101,40 @@ async fn what_only_looks_like_a_drawn_table_stays_as_it_is() {
         "| a | b |\n| --- | --- |\n| c | d |",
     ] {
         assert_eq!(read(text).await.0, text.trim_end(), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn marks_of_pandoc_are_no_text_and_part_no_sentence() {
+    for (text, expected) in [
+        (
+            "Register\n\n:   The operator shall\n    keep it.\n\n    It must run.\n",
+            vec!["The operator shall keep it.", "It must run."],
+        ),
+        ("Register\n: It shall run.\n: It must stop.\n", vec!["It shall run.", "It must stop."]),
+        (
+            "The verse:\n\n| It shall run.\n| The vendor must\n  stop it.\n| It must end.\n",
+            vec!["It shall run.", "The vendor must stop it.", "It must end."],
+        ),
+        (
+            "::: warning\nIt shall run.\n:::\n\n:::: {#a .b c=\"d e\"}\nIt must stop.\n::::\n",
+            vec!["It shall run.", "It must stop."],
+        ),
+        ("::: The operator must sign it.\nIt runs.\n:::\n", vec!["::: The operator must sign it."]),
+        (
+            "It shall run.[^1] It must stop.[2] It must end.^[It must not begin.]\n",
+            vec!["It shall run.[^1]", "It must stop.[2]", "It must end.", "^[It must not begin.]"],
+        ),
+        (
+            "#. It shall run.\n#. It must stop.\n\n(@a) It must end.\n",
+            vec!["It shall run.", "It must stop.", "It must end."],
+        ),
+        (
+            "| Id | Rule |\n| --- | --- |\n| 1 | It shall run. |\n  It must stop.\n",
+            vec!["1 | It shall run.", "It must stop."],
+        ),
+        ("The list names\nthe key: value.\nIt must run at 5\n: 3 of each.\n", vec!["It must run at 5 : 3 of each."]),
+    ] {
+        assert_eq!(read(text).await.1, expected, "{text}");
     }
 }

@@ -125,7 +125,7 @@ fn parted_once(marked: &str, block: &Block) -> Option<Parted> {
     let indent = match block.kind {
         Kind::Item { indent, .. } => indent,
         Kind::Paragraph => 0,
-        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return None,
+        Kind::Heading | Kind::Row { .. } | Kind::Verbatim | Kind::Contents => return None,
     };
     let flat = flat_of(marked, block)?;
     let List { begin, entries, end } = list(&flat.text)?;

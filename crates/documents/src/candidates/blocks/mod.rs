@@ -3,7 +3,9 @@
 //! Reads the output of the document parser and plain text with fixed line width. A paragraph or an item that is
 //! interrupted by the end of a page continues after the page mark.
 
+mod contents;
 pub(super) mod inline;
+mod lines;
 mod marks;
 mod titles;
 
@@ -11,7 +13,9 @@ pub(super) use marks::{Mark, Reading};
 
 use super::wording::is_capitals;
 use crate::page_mark;
+use lines::{is_division, is_unwrapped, is_value, key, opens_scalar, unquoted};
 use marks::mark;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use titles::{heading, heading_goes_on, is_numbered_title, is_title, words};
 
@@ -38,6 +42,8 @@ pub(super) enum Kind {
     },
     /// Fenced text that is not prose.
     Verbatim,
+    /// An entry of a table of contents.
+    Contents,
 }
 
 /// Lines that belong together.
@@ -75,6 +81,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         fence: None,
         scalar: None,
         is_unwrapped: is_unwrapped(marked),
+        contents: contents::lines(marked),
     };
     let mut at = 0;
     for line in marked.split_inclusive('\n') {
@@ -104,6 +111,8 @@ struct Reader<'a> {
     scalar: Option<usize>,
     /// Whether its paragraphs are lines of any length, without blank lines between them.
     is_unwrapped: bool,
+    /// Where the lines begin that are entries of a table of contents.
+    contents: BTreeSet<usize>,
 }
 
 impl Reader<'_> {
@@ -124,12 +133,14 @@ impl Reader<'_> {
         let whole = at + indent..at + indent + text.len();
         let behind = |rest: &str| whole.end - rest.len();
         if self.fences(text) {
-        } else if text.is_empty() {
+        } else if text.is_empty() || self.fence.is_none() && is_division(text) {
             self.gap = true;
         } else if self.fence.is_some() {
             self.add(Kind::Verbatim, whole, |open| open.kind == Kind::Verbatim);
         } else if !text.contains(char::is_alphanumeric) {
             self.rule(text);
+        } else if self.contents.contains(&at) {
+            self.contents(whole);
         } else if let Some(row) = text.strip_prefix('|') {
             let start = behind(row.trim_start());
             let cells = row.trim().trim_end_matches('|').trim_end();
@@ -140,7 +151,9 @@ impl Reader<'_> {
             let (start, marked) = (behind(title), self.marked);
             let range = start..start + title.trim_end_matches('#').trim_end().len();
             self.add(Kind::Heading, range, |open| heading_goes_on(marked, open, title));
-        } else if let Some((mark, length)) = mark(text).filter(|(mark, _)| self.may_begin(*mark)) {
+        } else if let Some((mark, length)) =
+            mark(text).filter(|(mark, _)| self.may_begin(*mark) && self.may_define(text))
+        {
             self.add(Kind::Item { indent, mark }, whole.start + length..whole.end, |_| false);
         } else {
             self.text(whole);
@@ -177,9 +190,22 @@ impl Reader<'_> {
         }
     }
 
+    /// An entry of a table of contents, whose title may have begun on the line above.
+    fn contents(&mut self, range: Range<usize>) {
+        let text = self.marked[range.clone()].trim_end_matches(['|', ' ']);
+        let words = text.trim_start_matches(['|', ' ']);
+        let (begin, end) = (range.start + text.len() - words.len(), range.start + text.len());
+        let above = self.blocks.last().is_some_and(|block| block.kind == Kind::Contents);
+        if let Some(open) = self.open.as_mut().filter(|_| above && mark(words).is_none() && !self.gap) {
+            open.kind = Kind::Contents;
+        }
+        self.add(Kind::Contents, begin..end, |open| open.kind == Kind::Contents);
+        self.end();
+    }
+
     fn text(&mut self, range: Range<usize>) {
         let (marked, gap, page_ended, is_unwrapped) = (self.marked, self.gap, self.page_ended, self.is_unwrapped);
-        let text = &marked[range.clone()];
+        let (text, indent) = (&marked[range.clone()], self.indent);
         self.add(Kind::Paragraph, range, |open| match open.kind {
             Kind::Paragraph | Kind::Item { .. } if gap => page_ended && goes_on(marked, open, text),
             Kind::Paragraph | Kind::Item { .. } if is_unwrapped && is_whole(last_line(marked, open)) => false,
@@ -189,6 +215,8 @@ impl Reader<'_> {
             Kind::Paragraph => is_title(marked, open) == is_capitals(text),
             Kind::Item { .. } => true,
             Kind::Heading => heading_goes_on(marked, open, text),
+            // A line of a verse, `| The vendor must`, goes on in the next line, indented.
+            Kind::Row { .. } => !gap && indent > open.indent && is_line_of_a_verse(marked, open),
             _ => false,
         });
     }
@@ -203,6 +231,12 @@ impl Reader<'_> {
             }
             _ => true,
         }
+    }
+
+    /// Whether a line with a colon before it may be the definition of the term on the line above: `: A log is a file.`
+    fn may_define(&self, text: &str) -> bool {
+        let is_term = |open: &Block| open.kind != Kind::Paragraph || open.parts.len() == 1;
+        !text.starts_with(':') || self.gap || self.open.as_ref().is_none_or(is_term)
     }
 
     /// Adds a line to the open block if it belongs there, or else begins a block with it.
@@ -231,50 +265,15 @@ impl Reader<'_> {
     }
 }
 
-/// A line without the marks of quoted text: a quoted paragraph is a paragraph.
-fn unquoted(line: &str) -> &str {
-    let rest = line.trim_start_matches(['>', ' ']);
-    match line.starts_with('>') && line[..line.len() - rest.len()].ends_with(' ') {
-        true => rest,
-        false => line,
-    }
-}
-
-/// Whether a line is a key of YAML whose text is on the next lines: `text: |`.
-fn opens_scalar(line: &str) -> bool {
-    key(line).is_some_and(|value| matches!(value.trim(), "|" | ">" | "|-" | ">-" | "|+" | ">+"))
-}
-
-/// The value after a line's key: `text: The operator shall log it.`
-fn key(line: &str) -> Option<&str> {
-    let (key, value) = line.split_once(':')?;
-    let key = key.trim_matches(['"', '\'']);
-    let is_key = key.starts_with(char::is_alphabetic)
-        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-        && (value.is_empty() || value.starts_with(' '));
-    is_key.then_some(value)
-}
-
-/// Whether a line is a key and a value of several words.
-fn is_value(line: &str) -> bool {
-    key(line).is_some_and(|value| value.split_whitespace().count() > LEAST_WORDS)
+/// Whether a row is one line of text behind a `|`, without a second one.
+fn is_line_of_a_verse(marked: &str, row: &Block) -> bool {
+    let behind = row.parts.last().map_or("", |(range, _)| &marked[range.end..]);
+    let has_end = behind.trim_start_matches(' ').starts_with('|');
+    !has_end && row.parts.iter().all(|(range, _)| !marked[range.clone()].contains(" | "))
 }
 
 fn last_line<'a>(marked: &'a str, block: &Block) -> &'a str {
     block.parts.last().map_or("", |(range, _)| &marked[range.clone()])
-}
-
-/// A longer line, in bytes, is not wrapped.
-const LONGEST_LINE: usize = 132;
-
-/// Whether a tenth of the lines that another one follows directly are longer than text is wrapped: word processors save
-/// each paragraph and each cell as a line.
-fn is_unwrapped(marked: &str) -> bool {
-    let lines: Vec<&str> = marked.lines().map(str::trim).collect();
-    let is_text = |line: &str| !line.is_empty() && !line.starts_with('|');
-    let followed = || lines.windows(2).filter(|pair| is_text(pair[0]) && is_text(pair[1])).map(|pair| pair[0].len());
-    let long = followed().filter(|length| *length > LONGEST_LINE).count();
-    long > 0 && long * 10 >= followed().count()
 }
 
 /// Whether a line of such a text ends a sentence, or is a label, so that the next line is another paragraph.

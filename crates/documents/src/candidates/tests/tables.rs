@@ -75,3 +75,48 @@ fn a_cell_is_read_by_itself() {
         ],
     );
 }
+
+/// The sentences that are candidates.
+fn candidates(text: &str) -> Vec<String> {
+    super::scanned(text).into_iter().filter(|(_, _, reason)| reason.is_some()).map(|(_, words, _)| words).collect()
+}
+
+#[test]
+fn an_entry_of_a_table_of_contents_states_no_duty() {
+    for text in [
+        "1 The operator must sign ........ 3\n1.1 Logs shall be kept .......... 4\n1.2 Access must be controlled .................. 12\n",
+        "The operator must sign . . . . . 3\n\nLogs shall be kept . . . . A-4\n\nAll access must be controlled . . . . A-4\n",
+        "The operator must sign … iii\n\nLogs shall be kept … 4\n\n[page 2]\n\nAll access must be controlled … 5\n",
+        "- The operator must sign____ 3\n- Logs shall be kept________ 4\n- All access must be controlled at each of\n  the doors____ 4\n",
+        "| The operator must sign .... | 3 |\n| --- | --- |\n| Logs shall be kept .... | 3 |\n| Keys must be kept .... | 4 |\n",
+        "1. Der Betreiber muss prüfen ····· 3\n2. Belege sind aufzubewahren ····· 4\n3. Zugriffe müssen enden ····· 5\n",
+    ] {
+        assert_eq!(candidates(text), [""; 0], "{text}");
+    }
+    let title = "1 The operator must sign .... 3\n2 Logs that the law names shall be\n  kept for ten years .... 4\n3 Keys .... 5\n";
+    assert_eq!(super::scanned(title)[1].1, "2 Logs that the law names shall be kept for ten years .... 4");
+}
+
+#[test]
+fn a_row_of_a_table_of_contents_is_its_words() {
+    let rows =
+        "| The operator must sign … | 3 |\n| --- | --- |\n| Logs shall be kept … | 3 |\n| Keys must be kept … | 4 |\n";
+    assert_eq!(super::scanned(rows)[1].1, "Logs shall be kept … | 3");
+}
+
+#[test]
+fn a_sentence_with_dots_is_no_entry_of_a_table_of_contents() {
+    for (text, expected) in [
+        ("The operator must sign ...\n\nLogs shall be kept ...\n\nAccess must be controlled....\n", 3),
+        ("The fee must be ........ 500\n\nThe rent must be ....... 700\n", 2),
+        ("The fee must be ........ 500\n\nThe rent must be ....... 300\n\nThe share must be ...... 200\n", 3),
+        ("Heat must lie between 3 … 7\n\nDust must lie between 3 … 8\n\nNoise must lie between 3 … 9\n", 3),
+        ("The vendor must name: ........\n\nThe board shall be told within ..... days.\n\nIt must be 1 .... 12.\n", 3),
+        (
+            "See .... 3\n\nThe operator must sign in the year of 2021\n\nSee .... 4\n\nSee .... 5\n\nLogs shall be kept.\n",
+            2,
+        ),
+    ] {
+        assert_eq!(candidates(text).len(), expected, "{text}: {:?}", candidates(text));
+    }
+}
