@@ -115,6 +115,17 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().replace(|c: char| c.is_control() || c == '\\', "\u{fffd}")
 }
 
+/// Whether a tool can name the file: white space at the end of a path belongs to no name.
+fn is_readable(file: &Path) -> bool {
+    let is_odd = |c: char| c.is_control() || c == '\\';
+    file.to_str().is_some_and(|name| !name.contains(is_odd) && !name.ends_with(char::is_whitespace))
+}
+
+fn unreadable(file: &Path) -> Refused {
+    let shown = shown(file);
+    format!("`{shown}` is no readable file name; rename it with plain characters and without white space at its end")
+}
+
 struct Import<'a> {
     dir: Dir,
     root: &'a Path,
@@ -124,6 +135,9 @@ struct Import<'a> {
 impl Import<'_> {
     fn file(&self, relative: &Path) -> Result<Vec<Document>, Refused> {
         let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or("document").to_owned();
+        if !is_readable(Path::new(&name)) {
+            return Err(unreadable(Path::new(&name)));
+        }
         let bytes = self.bytes(relative, MOST_BYTES)?;
         Ok(vec![Document::new(name, bytes)])
     }
@@ -160,8 +174,8 @@ impl Import<'_> {
     /// A file of a folder, or why it cannot be read: that does not stop the others. A path that leads outside, or a
     /// size beyond the bound, does.
     fn entry(&self, relative: &Path, file: &Path, left: u64) -> Result<Result<Vec<u8>, Refused>, Refused> {
-        if file.to_str().is_none_or(|name| name.contains(char::is_control) || name.contains('\\')) {
-            return Ok(Err(format!("`{}` is no readable file name; rename it", shown(file))));
+        if !is_readable(file) {
+            return Ok(Err(unreadable(file)));
         }
         let path = relative.join(file);
         match self.dir.metadata(&path) {

@@ -147,6 +147,8 @@ async fn what_cannot_be_read_is_refused_with_one_sentence() {
         ("broken.pdf", "%PDF-1.7 broken\n"),
         ("empty.txt", ""),
         ("more/context.json", "{}"),
+        ("end.md ", "Records must be kept."),
+        ("red\u{1b}[31m.md", "Records must be kept."),
     ]);
     fs::create_dir(root.path().join("nothing")).unwrap();
     for (path, expected) in [
@@ -157,6 +159,8 @@ async fn what_cannot_be_read_is_refused_with_one_sentence() {
         ("empty.txt", "input/empty.txt"),
         ("nothing", "the folder `nothing` in document_path has no files"),
         ("more", "a document is called `context.json`"),
+        ("end.md ", "`end.md ` is no readable file name; rename it"),
+        ("red\u{1b}[31m.md", "`red\u{fffd}[31m.md` is no readable file name; rename it"),
         (" ", "document_path is empty"),
     ] {
         let reason = refused(&job(Some(path)), root.path()).await;
@@ -187,6 +191,7 @@ async fn one_bad_entry_of_a_folder_is_one_document_that_cannot_be_read() {
     symlink("nowhere", a.join("old.md")).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(a.join("pipe.txt")).status().unwrap().success());
     fs::write(a.join(std::ffi::OsStr::from_bytes(b"odd\xff.md")), "x").unwrap();
+    fs::write(a.join("end.md "), "x").unwrap();
     let intake = taken(&job(Some("a")), root.path()).await;
     let unread: Vec<(&str, &str)> = intake
         .sources
@@ -195,6 +200,7 @@ async fn one_bad_entry_of_a_folder_is_one_document_that_cannot_be_read() {
         .collect();
     let expected = [
         ("input/odd\u{fffd}.md", "no readable file name"),
+        ("input/end.md ", "no readable file name"),
         ("input/old.md", "is a link to a file that is not there"),
         ("input/pipe.txt", "no regular file"),
         ("input/twin.md", "the names `Twin.md` and `twin.md`"),
