@@ -96,7 +96,7 @@ async fn every_quote_is_marked_in_the_page_it_is_from(pool: PgPool) {
 
 #[sqlx::test(migrations = "../migrations")]
 async fn text_of_a_job_never_becomes_markup(pool: PgPool) {
-    const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'";
+    const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'\u{1b}[2J\u{202e}fdp.";
     let world = World::new(pool).await;
     let job: Uuid = sqlx::query_scalar(
         "INSERT INTO jobs (prompt, job_type, status, status_reason) VALUES ($1, $1, 'paused', $1) RETURNING id",
@@ -132,6 +132,10 @@ async fn text_of_a_job_never_becomes_markup(pool: PgPool) {
         assert!(
             shown.contains("&lt;script&gt;") && !shown.contains("<script>") && !shown.contains("<img"),
             "{path}: {shown}"
+        );
+        assert!(
+            !shown.contains(['\u{1b}', '\u{202e}']),
+            "{path} has what a program obeys and does not show: {shown:?}"
         );
     }
     program.stop().await;

@@ -39,10 +39,20 @@ impl Renderer {
     pub(crate) fn page(&self, template: &str, values: impl Serialize) -> Result<Html<String>, PageError> {
         let rendered =
             self.environment.get_template(template).and_then(|template| template.render(Value::from(Serde(values))));
-        rendered.map(Html).map_err(|error| {
+        rendered.map(|page| Html(without_obeyed(page))).map_err(|error| {
             tracing::error!(template, error = %format!("{error:#}"), "could not render a page");
             let sentence = "this page could not be rendered; please report it with the worker's log".into();
             PageError { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
         })
     }
+}
+
+/// The page without characters that a reader's program obeys and does not show, each replaced by `\u{fffd}`: control
+/// characters, and those that turn the direction of the text behind them, so that a name looks like another one.
+fn without_obeyed(page: String) -> String {
+    let is_obeyed = |character: char| {
+        (character.is_control() && !character.is_whitespace())
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if page.contains(is_obeyed) { page.replace(is_obeyed, "\u{fffd}") } else { page }
 }
