@@ -52,6 +52,11 @@ pub(crate) fn key(text: &str) -> Result<String, String> {
     not_blank(text, "it must be a key; leave --key out to insert a job in any case")
 }
 
+/// A recorded job.
+pub(crate) fn recording(text: &str) -> Result<String, String> {
+    not_blank(text, "it must be a job's id, or a file that `plumbline trace JOB --export FILE` wrote")
+}
+
 fn not_blank(text: &str, otherwise: &str) -> Result<String, String> {
     Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(|| otherwise.to_owned())
 }

@@ -250,6 +250,7 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
         (vec!["retry"], vec!["JOB", "--failed-since", "plumbline retry --help"]),
         (vec!["candidates"], vec!["FILE", "--sentences"]),
         (vec!["watch", "not-an-id"], vec!["not-an-id", "--help"]),
+        (vec!["replay", ""], vec!["JOB|FILE", "it must be a job's id", "--help"]),
         (vec!["enqueue"], vec!["--prompt"]),
         (vec!["enqueue", "--prompt", "Read it", "--type", ""], vec!["--type", "leave --type out"]),
         (vec!["enqueue", "--prompt", "Read it", "--type", " "], vec!["--type", "leave --type out"]),

@@ -69,7 +69,7 @@ pub(crate) struct TraceArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
     /// The job's id, or files written by `plumbline trace JOB --export FILE`
-    #[arg(required = true, value_name = "JOB|FILE")]
+    #[arg(required = true, value_name = "JOB|FILE", value_parser = values::recording)]
     pub(crate) recordings: Vec<String>,
     /// Print one JSON object per recording, one per line
     #[arg(long)]
