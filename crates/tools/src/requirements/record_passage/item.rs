@@ -55,7 +55,8 @@ pub(super) struct Batch<'e> {
     /// The number of each item's requirement.
     pub(super) numbers: Vec<Option<i32>>,
     pub(super) products: Vec<Product>,
-    recorded: Vec<Requirement>,
+    /// The rows of this call, each with its normalized text.
+    recorded: Vec<(String, Requirement)>,
     /// Earlier rows that got further quotes.
     again: BTreeSet<String>,
     cited: Vec<Citation>,
@@ -195,9 +196,9 @@ impl Batch<'_> {
     async fn same(&self, env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
         let place = place_of(citations);
         let words = key::normalized(text);
-        let here = self.recorded.iter().filter(|known| key::normalized(&known.text) == words);
+        let here = self.recorded.iter().filter(|(known, _)| *known == words);
         let mut first = None;
-        for known in here {
+        for (_, known) in here {
             let number = known.number.unwrap_or_default();
             if key::place(&known.citations) == place {
                 return Err(ToolError::refused(format!("says the same as r{number} of this call")));
@@ -251,7 +252,7 @@ impl Batch<'_> {
         self.numbers.push(requirement.number);
         self.products.extend(citations.iter().cloned().map(Product::AddCitation));
         self.products.push(Product::AddRequirement(Box::new(requirement.clone())));
-        self.recorded.push(requirement);
+        self.recorded.push((key::normalized(&requirement.text), requirement));
         Ok(String::new())
     }
 
