@@ -14,7 +14,7 @@ const PIPE_WIDTH: usize = 120;
 pub(crate) enum Tone {
     /// Success, or done.
     Good,
-    /// Somebody should look.
+    /// A person should look.
     Warning,
     /// It failed.
     Bad,

@@ -159,7 +159,7 @@ impl ModelClient {
         let mut problem = match self.read(&answer, asked) {
             Ok(decoded) => {
                 let decoded = match record.purpose {
-                    // It stands for the conversation, so what was only thought is none.
+                    // It replaces the conversation, so a thought alone is no summary.
                     Purpose::Summary => decoded.with_leaked_calls(bound).without_thinking(),
                     Purpose::Strategic | Purpose::Tactical => decoded.with_leaked_calls(bound),
                 };

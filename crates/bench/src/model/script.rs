@@ -83,7 +83,11 @@ fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
     let mut calls = Vec::new();
     match facts.order.tool {
         Tool::Write => {
-            let seed = facts.order.tag.bytes().fold(u64::from(part), |seed, byte| seed * 31 + u64::from(byte));
+            let seed = facts
+                .order
+                .tag
+                .bytes()
+                .fold(u64::from(part), |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
             calls.push(("write_file", json!({"path": path(part), "content": prose(seed, facts.order.bytes)})));
         }
         Tool::Read => {

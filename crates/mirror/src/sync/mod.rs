@@ -32,7 +32,7 @@ const FINISH: Duration = Duration::from_secs(10);
 
 /// The state of a scan of `input/`.
 pub enum InputScan {
-    /// Nobody looks.
+    /// No scan runs.
     None,
     /// In progress.
     Underway,
