@@ -10,17 +10,12 @@ const MOST_OF_SEARCH: usize = 256 << 10;
 /// Maximum memory of all patterns that a configuration adds: the time for each character of a text grows with it.
 const MOST_OF_CONFIGURATION: usize = 1 << 20;
 
-/// Maximum memory for the states that a built-in pattern has met. The rules of the candidate scan fill 2 MiB, the
-/// default, and then build their states again; 8 MiB makes the scan little faster than 4.
-const MOST_STATES: usize = 4 << 20;
-
 /// A built-in pattern: a constant, or assembled from constants.
 ///
 /// # Panics
 /// If it is invalid. A test of its owner compiles all of them.
 pub fn own(text: &str) -> Regex {
-    let pattern = RegexBuilder::new(text).dfa_size_limit(MOST_STATES).build();
-    pattern.unwrap_or_else(|error| panic!("a pattern of the program's own is none: {error}"))
+    Regex::new(text).unwrap_or_else(|error| panic!("a pattern of the program's own is none: {error}"))
 }
 
 /// A foreign expression, for one search.

@@ -2,6 +2,7 @@
 
 use plumbline_bounds::pattern;
 use regex::Regex;
+use std::borrow::Cow;
 
 /// The sources of a language's rules. `<name>` in an expression is replaced from `names`.
 pub(super) struct Lists {
@@ -37,7 +38,7 @@ pub(super) struct Rules {
     aside: Regex,
     firm: Regex,
     firmly: &'static str,
-    harmless: Regex,
+    harmless: Apart,
     binding: Vec<(&'static str, Regex, Option<Regex>)>,
 }
 
@@ -77,7 +78,7 @@ impl Rules {
             aside: any(lists.aside),
             firm: any(lists.firm),
             firmly: lists.firmly,
-            harmless: any(lists.harmless),
+            harmless: Apart(lists.harmless.iter().map(|one| any(&[one])).collect()),
             binding,
         }
     }
@@ -90,11 +91,37 @@ impl Rules {
         }
         let text = self.aside.replace_all(text, " ~ ");
         let text = self.firm.replace_all(&text, self.firmly);
-        let text = self.harmless.replace_all(&text, " ~ ");
+        let text = self.harmless.replace_all(text, " ~ ");
         let fits = |(_, says, unless): &&(&str, Regex, Option<Regex>)| {
             says.is_match(&text) && !unless.as_ref().is_some_and(|unless| unless.is_match(&text))
         };
         self.binding.iter().find(fits).map(|(reason, _, _)| *reason)
+    }
+}
+
+/// Many patterns, each an expression of its own. As alternatives of one they would match the same, but the states of that
+/// expression are combinations of all their states: they exceed its cache and are built again and again.
+struct Apart(Vec<Regex>);
+
+impl Apart {
+    /// Replaces what the alternatives `first|second|…` would match: the leftmost match, and of those at one place the
+    /// one of the first pattern.
+    fn replace_all<'t>(&self, text: Cow<'t, str>, by: &str) -> Cow<'t, str> {
+        let find = |pattern: &Regex, from: usize| pattern.find_at(&text, from).map(|found| found.range());
+        let mut next: Vec<_> = self.0.iter().map(|pattern| (pattern, find(pattern, 0))).collect();
+        next.retain(|(_, found)| found.is_some());
+        let (mut out, mut at) = (String::new(), 0);
+        while let Some(found) = next.iter().filter_map(|(_, found)| found.clone()).min_by_key(|found| found.start) {
+            out.push_str(&text[at..found.start]);
+            out.push_str(by);
+            at = found.end;
+            for (pattern, found) in &mut next {
+                if found.as_ref().is_some_and(|found| found.start < at) {
+                    *found = find(pattern, at);
+                }
+            }
+        }
+        if at == 0 { text } else { Cow::Owned(out + &text[at..]) }
     }
 }
 
