@@ -7,9 +7,9 @@ pub(super) fn read(lines: &[&str], at: usize) -> Option<Drawn> {
     let first = edges(lines[at])?;
     let indent = lines[at].chars().take_while(|sign| *sign == ' ').count();
     let is_line = |line: &&&str| line.chars().nth(indent).is_some_and(|sign| matches!(sign, '+' | '|'));
-    let length = lines[at..].iter().take(MOST_LINES).take_while(is_line).count();
-    let (mut rows, mut row, mut has_header) = (Vec::new(), Vec::new(), false);
-    for line in &lines[at + 1..at + length] {
+    let (mut rows, mut row, mut has_header, mut length) = (Vec::new(), Vec::new(), false, 1);
+    for line in lines[at + 1..].iter().take(MOST_LINES).take_while(is_line) {
+        length += 1;
         match edges(line) {
             Some(_) if row.is_empty() => return None,
             Some(edges) => {
