@@ -100,7 +100,8 @@ impl Rules {
 }
 
 /// Many patterns, each an expression of its own. As alternatives of one they would match the same, but the states of that
-/// expression are combinations of all their states: they exceed its cache and are built again and again.
+/// expression are combinations of all their states: they exceed its cache and are built again and again. None matches an
+/// empty text.
 struct Apart(Vec<Regex>);
 
 impl Apart {
@@ -135,4 +136,21 @@ pub(super) fn in_capitals(text: &str) -> String {
         _ => sign,
     };
     text.chars().map(capital).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_apart_replace_what_they_would_as_alternatives() {
+        let patterns = ["ab", "abc", "b+", "bc", r"\bd", "^a", "ca$"];
+        let apart = Apart(patterns.iter().map(|one| pattern::own(one)).collect());
+        let joined = pattern::own(&patterns.join("|"));
+        for number in 0..5usize.pow(6) {
+            let signs = (0..6u32).map(|place| char::from(b"abcd "[number / 5usize.pow(place) % 5]));
+            let text: String = signs.collect();
+            assert_eq!(apart.replace_all(text.as_str().into(), "~"), joined.replace_all(&text, "~"), "{text}");
+        }
+    }
 }
