@@ -48,7 +48,8 @@ impl Renderer {
 }
 
 /// The page without characters that a reader's program obeys and does not show, each replaced by `\u{fffd}`: control
-/// characters, and those that turn the direction of the text behind them, so that a name looks like another one.
+/// characters, and those that turn the direction of the text behind them, so that a name looks like another one. A
+/// terminal obeys more than a browser, which also shows documents: marks of direction and spaces without width stay.
 fn without_obeyed(page: String) -> String {
     let is_obeyed = |character: char| {
         (character.is_control() && !character.is_whitespace())

@@ -1,4 +1,4 @@
-//! What single lines are by their signs, whatever is above them.
+//! Recognizes a line by its own characters alone: marks of divisions and quoted text, keys and values.
 
 use super::LEAST_WORDS;
 

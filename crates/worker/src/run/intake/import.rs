@@ -112,12 +112,16 @@ fn leads_outside(error: &io::Error) -> bool {
 
 /// A path in a form that can be stored and shown.
 fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace(|c: char| c.is_control() || c == '\\', "\u{fffd}")
+    path.to_string_lossy().replace(is_odd, "\u{fffd}")
+}
+
+/// Whether no tool can name a file with this character.
+fn is_odd(character: char) -> bool {
+    character.is_control() || character == '\\'
 }
 
 /// Whether a tool can name the file: white space at the end of a path belongs to no name.
 fn is_readable(file: &Path) -> bool {
-    let is_odd = |c: char| c.is_control() || c == '\\';
     file.to_str().is_some_and(|name| !name.contains(is_odd) && !name.ends_with(char::is_whitespace))
 }
 
