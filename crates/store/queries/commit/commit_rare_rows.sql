@@ -1,16 +1,16 @@
 -- The rows that most steps do not have: phases, findings, settings and the like, of the steps of a batch that
 -- commit_steps.sql has written. It runs in the same transaction, behind the fence that has locked the jobs' rows.
 --
--- $1 has one JSON document per step (commit/rare_rows.rs). The parts of one statement do not see each other: the caller
--- has merged all changes to the same row.
+-- $1 has one JSON document per step (commit/rare_rows.rs); $2 to $4 are the kinds with many rows, at the same place in
+-- their arrays: the server reads a member of a document twice more than a document. The parts of one statement do not
+-- see each other: the caller has merged all changes to the same row.
 WITH steps AS MATERIALIZED (
-    SELECT s.*
-    FROM unnest($1::text[]) AS d (document)
+    SELECT s.*, d.citations::json, d.requirements::json, d.passages::json
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS d (document, citations, requirements, passages)
     CROSS JOIN LATERAL json_to_record(d.document::json) AS s (
         job_id uuid, step bigint, settings text, shared_files text, opened_phases json, closed_phases json,
-        todo_lists json, todos json, cleared_results json, feedback_read json, sources json, citations json,
-        requirements json, judgements json, passages json, dropped_passages json, unevidenced_todos json,
-        pruned_checkpoints json)
+        todo_lists json, todos json, cleared_results json, feedback_read json, sources json, judgements json,
+        dropped_passages json, unevidenced_todos json, pruned_checkpoints json)
 ),
 -- The resolved configuration: the job keeps the first one stored, until a retry (job_settings_after_retry).
 settings AS (

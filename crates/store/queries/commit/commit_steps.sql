@@ -2,7 +2,8 @@
 -- a transaction, one commit. Rarer rows follow in commit_rare_rows.sql.
 --
 -- $1 has one JSON document per step (commit/step_rows.rs); its position in the array identifies the step everywhere
--- else. $2 to $5 are the files of all steps, because their bytes need not be text.
+-- else. $2 and $3 are the messages and the state of each step: the server reads a member of a document twice more than
+-- a document. $4 to $7 are the files of all steps, because their bytes need not be text.
 --
 -- The fence comes first: it advances a job's row only if the lease, the step and the status are still ours, and locks
 -- it. All other writes take their rows from the fence, so they write nothing without it. A row locked by another
@@ -29,12 +30,13 @@ WITH fence AS (
         untrusted_step = coalesce(untrusted_step, (s.state ->> 'untrusted_step')::bigint),
         updated_at = now()
     FROM (
-        SELECT d.place, s.*
-        FROM unnest($1::text[]) WITH ORDINALITY AS d (document, place)
+        SELECT d.place, d.messages::json, d.state::jsonb, s.*
+        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS d (document, messages, state, place)
         CROSS JOIN LATERAL json_to_record(d.document::json) AS s (
             job_id uuid, lease_epoch bigint, expected_step bigint, phase_number int, phase text, phase_name text,
-            todos_done int, todos_total int, current_todo text, plan json, total_requests bigint, total_tokens_used bigint, cached_tokens bigint, cost_microusd bigint, feedback_read int, messages json,
-            requests json, todo_moves json, state json)
+            todos_done int, todos_total int, current_todo text, plan json, total_requests bigint,
+            total_tokens_used bigint, cached_tokens bigint, cost_microusd bigint, feedback_read int, requests json,
+            todo_moves json)
         JOIN jobs j ON j.id = s.job_id
         -- Not "=": if nearly all jobs have ended, the planner would scan the index of the running ones.
         WHERE j.lease_epoch = s.lease_epoch AND j.step = s.expected_step AND j.status IS NOT DISTINCT FROM 'running'
@@ -73,7 +75,7 @@ new_requests AS (
 -- New versions of files. Equal content is stored once per job; null content is a deletion.
 files AS MATERIALIZED (
     SELECT fence.id, fence.step, f.path, f.content, f.placeholder, sha256(f.content) AS sha256
-    FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::boolean[]) AS f (place, path, content, placeholder)
+    FROM unnest($4::bigint[], $5::text[], $6::bytea[], $7::boolean[]) AS f (place, path, content, placeholder)
     JOIN fence USING (place)
 ),
 new_blobs AS (
@@ -98,6 +100,6 @@ moved_todos AS (
 ),
 checkpoint AS (
     INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
-    SELECT id, step, phase_number, phase, state::jsonb, lease_epoch FROM fence
+    SELECT id, step, phase_number, phase, state, lease_epoch FROM fence
 )
 SELECT place AS "place!", step AS "step!", feedback_pending AS "feedback_pending!" FROM fence

@@ -17,6 +17,7 @@ use super::{
     Commit, Committed, approvals,
     exit::{self, ExitRow},
     file_versions::FileVersions,
+    rare_rows::Documents,
     step_rows::StepRows,
 };
 use crate::{
@@ -43,6 +44,8 @@ pub(super) struct PreparedStep {
     /// For the fail-points.
     part: &'static str,
     document: String,
+    messages: String,
+    state: String,
     files: FileVersions,
     rare: Option<Box<PreparedRareRows>>,
 }
@@ -51,7 +54,7 @@ pub(super) struct PreparedStep {
 #[derive(Debug)]
 struct PreparedRareRows {
     /// For `commit_rare_rows.sql`, in order.
-    documents: Vec<String>,
+    documents: Vec<Documents>,
     requirement_changes: Vec<RequirementChange>,
     approvals: Vec<ApprovalChange>,
     exit: Option<ExitRow>,
@@ -119,6 +122,8 @@ impl PreparedStep {
             step: commit.expected_step + 1,
             part: part(commit.state),
             document: json(&rows),
+            messages: json(&rows.messages),
+            state: json(commit.state),
             files,
             rare: (!rare.is_empty()).then(|| Box::new(rare)),
         }
@@ -127,8 +132,9 @@ impl PreparedStep {
     /// Approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         let files = self.files.contents.iter().flatten().map(Vec::len);
-        let rare = self.rare.iter().flat_map(|rare| &rare.documents).map(String::len);
-        self.document.len() + files.sum::<usize>() + rare.sum::<usize>()
+        let rare = self.rare.iter().flat_map(|rare| &rare.documents).map(Documents::size);
+        let rows = self.document.len() + self.messages.len() + self.state.len();
+        rows + files.sum::<usize>() + rare.sum::<usize>()
     }
 }
 
@@ -181,6 +187,8 @@ pub(super) async fn write(
 /// The fence, and the rows of nearly every step.
 async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) -> Result<Vec<Written>, sqlx::Error> {
     let documents: Vec<&str> = steps.iter().map(|step| &*step.document).collect();
+    let messages: Vec<&str> = steps.iter().map(|step| &*step.messages).collect();
+    let states: Vec<&str> = steps.iter().map(|step| &*step.state).collect();
     let files = || steps.iter().map(|step| &step.files);
     // Positions start at 1, as in the statement.
     let places: Vec<i64> =
@@ -191,6 +199,8 @@ async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) ->
     let rows = sqlx::query_file!(
         "queries/commit/commit_steps.sql",
         &documents as &[&str],
+        &messages as &[&str],
+        &states as &[&str],
         &places,
         &paths as &[&str],
         &contents as &[Option<&[u8]>],
@@ -205,11 +215,22 @@ async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) ->
     Ok(written.collect())
 }
 
-async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<(), Error> {
-    sqlx::query_file!("queries/commit/commit_rare_rows.sql", documents as &[&str])
-        .execute(tx)
-        .await
-        .during("write the rare rows of a step")?;
+async fn write_documents(tx: &mut PgConnection, steps: &[&Documents]) -> Result<(), Error> {
+    let documents: Vec<&str> = steps.iter().map(|step| &*step.document).collect();
+    let many = |rows: fn(&Documents) -> &Option<String>| steps.iter().map(|step| rows(step).as_deref()).collect();
+    let citations: Vec<Option<&str>> = many(|step| &step.citations);
+    let requirements: Vec<Option<&str>> = many(|step| &step.requirements);
+    let passages: Vec<Option<&str>> = many(|step| &step.passages);
+    sqlx::query_file!(
+        "queries/commit/commit_rare_rows.sql",
+        &documents as &[&str],
+        &citations as &[Option<&str>],
+        &requirements as &[Option<&str>],
+        &passages as &[Option<&str>],
+    )
+    .execute(tx)
+    .await
+    .during("write the rare rows of a step")?;
     Ok(())
 }
 
@@ -217,8 +238,8 @@ async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<()
 async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Result<(), Error> {
     let rare = || steps.iter().filter_map(|step| Some((step.lease.job_id, step.rare.as_deref()?)));
     // The first documents of all steps in one statement; each further document of a step in its own.
-    let first: Vec<&str> = rare().filter_map(|(_, rare)| Some(rare.documents.first()?.as_str())).collect();
-    let further = rare().flat_map(|(_, rare)| rare.documents.iter().skip(1)).map(|document| vec![document.as_str()]);
+    let first: Vec<&Documents> = rare().filter_map(|(_, rare)| rare.documents.first()).collect();
+    let further = rare().flat_map(|(_, rare)| rare.documents.iter().skip(1)).map(|documents| vec![documents]);
     for documents in std::iter::once(first).chain(further).filter(|documents| !documents.is_empty()) {
         write_documents(tx, &documents).await?;
     }

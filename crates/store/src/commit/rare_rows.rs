@@ -1,11 +1,12 @@
-//! Rare rows, as the document of a step for `commit_rare_rows.sql`.
+//! Rare rows, as the documents of a step for `commit_rare_rows.sql`.
 //!
 //! **Adding a kind of row** takes three edits:
 //!
 //! 1. A member of [`RareRows`], omitted from the document if empty (`skip_serializing_if`), and the arm of
 //!    [`super::step_rows::StepRows`] that fills it. Two changes of the same row in one step are folded into one row, as
 //!    [`RareRows::add_source`] does.
-//! 2. A column of the same name in the statement's `steps`.
+//! 2. A column of the same name in the statement's `steps`. A kind with many rows of a step is a document of its own
+//!    instead ([`Documents`]).
 //! 3. A part of the statement that writes it, for all steps of a batch: `INSERT … SELECT … FROM steps s CROSS JOIN LATERAL
 //!    json_to_recordset(s.member) AS …`, with `ON CONFLICT … DO UPDATE` where a row may be there already.
 //!
@@ -24,7 +25,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Maximum passages in one document: the statement's argument is in memory several times while it is sent.
+/// Maximum passages of one statement: its arguments are in memory several times while they are sent.
 const MOST_PASSAGES: usize = 200;
 
 /// The rare rows of a step. Its members are the columns of `json_to_record` in the statement.
@@ -43,14 +44,8 @@ pub(super) struct RareRows<'a> {
     pub(super) feedback_read: Vec<i64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
     sources: BTreeMap<&'a str, &'a Source>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) citations: Vec<&'a Citation>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    requirements: Vec<RequirementRow<'a>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
     judgements: BTreeMap<Uuid, &'a Judgement>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
-    passages: BTreeMap<i32, PassageRow<'a>>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     dropped_passages: BTreeSet<i32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +53,12 @@ pub(super) struct RareRows<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pruned_checkpoints: Option<Range<i64>>,
 
+    #[serde(skip)]
+    pub(super) citations: Vec<&'a Citation>,
+    #[serde(skip)]
+    requirements: Vec<RequirementRow<'a>>,
+    #[serde(skip)]
+    passages: BTreeMap<i32, PassageRow<'a>>,
     /// The set itself, stored before the step.
     #[serde(skip)]
     pub(super) shared_files: Option<&'a SharedFiles>,
@@ -86,6 +87,16 @@ struct RequirementRow<'a> {
 pub(super) struct TodoPlace {
     pub(super) phase_number: i32,
     pub(super) position: i32,
+}
+
+/// The rare rows of a step as arguments of the statement.
+#[derive(Debug)]
+pub(super) struct Documents {
+    /// Everything else.
+    pub(super) document: String,
+    pub(super) citations: Option<String>,
+    pub(super) requirements: Option<String>,
+    pub(super) passages: Option<String>,
 }
 
 /// The rare rows of a step, with its job and number.
@@ -143,18 +154,45 @@ impl<'a> RareRows<'a> {
     }
 
     /// The documents of the step, in writing order; none if all are empty. More than one only for many passages.
-    pub(super) fn documents(&mut self, job_id: Uuid, step: i64) -> Vec<String> {
-        let document = |rows: &RareRows<'_>| json(&Document { job_id, step, rows });
+    pub(super) fn documents(&mut self, job_id: Uuid, step: i64) -> Vec<Documents> {
+        let of = |rows: &RareRows<'_>| Documents::of(rows, job_id, step);
         let mut further = Vec::new();
         while let Some(at) = self.passages.keys().copied().nth(MOST_PASSAGES) {
             let rest = self.passages.split_off(&at);
             let passages = std::mem::replace(&mut self.passages, rest);
-            further.push(document(&RareRows { passages, ..RareRows::default() }));
+            further.push(of(&RareRows { passages, ..RareRows::default() }));
         }
-        let first = document(self);
-        let is_empty = first == document(&RareRows::default());
+        let first = of(self);
+        let is_empty = !first.has_many() && first.document == of(&RareRows::default()).document;
         (!is_empty).then_some(first).into_iter().chain(further).collect()
     }
+}
+
+impl Documents {
+    fn of(rows: &RareRows<'_>, job_id: Uuid, step: i64) -> Self {
+        let passages: Vec<&PassageRow<'_>> = rows.passages.values().collect();
+        Self {
+            document: json(&Document { job_id, step, rows }),
+            citations: list(&rows.citations),
+            requirements: list(&rows.requirements),
+            passages: list(&passages),
+        }
+    }
+
+    /// Whether it has rows of the kinds that may be many.
+    fn has_many(&self) -> bool {
+        self.citations.is_some() || self.requirements.is_some() || self.passages.is_some()
+    }
+
+    /// Size in bytes.
+    pub(super) fn size(&self) -> usize {
+        let many = [&self.citations, &self.requirements, &self.passages];
+        self.document.len() + many.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}
+
+fn list<T: Serialize>(rows: &[T]) -> Option<String> {
+    (!rows.is_empty()).then(|| json(rows))
 }
 
 fn values<K, V: Serialize, S: Serializer>(rows: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -172,6 +210,7 @@ mod tests {
         assert!(RareRows::default().documents(Uuid::nil(), 1).is_empty());
         let mut cleared = RareRows { cleared_results: vec![3], ..RareRows::default() };
         let documents = cleared.documents(Uuid::nil(), 7);
+        let documents: Vec<&str> = documents.iter().map(|step| &*step.document).collect();
         assert_eq!(documents, [format!(r#"{{"job_id":"{}","step":7,"cleared_results":[3]}}"#, Uuid::nil())]);
     }
 
@@ -181,9 +220,10 @@ mod tests {
         let mut rows = RareRows { cleared_results: vec![3], ..RareRows::default() };
         rows.put_passages(&passages);
         let documents = rows.documents(Uuid::nil(), 7);
-        let counts: Vec<usize> = documents.iter().map(|document| document.matches("\"passage\":").count()).collect();
+        let passages = documents.iter().filter_map(|step| step.passages.as_ref());
+        let counts: Vec<usize> = passages.map(|passages| passages.matches("\"passage\":").count()).collect();
         assert_eq!(counts, [1, 200, 200]);
-        let clearing = documents.iter().filter(|document| document.contains("cleared_results"));
+        let clearing = documents.iter().filter(|step| step.document.contains("cleared_results"));
         assert_eq!(clearing.count(), 1, "what is no passage is written once");
     }
 }

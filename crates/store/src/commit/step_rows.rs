@@ -1,4 +1,4 @@
-//! The rows of nearly every step, as the document for `commit_steps.sql`.
+//! The rows of nearly every step, as the documents for `commit_steps.sql`.
 //!
 //! Statements write sets, and parts of one statement do not see each other; so two changes of the same row in one step
 //! are folded here: a phase opened and closed, a list written and then updated, a result appended and cleared.
@@ -8,7 +8,7 @@ use super::{
     file_versions::FileChange,
     rare_rows::{RareRows, TodoPlace},
 };
-use plumbline_engine::{Change, Message, Product, Progress, RequestRecord, State, TodoStatus};
+use plumbline_engine::{Change, Message, Product, Progress, RequestRecord, TodoStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -28,10 +28,11 @@ pub(super) struct StepRows<'a> {
     cost_microusd: i64,
     /// The number of feedback rows that the step has taken in.
     feedback_read: usize,
-    messages: Vec<MessageRow<'a>>,
     requests: Vec<RequestRow<'a>>,
     todo_moves: Vec<TodoMove<'a>>,
-    state: &'a State,
+    /// In a document of their own.
+    #[serde(skip)]
+    pub(super) messages: Vec<MessageRow<'a>>,
     /// Files are sent beside the document, as bytes.
     #[serde(skip)]
     pub(super) files: Vec<FileChange<'a>>,
@@ -42,7 +43,7 @@ pub(super) struct StepRows<'a> {
 
 /// A row of `messages`.
 #[derive(Serialize)]
-struct MessageRow<'a> {
+pub(super) struct MessageRow<'a> {
     phase_number: i32,
     #[serde(flatten)]
     message: &'a Message,
@@ -121,10 +122,9 @@ impl<'a> StepRows<'a> {
             cached_tokens: totals.cached_tokens,
             cost_microusd: totals.cost_microusd,
             feedback_read: 0,
-            messages: Vec::new(),
             requests: Vec::new(),
             todo_moves: Vec::new(),
-            state: commit.state,
+            messages: Vec::new(),
             files: Vec::new(),
             rare: RareRows::without_changes(commit),
         }

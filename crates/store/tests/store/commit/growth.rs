@@ -93,7 +93,6 @@ fn arguments(job: &ClaimedJob, step: i64) -> String {
         "todos_done": 1, "todos_total": 4, "current_todo": "Write main_plan.md",
         "total_requests": 3, "total_tokens_used": 1200, "cached_tokens": 800, "cost_microusd": 1_234_567,
         "feedback_read": 0,
-        "messages": [message(seq, "assistant", "reply", &words), message(seq + 1, "tool", "tool_result", "written")],
         "requests": [{
             "id": uuid::Uuid::now_v7(), "model": "model", "purpose": "strategic", "prompt_tokens": 1200,
             "cached_tokens": 800, "completion_tokens": 50, "estimated": false, "duration_ms": 900, "attempt": 1,
@@ -101,9 +100,13 @@ fn arguments(job: &ClaimedJob, step: i64) -> String {
             "raw_usage": {}, "cache_write_tokens": 0, "reasoning_tokens": 0, "fallback": false, "cost_microusd": 1300,
             "created_at": "2026-11-21T09:00:00Z"}],
         "todo_moves": [{"phase_number": 1, "position": 1, "status": "completed"}],
-        "state": crate::support::state(),
     });
-    format!("ARRAY['{document}'], '{{1}}', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}'")
+    let messages =
+        json!([message(seq, "assistant", "reply", &words), message(seq + 1, "tool", "tool_result", "written")]);
+    let state = json!(crate::support::state());
+    format!(
+        "ARRAY['{document}'], ARRAY['{messages}'], ARRAY['{state}'], '{{1}}', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}'"
+    )
 }
 
 /// The minimum cost among the 20 steps after one: other activity in the database only adds to a step's cost.
