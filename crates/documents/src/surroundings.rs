@@ -4,12 +4,19 @@ use crate::candidates::{Scan, cut};
 use crate::chunking::{Outline, Standing};
 use crate::entries::{Numbered, entries};
 use crate::passages::body;
+use crate::quotes;
+use memchr::memmem;
 use plumbline_engine::Touched;
-use std::ops::Range;
+use std::{ops::Range, sync::OnceLock};
+
+/// Maximum number of examined places of a passage's first line in a text.
+const MOST_PLACES: usize = 20;
 
 /// A passage, sentence by sentence.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
+    /// Whether its document's text has its lines, once that was looked up.
+    of_text: OnceLock<bool>,
     sentences: Vec<Laid>,
     /// Its text, and the place of each sentence in it.
     body: String,
@@ -34,6 +41,11 @@ pub struct Quote {
     pub text: String,
     /// The page on which the first begins, in a document with pages.
     pub page: Option<u32>,
+    /// The page on which the last ends.
+    pub page_to: Option<u32>,
+    /// Whether a search for the words would return the same words: no line ends within a word, and no character that
+    /// searches ignore is at an end.
+    pub is_plain: bool,
 }
 
 /// The context of some sentences.
@@ -64,6 +76,7 @@ impl Layout {
             ends: [before.and_then(|file| end(body(file), true)), behind.and_then(|file| end(body(file), false))],
             body: own.to_owned(),
             places,
+            of_text: OnceLock::new(),
         }
     }
 
@@ -72,8 +85,24 @@ impl Layout {
         let place = |number: u32| self.places.get(usize::try_from(number).ok()?.checked_sub(1)?);
         let (first, last) = (place(from)?, place(to)?);
         let (start, end) = (first.start, last.end);
-        let text = one_line(self.body.get(start..end)?);
-        Some(Quote { text, page: self.body[..start].lines().rev().find_map(crate::page_mark) })
+        let words = self.body.get(start..end)?;
+        let page_at = |at: usize| self.body[..at].lines().rev().find_map(crate::page_mark);
+        Some(Quote {
+            text: crate::composed(&one_line(words)).into_owned(),
+            page: page_at(start),
+            page_to: page_at(end),
+            is_plain: quotes::is_plain(words),
+        })
+    }
+
+    /// Whether its document's text has its lines, one after the other; none if that was not looked up yet.
+    pub fn is_of_text(&self) -> Option<bool> {
+        self.of_text.get().copied()
+    }
+
+    /// Looks its lines up in a text of its document, in linear time.
+    pub fn look_up(&self, text: &str) -> bool {
+        *self.of_text.get_or_init(|| has_lines(text, &self.body))
     }
 
     /// How many sentences it has.
@@ -110,6 +139,34 @@ fn add<'a>(known: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) 
         if !known.contains(one) {
             known.push(one.clone());
         }
+    }
+}
+
+/// Whether a text has these lines one after the other, with nothing but white space and page marks between them. The
+/// first may begin within a line of the text, and the last may end within one.
+fn has_lines(text: &str, lines: &str) -> bool {
+    let mut lines = lines.lines().map(str::trim).filter(|line| !line.is_empty() && crate::page_mark(line).is_none());
+    let Some(first) = lines.next() else { return false };
+    let rest: Vec<&str> = lines.collect();
+    memmem::find_iter(text.as_bytes(), first).take(MOST_PLACES).any(|start| {
+        let mut behind = &text[start + first.len()..];
+        rest.iter().all(|line| {
+            let found = past_marks(behind).strip_prefix(line);
+            behind = found.unwrap_or_default();
+            found.is_some()
+        })
+    })
+}
+
+/// A text without the white space and the page marks at its beginning.
+fn past_marks(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let line = text.lines().next().unwrap_or_default();
+        if crate::page_mark(line).is_none() {
+            return text;
+        }
+        text = &text[line.len()..];
     }
 }
 
@@ -155,10 +212,27 @@ mod tests {
     #[test]
     fn sentences_by_their_numbers_are_a_quote() {
         let layout = Layout::of(None, SECOND, None, &Scan::default());
-        let said = |text: &str, page| Some(Quote { text: text.to_owned(), page: Some(page) });
-        assert_eq!(layout.quote((2, 2)), said("sign it.", 2));
-        assert_eq!(layout.quote((4, 4)), said("A notice must be given.", 2));
+        let said = |text: &str, pages: (u32, u32)| {
+            Some(Quote { text: text.into(), page: Some(pages.0), page_to: Some(pages.1), is_plain: true })
+        };
+        assert_eq!(layout.quote((2, 2)), said("sign it.", (2, 2)));
+        assert_eq!(layout.quote((1, 2)), said("(ii) costs are shown; and (c) sign it.", (1, 2)));
+        assert_eq!(layout.quote((4, 4)), said("A notice must be given.", (2, 2)));
         assert_eq!([(4, 5), (0, 1), (4, 1)].map(|numbers| layout.quote(numbers)), [None, None, None]);
+    }
+
+    #[test]
+    fn a_text_has_a_passage_with_other_page_marks_and_no_other_words() {
+        let layout = || Layout::of(None, SECOND, None, &Scan::default());
+        let text = "[page 1]\n\n(i) fees; (ii) costs are shown; and\n\n[page 2]\n\n\n[page 3]\n(c) sign it.\n\n## 3.2 Notices\n\nA notice must be given. More.\n";
+        assert!(layout().look_up(text));
+        for (from, to) in [("sign it.", "sign them."), ("(c)", "and (c)"), ("\n\n## 3.2", "\n\nNew.\n\n## 3.2")] {
+            assert!(!layout().look_up(&text.replace(from, to)), "{to}");
+        }
+        let again = format!("(ii) costs are shown; and\n\nother words\n\n{text}");
+        assert!(layout().look_up(&again), "at its second place");
+        assert_eq!(Layout::default().is_of_text(), None);
+        assert!(!Layout::default().look_up(text), "no words");
     }
 
     #[test]

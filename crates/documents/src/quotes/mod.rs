@@ -228,6 +228,16 @@ impl SourceText {
     }
 }
 
+/// Whether a search for these words, which are in a text, would return them as they are on one line: no line ends in a
+/// word, and the words begin and end with characters that searches see.
+pub(crate) fn is_plain(words: &str) -> bool {
+    let is_seen = |sign: char| sign.is_alphanumeric() || sign.is_ascii_punctuation();
+    let words = words.trim();
+    words.starts_with(is_seen)
+        && words.ends_with(is_seen)
+        && !words.lines().any(|line| ends_in_a_hyphen(line.trim_end()))
+}
+
 fn ends_in_a_hyphen(text: &str) -> bool {
     let mut last = text.chars().rev();
     matches!(last.next(), Some('-' | '\u{ad}' | '\u{2010}')) && last.next().is_some_and(char::is_alphanumeric)

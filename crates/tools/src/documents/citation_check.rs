@@ -12,11 +12,15 @@ use crate::tool::ToolEnv;
 use crate::workspace::PassagePlace;
 use plumbline_documents::passages;
 use plumbline_documents::quotes::{Found, Match, Passage, SHORTEST};
-use plumbline_documents::surroundings::Quote;
+use plumbline_documents::surroundings::{Layout, Quote};
 use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched, beginning};
+use std::sync::Arc;
 
 /// Maximum characters of a passage that a refusal repeats.
 const MAX_PASSAGE_CHARS: usize = 600;
+
+/// Maximum bytes of a text that is read to look a passage up in it; reading takes a millisecond for each 100 KiB.
+const MOST_READ: u64 = 256 << 10;
 
 /// A quote as claimed by the model.
 #[derive(Clone, Copy)]
@@ -195,15 +199,42 @@ pub(crate) async fn quoted(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Citati
              item of a list with its lead, if need be, in two citations"
         )));
     }
-    let (source, Quote { text, page }) = pointed_at(env, pointer).await?;
+    let (source, layout, quote) = pointed_at(env, pointer).await?;
     let source = source_of(env, &source).await?;
-    let found = match look_up(env, source, Sought { quote: &text, page }).await? {
-        Match::Found(found) | Match::OnOtherPage(found) => found,
-        // Regardless of length: it is a whole sentence, such as an item of a list.
-        Match::TooShort => Found { page, page_to: None, text, before: String::new(), after: String::new() },
-        Match::NotFound { nearest } => return Err(not_there(source, nearest)),
+    let as_it_is =
+        |Quote { text, page, page_to, .. }| Found { page, page_to, text, before: String::new(), after: String::new() };
+    let found = if quote.is_plain && is_of_text(env, source, &layout, &quote).await? {
+        as_it_is(quote)
+    } else {
+        match look_up(env, source, Sought { quote: &quote.text, page: quote.page }).await? {
+            Match::Found(found) | Match::OnOtherPage(found) => found,
+            // Regardless of length: it is a whole sentence, such as an item of a list.
+            Match::TooShort => as_it_is(Quote { page_to: None, ..quote }),
+            Match::NotFound { nearest } => return Err(not_there(source, nearest)),
+        }
     };
     Ok(Citation { place: Some(place), ..citation(source, found) })
+}
+
+/// Whether the document's text has the whole passage, so that its sentences need no search. It may have changed since
+/// the passage was cut. Not for a long text, which would be read for each passage.
+async fn is_of_text(
+    env: &ToolEnv<'_>,
+    source: &Source,
+    layout: &Arc<Layout>,
+    quote: &Quote,
+) -> Result<bool, ToolError> {
+    let size = source.text_path.as_deref().and_then(|path| Some((path, env.overlay.size(path)?)));
+    let Some((path, ..=MOST_READ)) = size else { return Ok(false) };
+    if quote.page.is_some() != source.pages.is_some() {
+        return Ok(false);
+    }
+    if let Some(known) = layout.is_of_text() {
+        return Ok(known);
+    }
+    let Some(bytes) = env.overlay.read(path).await? else { return Ok(false) };
+    let layout = Arc::clone(layout);
+    Ok(crate::run_blocking(move |_| layout.look_up(&String::from_utf8_lossy(&bytes))).await)
 }
 
 /// Verifies a pointer and makes its citation.
@@ -214,7 +245,10 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
     Ok(Verified { citation: apart(citation, known.iter()), put_right: None })
 }
 
-async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, Quote), ToolError> {
+async fn pointed_at(
+    env: &ToolEnv<'_>,
+    Pointer { passage, from, to }: Pointer,
+) -> Result<(String, Arc<Layout>, Quote), ToolError> {
     let known = env.overlay.passages().iter().find(|known| known.number == passage);
     let known = known.ok_or_else(|| {
         ToolError::refused(format!("there is no passage {passage}; chunks/chunk_007.md is passage 7"))
@@ -227,5 +261,5 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
         let count = layout.count();
         ToolError::refused(format!("passage {passage} has sentences 1 to {count}; `from` is {from} and `to` is {to}"))
     })?;
-    Ok((known.document.clone(), quote))
+    Ok((known.document.clone(), layout, quote))
 }

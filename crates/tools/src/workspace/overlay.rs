@@ -45,8 +45,8 @@ pub(crate) struct WorkspaceOverlay<'a> {
     layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
     /// The passage that the previous batch used last.
     kept: Option<(i32, Arc<Layout>)>,
-    /// Whether a document was cut and the cut is not committed yet.
-    is_cut: bool,
+    /// Whether a document was cut or extracted, which is not committed yet.
+    is_reread: bool,
     judged: BTreeMap<Uuid, Verdict>,
     next_number: i32,
     looked_up: Mutex<LookedUp>,
@@ -74,7 +74,7 @@ impl<'a> WorkspaceOverlay<'a> {
             records: Vec::new(),
             layouts: Mutex::default(),
             kept: None,
-            is_cut: false,
+            is_reread: false,
             judged: BTreeMap::new(),
             next_number: rows.next_number(),
             looked_up: Mutex::default(),
@@ -186,9 +186,9 @@ impl<'a> WorkspaceOverlay<'a> {
     }
 
     /// The passage with the highest number of those that the batch used, as a quote may begin in an earlier one; if it
-    /// used none, that of the previous batch. None after a cut that is not committed.
+    /// used none, that of the previous batch. None after a cut or an extraction that is not committed.
     pub(crate) fn last_layout(&self) -> Option<(i32, Arc<Layout>)> {
-        if self.is_cut {
+        if self.is_reread {
             return None;
         }
         let layouts = self.layouts.lock();
@@ -301,13 +301,15 @@ impl<'a> WorkspaceOverlay<'a> {
                 }
                 Product::AppendFile { path, text } => self.append(path, text.as_bytes()),
                 Product::DeleteFile { path } => self.put(path, Layer::Deleted),
-                Product::AddSource(source) => match self.sources.iter_mut().find(|known| known.path == source.path) {
-                    Some(known) => *known = source.clone(),
-                    None => self.sources.push(source.clone()),
-                },
+                Product::AddSource(source) => {
+                    self.forget_layouts();
+                    match self.sources.iter_mut().find(|known| known.path == source.path) {
+                        Some(known) => *known = source.clone(),
+                        None => self.sources.push(source.clone()),
+                    }
+                }
                 Product::CutDocument(cut) => {
-                    self.layouts.get_mut().clear();
-                    (self.kept, self.is_cut) = (None, true);
+                    self.forget_layouts();
                     self.passages.retain(|passage| passage.document != cut.document);
                     self.passages.extend(cut.passages.iter().map(PassagePlace::from));
                 }
@@ -330,6 +332,11 @@ impl<'a> WorkspaceOverlay<'a> {
                 }
             }
         }
+    }
+
+    fn forget_layouts(&mut self) {
+        self.layouts.get_mut().clear();
+        (self.kept, self.is_reread) = (None, true);
     }
 
     /// From now on a requirement is identified by its new text.

@@ -199,6 +199,13 @@ impl Bench {
         self
     }
 
+    /// As [`Self::extracted`], of a document with pages.
+    pub(crate) fn paged(mut self, path: &str, text_path: &str, pages: i32, text: &str) -> Self {
+        self = self.extracted(path, text_path, text);
+        self.rows.sources.last_mut().unwrap().pages = Some(pages);
+        self
+    }
+
     /// Adds a file, as an earlier step would have.
     pub(crate) fn place(&mut self, path: &str, text: &str) {
         self.rows.put(path, text.as_bytes().to_vec());

@@ -177,6 +177,53 @@ async fn sentences_are_quoted_by_their_numbers_as_the_source_has_them() {
     assert!(refused.contains("there is no passage 2"), "{refused}");
 }
 
+/// Whatever the text does at line ends and page ends: a citation by number and one by words are the same.
+#[tokio::test]
+async fn a_number_and_the_words_are_the_same_citation() {
+    let text = "[page 1]\n\n# Keeping\n\nInvoices must be kept for all com-\npanies of the group. The well-\nKnown register, \
+                and each pre- and post-audit note,\nmust be kept. “Records” must be u\u{ad}sed. \u{200b}Cafe\u{301}s must \
+                pay\u{200b}. The archive,\n\n[page 2]\n\nwhich is ours, must be locked – always. Keys shall be \
+                “counted”.\n\n[page 3]\n\nKeys shall be “counted”. A re-\nsigned form, and a re-signed one, must be filed.\n";
+    let mut bench = Bench::new().paged("input/policy.pdf", "chunks/policy.md", 3, text);
+    bench.ok("chunk_document", json!({"file_path": "input/policy.pdf"})).await;
+    let mut seen = Vec::new();
+    for number in 1..=8 {
+        bench.ok("cite", json!({"passage": 1, "from": number})).await;
+        let by_number = bench.rows.citations.last().unwrap().clone();
+        let words = json!({"source": "input/policy.pdf", "page": by_number.page, "quote": by_number.quote});
+        if by_number.quote.chars().count() >= 8 {
+            bench.ok("cite", words).await;
+            let by_words = bench.rows.citations.last().unwrap().clone();
+            assert_eq!((by_words.id, by_words.page_to), (by_number.id, by_number.page_to), "{}", by_number.quote);
+        }
+        seen.push((by_number.quote, by_number.page, by_number.page_to));
+    }
+    for (quote, page, page_to) in [
+        ("Invoices must be kept for all companies of the group.", 1, None),
+        ("The archive, which is ours, must be locked – always.", 1, Some(2)),
+        ("Keys shall be “counted”.", 2, None),
+        ("Keys shall be “counted”.", 3, None),
+        ("“Records” must be u\u{ad}sed. \u{200b}Cafés must pay\u{200b}.", 1, None),
+    ] {
+        let quote = quote.to_owned();
+        assert!(seen.contains(&(quote, Some(page), page_to)), "{seen:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_sentence_that_the_text_no_longer_has_is_refused_by_its_number_too() {
+    let text = |kept: &str| format!("Invoices must be kept for {kept} years.\n\nVisitors must sign in.\n");
+    let mut bench = Bench::new().document("input/a.txt", text("ten").as_bytes());
+    bench.ok("extract_document_text", json!({"file_path": "input/a.txt"})).await;
+    bench.ok("chunk_document", json!({"file_path": "input/a.txt"})).await;
+    bench.ok("cite", json!({"passage": 1, "from": 1})).await;
+    bench.place("input/a.txt", &text("two"));
+    bench.ok("extract_document_text", json!({"file_path": "input/a.txt"})).await;
+    let refused = bench.refused("cite", json!({"passage": 1, "from": 1})).await;
+    assert!(refused.contains("does not occur in input/a.txt"), "{refused}");
+    bench.ok("cite", json!({"passage": 1, "from": 2})).await;
+}
+
 /// A list item may be a single word; for a sentence that occurs twice, the quoted place is the one pointed at.
 #[tokio::test]
 async fn a_pointer_takes_the_sentence_it_names_however_short_and_wherever_it_stands() {
