@@ -216,7 +216,7 @@ mod tests {
             Some(Quote { text: text.into(), page: Some(pages.0), page_to: Some(pages.1), is_plain: true })
         };
         assert_eq!(layout.quote((2, 2)), said("sign it.", (2, 2)));
-        assert_eq!(layout.quote((1, 2)), said("(ii) costs are shown; and (c) sign it.", (1, 2)));
+        assert_eq!(layout.quote((1, 2)), said("costs are shown; and (c) sign it.", (1, 2)));
         assert_eq!(layout.quote((4, 4)), said("A notice must be given.", (2, 2)));
         assert_eq!([(4, 5), (0, 1), (4, 1)].map(|numbers| layout.quote(numbers)), [None, None, None]);
     }
