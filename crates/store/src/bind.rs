@@ -1,8 +1,8 @@
 //! Many rows as one parameter.
 //!
-//! A step's new rows are sent as one JSON document and expanded by `json_to_recordset` in the statement: the column
-//! list is only in the SQL, and a step needs the same few round trips for any number of rows. Files are sent as arrays,
-//! because their bytes need not be text.
+//! A step's new rows are sent as JSON and expanded by `json_to_recordset` in the statement: the column list is only in the
+//! SQL, and a step needs the same few round trips for any number of rows. Files are sent as arrays, because their bytes
+//! need not be text.
 
 use serde::Serialize;
 use serde_json::Value;

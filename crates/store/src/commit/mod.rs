@@ -2,8 +2,8 @@
 //!
 //! The path of a step:
 //!
-//! 1. [`step_rows`] folds its changes into rows: the rows of nearly every step are one JSON document, rare rows another
-//!    ([`rare_rows`], which explains how to add a kind of row), and [`file_versions`] are bytes.
+//! 1. [`step_rows`] folds its changes into rows as JSON: those of nearly every step, and the rare ones ([`rare_rows`],
+//!    which explains how to add a kind of row); [`file_versions`] are bytes.
 //! 2. [`batcher`] puts it into a batch; a single step is a batch of one.
 //! 3. [`batch`] writes the batch: the fence first, which locks the jobs' rows, so that locks are always taken job row
 //!    first. A step whose fence matches no row has lost its lease, and nothing of it is written.
