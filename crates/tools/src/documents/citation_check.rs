@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// Maximum characters of a passage that a refusal repeats.
 const MAX_PASSAGE_CHARS: usize = 600;
 
-/// Maximum bytes of a text that is read to look a passage up in it; reading takes a millisecond for each 100 KiB.
+/// Maximum bytes of a text that is read to look a passage up in it. A longer one would be read for each passage; its
+/// prepared form is cached.
 const MOST_READ: u64 = 256 << 10;
 
 /// A quote as claimed by the model.
