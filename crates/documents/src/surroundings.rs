@@ -143,18 +143,19 @@ fn add<'a>(known: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) 
 }
 
 /// Whether a text has these lines one after the other, with nothing but white space and page marks between them. The
-/// first may begin within a line of the text, and the last may end within one.
+/// first may begin within a line of the text, and the last may end within one, but none within a word.
 fn has_lines(text: &str, lines: &str) -> bool {
     let mut lines = lines.lines().map(str::trim).filter(|line| !line.is_empty() && crate::page_mark(line).is_none());
     let Some(first) = lines.next() else { return false };
     let rest: Vec<&str> = lines.collect();
     memmem::find_iter(text.as_bytes(), first).take(MOST_PLACES).any(|start| {
         let mut behind = &text[start + first.len()..];
-        rest.iter().all(|line| {
+        let are_there = rest.iter().all(|line| {
             let found = past_marks(behind).strip_prefix(line);
             behind = found.unwrap_or_default();
             found.is_some()
-        })
+        });
+        are_there && !quotes::joined(text, start) && !quotes::joined(text, text.len() - behind.len())
     })
 }
 
@@ -228,6 +229,10 @@ mod tests {
         assert!(layout().look_up(text));
         for (from, to) in [("sign it.", "sign them."), ("(c)", "and (c)"), ("\n\n## 3.2", "\n\nNew.\n\n## 3.2")] {
             assert!(!layout().look_up(&text.replace(from, to)), "{to}");
+        }
+        for (lines, is_there) in [("(ii) costs are shown; and\n", true), ("One log\n", false), ("log of\n", false)] {
+            let layout = Layout::of(None, lines, None, &Scan::default());
+            assert_eq!(layout.look_up("One logbook, (ii) costs are shown; and more; a catalog of keys"), is_there);
         }
         let again = format!("(ii) costs are shown; and\n\nother words\n\n{text}");
         assert!(layout().look_up(&again), "at its second place");

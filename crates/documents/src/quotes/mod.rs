@@ -13,6 +13,7 @@ mod normalize;
 use crate::composed;
 use memchr::memmem;
 use normalize::Normal;
+pub(crate) use normalize::joined;
 use std::ops::Range;
 
 /// Bytes before and after a quote that are searched for the surrounding sentences.

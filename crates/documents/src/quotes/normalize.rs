@@ -170,7 +170,7 @@ impl Normal {
 }
 
 /// Whether the characters before and after an offset are of the same word.
-fn joined(text: &str, offset: usize) -> bool {
+pub(crate) fn joined(text: &str, offset: usize) -> bool {
     let before = text[..offset].chars().next_back().is_some_and(char::is_alphanumeric);
     before && text[offset..].chars().next().is_some_and(char::is_alphanumeric)
 }
