@@ -99,6 +99,11 @@ const NAMES: &[(&str, &str)] = &[
         "where",
         r"(?:in|on|at|for|before|during|within|inside|beyond|from|by|while|upon|near|without|outside|unless|until|except)",
     ),
+    // What is expected, not done.
+    (
+        "trouble",
+        r"(?:congestion|consequences|costs|delays?|disruptions?|failures?|fines?|frost|higher costs|interruptions?|losses|penalt(?:y|ies)|queues|rain|restrictions|snow|traffic|waiting times?)",
+    ),
     (
         "approval",
         r"(?:approval|authori[sz]ation|consent|permission|notification|registration|inspection|review|audit|verification|a permit|a licen[cs]e|licensing|an? obligation|obligations|the obligation)",
@@ -162,9 +167,13 @@ const HARMLESS: &[&str] = &[
     // Aims bind no one.
     r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b(?: ensure\b)?",
     r"\b(?:is|are) to (?:come|follow)(?:[.,;:!]|$)|\bwhat (?:is|are) to (?:come|follow)\b|\b(?:is|are) to (?:say|blame|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
+    // What is expected or judged, not done.
+    r"\bit (?:is|has|remains) (?:\w+ )?to be (?:acknowledged|admitted|assumed|conceded|doubted|emphasi[sz]ed|feared|noted|presumed|recalled|regretted|remarked|remembered|stressed|supposed|understood)(?: here| however)?,? that\b|\b<be> <adv>to be (?:feared|hoped for|reckoned with|sought in|welcomed[.,;])|\b(?:changes?|differences?|declines?|decreases?|growth|increases?|rises?|trends?) (?:is|are) <adv>to be observed\b",
+    r"\bit must (?:\w+ )?be (?:acknowledged|admitted|assumed|conceded|feared|presumed|recalled|supposed),? that\b|\b<trouble> (?:must|should) <adv>be expected\b|\bmust <adv>(?:expect|reckon with) (?:\w+ )?<trouble>\b|\b(?:one|you|we) (?:has|have) to wonder\b",
+    r"\bnot to be (?:confused|mistaken) (?:with|for)\b|\b(?:is|are) not to be (?:denied|envied|overestimated|sneezed at|underestimated)\b",
     r"\b(?:he|she|i) (?:has|have|had) no (?:\w+ )?(?:right|authority|power)s? to\b",
     r"\b(?:he|she|i) (?:is|has|have|am) to\b|\bmust have been \w+ (?:before|in|around|by) (?:\d{3,4}|the)\b",
-    r"\b(?:have|has) to (?:do with|say|admit|think|be (?:said|seen|admitted|honest))\b|\b(?:what|that|all|anything|something|much|lot)\b[^.;,]{0,40} (?:have|has) to (?:come|offer)\b|\bto have to\b|\bnothing to\b",
+    r"\b(?:have|has) to (?:do with|say|admit|think|be (?:said|seen|admitted|honest))\b|\b(?:what|that|all|anything|something|much|lot)\b[^.;,]{0,40} (?:have|has) to (?:come|offer)\b|\bto have to\b|\bnothing (?:to|is to be gained)\b",
     r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
     r"\bonly (?:one|two|three|a few|some|few) of\b|\bnot only\b|\bmay only be (?:a|the|because)\b",
     // Future tense without an obligation.

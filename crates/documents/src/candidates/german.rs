@@ -56,6 +56,25 @@ const NAMES: &[(&str, &str)] = &[
         "finite",
         r"(?:ist|sind|sei|war|waren|wird|werden|wurden?|hat|haben|hatten?|kann|können|konnten?|darf|dürfen|durften?|soll|sollen|muss|müssen|mussten?|gibt|gilt|gelten|galten?|geht|kommt|steht|tritt|bleibt|bleiben|macht|regelt|betrifft|dient|entfällt|endet|beginnt|fehlt|umfasst|besteht|bestand|wann|warum|wie|wer|ob|wenn|falls|soweit|sofern|nicht|umstritten|beschlossen|gefordert|geplant|festgestellt|gefunden|bekannt|vorhanden|angegeben|aufgehoben|verfügbar)",
     ),
+    // Words between the parts of a phrase that say nothing of a duty.
+    (
+        "still",
+        r"(?:aber|allerdings|also|auch|außerdem|abschließend|daher|dabei|dann|derzeit|deshalb|ferner|freilich|grundsätzlich|hier|hierbei|insgesamt|insoweit|jederzeit|jedoch|nach wie vor|noch|nun|regelmäßig|schließlich|somit|stets|vielmehr|weiter|weiterhin|wohl|zudem|zunächst|zusammenfassend|zwar|immer)",
+    ),
+    // How a sentence begins that draws a conclusion.
+    (
+        "opening",
+        r"(?:(?:aber|abschließend|allerdings|also|angesichts|auch|auf ?grund|aus|dabei|daher|danach|dann|demnach|dennoch|derzeit|deshalb|ferner|folglich|gemäß|grundsätzlich|hier|hierbei|hierzu|in (?:der regel|diesem fall|vielen fällen)|im (?:allgemeinen|regelfall|zweifel)|insgesamt|insofern|insoweit|jedenfalls|jedoch|künftig|laut|mithin|nach|so|somit|trotz|wegen|weiter|weiterhin|zudem|zunächst|zusammenfassend)(?: [^,;.:]{1,80}?)?)",
+    ),
+    // What is expected, not done: `mit Verzögerungen`.
+    (
+        "trouble",
+        r"[\wäöüß-]*(?:absage|änderung|andrang|ansturm|anstieg|ausfall|ausfälle|auswirkung|beeinträchtigung|behinderung|bußgeld|einschränkung|engpass|engpässe|entwicklung|erhöhung|fehler|folge|frost|gefahr|gewitter|glatteis|hochwasser|konsequenz|kosten|kündigung|mehraufwand|nachfrage|nachteil|nebel|niederschl[aä]g|problem|reaktion|regen|rückgang|sanktion|schaden|schäden|schnee|staus?\b|steigerung|störung|strafe|sturm|unfall|unfälle|unterbrechung|verbesserung|verkehr|verletzung|verlust|verschlechterung|verspätung|verzögerung|wartezeit|widerst[aä]nd|zunahme|zuwachs)[\wäöüß]*",
+    ),
+    (
+        "comment",
+        r"(?:zu (?:bedenken|bemerken|beobachten|betonen|erwähnen|ergänzen)|anzunehmen|einzuräumen|festzuhalten|festzustellen|hervorzuheben|hinzuzufügen|klarzustellen|vorauszuschicken|zuzugeben|zuzugestehen)",
+    ),
     (
         "where",
         r"(?:in|im|am|an|auf|ab|vor|bei|beim|für|während|innerhalb|außerhalb|zwischen|unter|ohne|mit|gegenüber|nach|von|vom)",
@@ -68,6 +87,8 @@ const NEVER: &[&str] = &[
 ];
 
 const ASIDE: &[&str] = &[
+    // Goods, which elsewhere are a verb: `Die Waren sind zu wiegen.`
+    r"^(?:(?:die|sämtliche|solche|andere|beschädigte|eingeführte|gebrauchte|gefährliche|gelieferte|mangelhafte|verbotene|verderbliche) )?waren\b|\b(?:der|den) waren\b",
     // Nouns: the two sides of an account, a planned value, a thing not to be missed.
     r"\bsoll(?: und |/| / )haben\b|\bsoll(?:-| und )ist\b|\bsoll-(?:bestand|buchung|größe|konzept|prozess|saldo|seite|stand|stellung|vergleich|wert|zeit|zustand)[\wäöüß]*|\b(?:plan-|im |vom |ins )soll\b",
     r"\b(?:ein|kein|absolutes|echtes) muss\b",
@@ -103,8 +124,26 @@ const HARMLESS: &[&str] = &[
     r"\b(?:ist|sind|bleibt|bleiben) (?:es )?(?:ihm|ihr|ihnen|de[mnr] [\wäöüß]+) überlassen\b,? [^,;.]*?<zu>\b",
     // A word that ends in "ht" before "berechtigt" is a "nicht".
     r"\b(?:ist|sind|war|waren)(?: [^;.]*?(?:[^h]t|[^t]))? (?:berechtigt|befugt)\b,? [^;.]*?<zu>\b",
-    r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen|(?:durch|mit|aus|dadurch|damit|daraus) (?:[\wäöüß]+ )*?zu erklären)\b",
-    r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b|\bum (?:[^\d,;.][^,;.]*?)?\b<zu>\b|\bohne\b[^,;.]*?\b<zu>\b|\b(?:an)?statt\b[^,;.]*?\b<zu>\b",
+    r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erkennen|finden|verstehen|hören|lesen|sagen|kaufen|haben|denken|erreichen|tun)|zurückzuführen|nachzulesen|anzusehen|(?:durch|mit|aus|dadurch|damit|daraus) (?:[\wäöüß]+ )*?zu erklären)\b",
+    // What is expected, or judged: without the verb before it, because another infinitive may follow.
+    r"\b(?:zu (?:erwarten|hoffen|befürchten|bedauern|vermuten|glauben|danken|verdanken|begrüßen|beklagen|bezweifeln|konstatieren|spüren|bewundern|besichtigen)|abzusehen|anzumerken)\b",
+    r"\b(?:muss |müssen )?(?:<still> )*damit (?:[\wäöüß]+ ){0,4}?(?:zu rechnen|rechnen|gerechnet werden)\b|\b(?:(?:muss|müssen) (?:(?:<still>|(?:im|am|bei|ab) [\wäöüß]+) )*)?mit (?:[\wäöüß%-]+ ){0,5}?<trouble> (?:[\wäöüß%-]+ ){0,4}?(?:zu rechnen|rechnen|gerechnet werden)\b",
+    r"\b<trouble> (?:(?:ist|sind|<still>) )*nicht auszuschließen\b|\b(?:es ist |ist )?(?:<still> )*nicht (?:ganz |völlig )?auszuschließen(?:, dass\b| ist, dass\b)|^dass [^;.]+, (?:ist|war) (?:<still> )*nicht (?:ganz |völlig )?auszuschließen\b|\bwie (?:[\wäöüß]+ ){1,6}?zu (?:sehen|erkennen|lesen|entnehmen) ist\b",
+    // Elsewhere a rule about what a calculation assumes: "Bei der Bemessung ist davon auszugehen".
+    r"(?:^|[,;:] |\b(?:und|denn|aber|doch) )(?:es|man|wir|<opening>) (?:ist|muss|müssen) (?:<still> )*davon (?:<still> )*(?:auszugehen|ausgehen|ausgegangen werden)\b|\bdavon (?:ist|muss) (?:[\wäöüß]+ )*?(?:auszugehen|ausgegangen werden)\b|\bdavon auszugehen ist\b",
+    // What a writer says about the text.
+    r"(?:^|[,;:] )(?:es|<opening>) (?:ist|bleibt) (?:<still> )*<comment>, (?:dass|wie)\b|(?:^|[,;:] )<comment> (?:ist|bleibt)(?: <still>)*, dass\b|(?:^|[,;:] )(?:(?:besonders|vor allem) )?(?:zu (?:betonen|erwähnen)|hervorzuheben) ist\b",
+    r"\b(?:darauf|hierauf|auf [^,;.:]{1,80}?) (?:[\wäöüß]+ )*?(?:hier|an dieser stelle|im einzelnen|nicht (?:mehr|näher|weiter|gesondert)) (?:(?:nicht|noch|kurz|näher|weiter) )*einzugehen\b|\b(?:darauf|hierauf) ist nicht einzugehen\b|\b(?:im folgenden|nachfolgend|an dieser stelle|hier) ist (?:<still> )*auf [^,;.:]{1,80}? einzugehen\b",
+    r"\b(?:näheres|[\wäöüß]*(?:einzelheiten|details|informationen)) (?:ist|sind|hierzu|dazu|[\wäöüß]+) [^,;.:]{0,80}?zu entnehmen\b|\b(?:daraus|hieraus|daran|hieran) (?:[\wäöüß]+ ){0,3}?(?:zu (?:schließen|folgern|entnehmen|ersehen)|abzulesen)(?: ist| sind)?, (?:dass|wie|welche[rsnm]?)\b",
+    r"\b(?:davon|hiervon) (?:[\wäöüß]+ ){0,5}?zu unterscheiden\b|\b(?:als (?:beispiel|grund|gründe|ursache|vorteil|nachteil)[\wäöüß]*|hier) (?:ist|sind|wäre) (?:zunächst|vor allem|etwa|beispielsweise|auch|noch|[\wäöüß]+ [\wäöüß]+)(?: [\wäöüß]+)*? zu nennen\b",
+    r"\b(?:ist|sind)\b[^,;.:]{0,60}?\b[\wäöüß]*(?:rückgang|anstieg|zunahme|abnahme|zuwachs|wachstum|trend|tendenz) zu (?:verzeichnen|beobachten)\b|^zu (?:verzeichnen|beobachten) (?:ist|war) (?:ein|eine)\b",
+    r"\b(?:ist|bleibt) (?:<still> )*abzuwarten, (?:ob|wie|was|wann|inwieweit|welche[rsnm]?)\b|\bso zu verstehen, dass\b",
+    // What is impossible.
+    r"\bnicht (?:[\wäöüß]+ )?(?:zu (?:beanstanden|bestreiten|leugnen|rechtfertigen|überhören|übersehen|überblicken|unterschätzen|verhindern|verkennen|vermeiden|verwechseln)|abzuschätzen|nachzuvollziehen|vorherzusagen|vorherzusehen|wegzudenken)\b|\bnicht (?:mit|vom?n?) (?:[\wäöüß]+ ){1,4}?zu verwechseln\b|\bnicht von der hand zu weisen\b",
+    r"\bes muss (?:<still> )*(?:betont|gesagt|erwähnt|bedacht|eingeräumt|befürchtet|bezweifelt|vermutet|angenommen) werden, dass\b",
+    r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b",
+    // A clause of its own: elsewhere the words belong to a noun, `Anträge ohne Siegel sind zurückzuweisen`.
+    r"(?:[,;:(-] ?|\b(?:und|oder|aber|sondern) )(?:um|ohne|(?:an)?statt) (?:[^\d,;.][^,;.]*?)?\b<zu>\b(?: (?:und|oder|sowie) (?:[^,;.]*? )?<zu>\b)*|^(?:um|ohne|(?:an)?statt) (?:[^\d,;.][^,;.]*?)?\b<zu>,|\bum <zu>\b|\b(?:ohne|(?:an)?statt) (?:[a-zäöüß]+ )?<zu>\b",
     r"\b(?:muss|müssen)\b[^,;.:]*?\bkeine?[rsnm]?\b[^,;.]*|\bniemand\b[^,;.]*?\b(?:gezwungen|verpflichtet|muss)\b[^;.]*",
 ];
 

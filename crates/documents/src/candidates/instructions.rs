@@ -94,7 +94,7 @@ const BINDING: &[Binding] = &[
             r"^(?:[^ ,]+ ){1,14}?(?:nicht |sofort |unverzüglich |sorgfältig |regelmäßig |täglich |wöchentlich |jährlich |immer |niemals |vollständig |schriftlich )*(?:(?:ab|an|auf|aus|bei|dar|durch|ein|fest|frei|her|hin|los|mit|nach|sicher|über|um|unter|vor|weg|weiter|wieder|zurück|zusammen|zu|bereit|bekannt|offen|nieder|heraus|hinzu)(?:b|d|f|g|h|k|l|m|n|p|r|s|t|v|w|z)\w{2,}(?:en|eln|ern)|prüfen|verwenden|tragen|beachten|einhalten|entfernen|öffnen|schließen|reinigen|trennen|melden|informieren|dokumentieren|speichern|löschen|füllen|ziehen|vermeiden|sichern|verschlüsseln|kontrollieren|überprüfen|benachrichtigen|notieren|erfassen|unterschreiben|befolgen|protokollieren|sperren|archivieren|vernichten|messen|lagern|montieren|betreten|befestigen|lösen|berühren|schütteln|spülen|waschen|halten|wechseln|ersetzen|sicherstellen|verständigen|kalibrieren|installieren|unterrichten|schulen|verlassen|aufsuchen|benutzen|benützen|lüften|abkühlen|kühlen|schmieren|ölen|fetten|desinfizieren|laden|fahren|treten|greifen|verstellen|verändern|legen|stellen|setzen|tauchen|erwärmen|kippen|rütteln|rufen|bringen|leisten|bewahren|vernehmen|ausfüllen|einsenden)[.!]$",
         ],
         unless: &[
-            r"\b(?:ist|sind|muss|müssen|mussten?|soll|sollen|sollten?|wird|werden|hat|haben|kann|können|konnten?|darf|dürfen|lässt|lassen|will|wollen|möchten?|würden?|wurden?|war|waren|hatten?|geht|gehen|man|wir|ich|er|es)\b",
+            r"\b(?:ist|sind|bleibt|bleiben|scheint|scheinen|muss|müssen|mussten?|soll|sollen|sollten?|wird|werden|hat|haben|kann|können|konnten?|darf|dürfen|lässt|lassen|will|wollen|möchten?|würden?|wurden?|war|waren|hatten?|geht|gehen|man|wir|ich|er|es)\b",
         ],
     },
 ];

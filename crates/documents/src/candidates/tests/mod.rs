@@ -1,3 +1,4 @@
+mod idioms;
 mod inline;
 mod leads;
 mod lists;
