@@ -8,18 +8,24 @@
 //! | question | module |
 //! |---|---|
 //! | which words of a text say something, and when are two the same | `words` |
-//! | which numbers does a text have, by value | `numbers`, `spelled`, with the words of `number_words` |
+//! | which numbers does a text have, by value | `numbers`, `digits`, `spelled`, with the words of `number_words` |
+//! | what do they measure, in whatever words | `measures`, `spans`, `shares`, `ordinals` |
 //! | does it negate, permit, oblige | `modals` |
 //! | which letters does a reader see | `letters` |
 //! | does it bind with the force of its quotes | `force` |
 //! | does it say something else than its quotes, with their words | `contrary` |
 
 mod contrary;
+mod digits;
 mod force;
 mod letters;
+mod measures;
 mod modals;
 mod number_words;
 mod numbers;
+mod ordinals;
+mod shares;
+mod spans;
 mod spelled;
 mod words;
 

@@ -1,7 +1,7 @@
 //! The words of numbers, and those beside numbers, in English and German.
 
 /// Number words without another meaning.
-pub(super) const WORDS: [(&str, u32); 63] = [
+pub(super) const WORDS: [(&str, u32); 65] = [
     ("two", 2),
     ("three", 3),
     ("four", 4),
@@ -57,6 +57,8 @@ pub(super) const WORDS: [(&str, u32); 63] = [
     ("neunzig", 90),
     ("hundert", 100),
     ("hundred", 100),
+    ("dozen", 12),
+    ("dutzend", 12),
     ("zweier", 2),
     ("dreier", 3),
     ("zweijährig", 2),
@@ -68,22 +70,12 @@ pub(super) const WORDS: [(&str, u32); 63] = [
 ];
 
 /// Words that may be numbers: they suffice when a number is searched for, and are never required.
-pub(super) const WEAK_WORDS: [(&str, u32); 40] = [
+pub(super) const WEAK_WORDS: [(&str, u32); 17] = [
     ("one", 1),
-    ("once", 1),
     ("single", 1),
     ("a", 1),
     ("an", 1),
-    ("first", 1),
-    ("second", 2),
-    ("twice", 2),
     ("both", 2),
-    ("third", 3),
-    ("fourth", 4),
-    ("fifth", 5),
-    ("tenth", 10),
-    ("annual", 1),
-    ("annually", 1),
     ("half", 50),
     ("thousand", 1000),
     ("ein", 1),
@@ -92,19 +84,6 @@ pub(super) const WEAK_WORDS: [(&str, u32); 40] = [
     ("einem", 1),
     ("einer", 1),
     ("eines", 1),
-    ("einmal", 1),
-    ("zweimal", 2),
-    ("dreimal", 3),
-    ("viermal", 4),
-    ("erste", 1),
-    ("ersten", 1),
-    ("zweite", 2),
-    ("zweiten", 2),
-    ("dritte", 3),
-    ("dritten", 3),
-    ("vierten", 4),
-    ("fünften", 5),
-    ("zehnten", 10),
     ("beide", 2),
     ("beiden", 2),
     ("tausend", 1000),

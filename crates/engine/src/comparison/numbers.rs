@@ -4,7 +4,9 @@
 //! texts: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
 
 use super::CELLS;
-use super::number_words::{ITEM_JOINERS, JOINERS, NAMES, UNITS, WEAK_WORDS, factor, may_be_factor, month, value};
+use super::digits::{as_date, is_group, multiplied, readings, unit_of};
+use super::measures::{Kind, Measure, measures};
+use super::number_words::{ITEM_JOINERS, JOINERS, NAMES, UNITS, WEAK_WORDS, month, value};
 use super::spelled;
 use std::collections::HashSet;
 
@@ -19,6 +21,8 @@ pub(super) struct Number {
     purpose: Purpose,
     /// All possible readings, each with its values: those of a date are its parts.
     readings: Vec<Vec<String>>,
+    /// What it measures.
+    measures: Vec<Measure>,
 }
 
 /// The purpose of a number.
@@ -32,13 +36,17 @@ enum Purpose {
     Mark,
 }
 
-/// The values that occur in some texts.
-pub(super) struct Numbers(HashSet<String>);
+/// The values that occur in some texts, and what these measure.
+pub(super) struct Numbers {
+    values: HashSet<String>,
+    measures: Vec<Measure>,
+}
 
 impl Numbers {
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut values = HashSet::new();
+        let (mut values, mut measured) = (HashSet::new(), Vec::new());
         for text in texts {
+            measured.extend(measures(text));
             // An apparent name suffices when a number is searched for.
             let said = all(text).into_iter().filter(|number| number.purpose != Purpose::Mark);
             values.extend(said.flat_map(|number| number.readings).flatten());
@@ -53,18 +61,29 @@ impl Numbers {
                     .map(|value| value.to_string()),
             );
         }
-        Self(values)
+        let counted = measured.iter().filter(|measure| measure.kind != Kind::Span);
+        values.extend(counted.flat_map(|measure| [measure.value.0.to_string(), measure.value.1.to_string()]));
+        values.extend(measured.iter().map(|measure| measure.number.clone()));
+        Self { values, measures: measured }
     }
 
-    /// Whether a number is among them, in any of its readings.
+    /// Whether a number is among them, in any of its readings, or all that it measures is: *24 months* for *two years*.
     pub(super) fn have(&self, number: &Number) -> bool {
-        number.readings.iter().any(|values| values.iter().all(|value| self.0.contains(value)))
+        let is_measured = || !number.measures.is_empty() && number.measures.iter().all(|one| one.is_in(&self.measures));
+        number.readings.iter().any(|values| values.iter().all(|value| self.values.contains(value))) || is_measured()
     }
 }
 
 /// The numbers of a text that are quantities or dates.
 pub(super) fn numbers(text: &str) -> Vec<Number> {
-    all(text).into_iter().filter(|number| number.purpose == Purpose::Value).collect()
+    let measured = measures(text);
+    let mut numbers = all(text);
+    numbers.retain(|number| number.purpose == Purpose::Value);
+    for number in &mut numbers {
+        let states = |one: &&Measure| number.readings.iter().any(|values| *values == [one.number.as_str()]);
+        number.measures = measured.iter().filter(states).cloned().collect();
+    }
+    numbers
 }
 
 /// All numbers of a text, including names and marks.
@@ -96,7 +115,7 @@ fn month_of_date(tokens: &[&str], at: usize) -> Option<Number> {
 impl Number {
     fn in_words(said: &str, value: u64) -> Self {
         let readings = vec![vec![value.to_string()]];
-        Self { said: said.to_owned(), is_in_digits: false, purpose: Purpose::Value, readings }
+        Self { said: said.to_owned(), is_in_digits: false, purpose: Purpose::Value, readings, measures: Vec::new() }
     }
 }
 
@@ -151,7 +170,7 @@ impl Before {
             if spaced { joined.as_str() } else { digits.trim_end_matches(|sign: char| !sign.is_ascii_digit()) };
         let unit = if spaced || !core.ends_with(|sign: char| sign.is_alphabetic()) { next } else { unit_of(core) };
         let readings = multiplied(readings(digits), if spaced { "" } else { unit });
-        found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings });
+        found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings, measures: Vec::new() });
         1 + usize::from(spaced)
     }
 
@@ -226,87 +245,4 @@ fn names_itself(core: &str) -> bool {
         && core.matches('/').count() >= 1
         && !core.split('/').skip(2).any(|part| part.len() == 4);
     has_parts || has_letter || of_year
-}
-
-/// Whether two numbers may be a day and a month.
-fn as_date(parts: &[&str]) -> bool {
-    let value = |at: usize| parts[at].parse::<u32>().unwrap_or(99);
-    (1..=31).contains(&value(0)) && (1..=12).contains(&value(1))
-}
-
-/// Three digits that continue a number.
-fn is_group(token: &str) -> bool {
-    let digits = token.trim_end_matches(|sign: char| !sign.is_alphanumeric());
-    digits.len() == 3 && digits.bytes().all(|sign| sign.is_ascii_digit())
-}
-
-/// All readings of digits and the signs between them.
-fn readings(digits: &str) -> Vec<Vec<String>> {
-    let parts: Vec<&str> = digits.split(|sign: char| !sign.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
-    let signs: String = digits.chars().filter(|sign| !sign.is_ascii_digit()).collect();
-    let each = || parts.iter().map(|part| plain(part)).collect::<Vec<_>>();
-    let of_signs = |allowed: &str| signs.chars().all(|sign| allowed.contains(sign));
-    if parts.len() < 2 {
-        return vec![each()];
-    }
-    let mut ways = Vec::new();
-    if of_signs(".,'’") {
-        let is_grouped = |parts: &[&str]| parts[1..].iter().all(|part| part.len() == 3) && parts[0].len() <= 3;
-        if is_grouped(&parts) {
-            ways.push(vec![plain(&parts.concat())]);
-        }
-        let (whole, fraction) = parts.split_at(parts.len() - 1);
-        let is_whole = is_grouped(&parts) && fraction[0].bytes().all(|digit| digit == b'0');
-        if !is_whole && is_grouped(whole) && (whole.len() == 1 || signs.chars().last() != signs.chars().next()) {
-            ways.push(vec![decimal(&whole.concat(), fraction[0])]);
-        }
-        let may_be_day = as_date(&parts[..2]) && signs.chars().all(|sign| sign == '.');
-        if may_be_day {
-            ways.push(each());
-        }
-    }
-    if ways.is_empty() || of_signs("-–—/:") {
-        ways.push(each());
-    }
-    ways
-}
-
-fn plain(digits: &str) -> String {
-    let digits = digits.trim_start_matches('0');
-    if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
-}
-
-fn decimal(whole: &str, fraction: &str) -> String {
-    match fraction.trim_end_matches('0') {
-        "" => plain(whole),
-        fraction => format!("{}.{fraction}", plain(whole)),
-    }
-}
-
-/// What is joined with digits: `m` of `2m`.
-fn unit_of(core: &str) -> &str {
-    core.trim_start_matches(|sign: char| !sign.is_alphabetic())
-}
-
-/// The readings of a number before a word that may multiply it: `2 million` is not `2`, `2 m` may be both.
-fn multiplied(mut readings: Vec<Vec<String>>, word: &str) -> Vec<Vec<String>> {
-    let by = |noughts: u32| {
-        let scaled = readings.iter().filter_map(|values| Some(vec![scaled(values, noughts)?]));
-        scaled.collect::<Vec<_>>()
-    };
-    if let Some(all) = factor(word).map(by).filter(|all| !all.is_empty()) {
-        return all;
-    }
-    let more = may_be_factor(word).map(by).unwrap_or_default();
-    readings.extend(more);
-    readings
-}
-
-/// A value multiplied by a power of ten.
-fn scaled(values: &[String], noughts: u32) -> Option<String> {
-    let [value] = values else { return None };
-    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
-    let places = usize::try_from(noughts).ok()?;
-    let fraction = fraction.get(..places.min(fraction.len()))?;
-    Some(plain(&format!("{whole}{fraction}{}", "0".repeat(places - fraction.len()))))
 }

@@ -5,7 +5,17 @@ use super::number_words::{WEAK_WORDS, WORDS, factor, value};
 /// Words for one that begin a number of several words: `one hundred`, `a million`.
 const ONE: [&str; 8] = ["one", "a", "an", "ein", "eine", "einer", "einem", "einen"];
 /// Half of the next word: `half a million`.
-const HALF: [[&str; 2]; 4] = [["half", "a"], ["a", "half"], ["eine", "halbe"], ["einer", "halben"]];
+const HALF: [[&str; 2]; 7] = [
+    ["half", "a"],
+    ["a", "half"],
+    ["eine", "halbe"],
+    ["einer", "halben"],
+    ["ein", "halbes"],
+    ["einem", "halben"],
+    ["eines", "halben"],
+];
+/// Words for twelve, which the word before them may multiply.
+const DOZEN: [&str; 2] = ["dozen", "dutzend"];
 /// What a German number word may be joined with: `zehnjährig`. Behind these is an ending alone.
 const COUNTED: [&str; 8] = ["tägig", "jährig", "monatig", "wöchig", "stündig", "minütig", "fach", "stellig"];
 /// And these, behind which a noun may be: `Dreimonatsfrist`.
@@ -24,11 +34,18 @@ pub(super) fn in_word(word: &str) -> Vec<u64> {
 /// The number of the several words with which these begin, and how many words it has.
 pub(super) fn in_words(words: &[&str]) -> Option<(u64, usize)> {
     let bare = |word: &str| word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
+    let is_dozen = |word: &str| DOZEN.contains(&bare(word).as_str());
     if let [one, other, last, ..] = words
         && HALF.contains(&[bare(one).as_str(), bare(other).as_str()])
-        && let Some(noughts) = factor(last)
+        && let Some(all) = factor(last).map(|noughts| 10_u64.pow(noughts)).or(is_dozen(last).then_some(12))
     {
-        return Some((10_u64.pow(noughts) / 2, 3));
+        return Some((all / 2, 3));
+    }
+    if let [several, dozen, ..] = words
+        && is_dozen(dozen)
+        && let Some(several) = in_word(&bare(several)).pop()
+    {
+        return Some((several * 12, 2));
     }
     let (mut all, mut last, mut used) = (0_u64, 0_u64, 0_usize);
     for (at, word) in words.iter().enumerate() {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | does it have the opposite of a word | `opposites` |
 //! | does it have another unit of time or money | `units` |
+//! | does it have another duration, share or ordinal | `measured` |
 //! | does it bind another actor | `actor` |
 //! | does it leave out what restricts its quotes | `limits` |
 //! | does it have a condition of its own | `added` |
@@ -13,11 +14,13 @@
 mod actor;
 mod added;
 mod limits;
+mod measured;
 mod opposites;
 mod units;
 
 use super::force::other_force;
 use super::letters::read;
+use super::measures::{Measure, measures};
 use super::modals::{obliges, tokens};
 use super::words::Words;
 use crate::vocabulary::beginning;
@@ -32,13 +35,16 @@ struct Pair {
     quotes: String,
     said: Vec<String>,
     quoted: Vec<String>,
+    measured: Vec<Measure>,
+    quotes_measured: Vec<Measure>,
 }
 
 impl Pair {
     fn of(text: &str, quotes: &[&str]) -> Self {
         let (text, quotes) = (read(text).into_owned(), read(&quotes.join(" ")).into_owned());
         let (said, quoted) = (tokens(&text), tokens(&quotes));
-        Self { text, quotes, said, quoted }
+        let (measured, quotes_measured) = (measures(&text), measures(&quotes));
+        Self { text, quotes, said, quoted, measured, quotes_measured }
     }
 
     /// Whether the quotes are one sentence: of several, a text may say one.
@@ -58,6 +64,7 @@ pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
         other_force(&pair.text, &pair.quotes),
         units::other(&pair),
         units::other_sign(&pair),
+        measured::other(&pair),
         opposites::opposite(&pair),
         actor::other(&pair),
         limits::left_out(&pair),

@@ -17,8 +17,8 @@ fn a_text_with_the_words_of_its_quote_that_says_something_else_is_remarked() {
             "`leiter`",
         ),
         ("The manager must inform the operator.", "The operator must inform the manager.", "binds `manager`"),
-        ("The clerk shall sign it each week.", "The clerk shall sign it each day.", "`week`"),
-        ("It must be kept for ten months.", "It must be kept for ten years.", "`months`"),
+        ("The clerk shall sign it each week.", "The clerk shall sign it each day.", "`each week`"),
+        ("It must be kept for ten months.", "It must be kept for ten years.", "`ten months`"),
         ("Die Prüfung erfolgt monatlich.", "Die Prüfung erfolgt jährlich.", "`monatlich`"),
         ("Exports are approved after they leave.", "Exports are approved before they leave.", "`after`"),
         ("At most two clerks must be there.", "At least two clerks must be there.", "`most`"),
@@ -119,6 +119,52 @@ fn a_paraphrase_is_not() {
         ("Records must be kept as required.", "Records must be kept."),
         ("The board may meet if it wishes.", "The board may meet."),
         ("A visitor must come with a guide.", "Visitors must not enter without a guide."),
+    ] {
+        assert_eq!(said(text, quote), "", "{text} / {quote}");
+    }
+}
+
+#[test]
+fn another_duration_share_count_or_place_is_remarked() {
+    for (text, quote, expected) in [
+        ("It must be sent within a week.", "It must be sent within a fortnight.", "`a week`"),
+        ("It must be sent within a month.", "It must be sent within a fortnight.", "`a month`"),
+        ("The audit must be held every six months.", "The audit must be held quarterly.", "`six months`"),
+        ("It must be kept for 30 months.", "It must be kept for one and a half years.", "`30 months`"),
+        ("Die Prüfung erfolgt alle drei Monate.", "Die Prüfung erfolgt halbjährlich.", "`drei monate`"),
+        ("The log must be read thrice a day.", "The log must be read twice a day.", "`thrice a day`"),
+        ("The log must be read twice a day.", "The log must be read three times a day.", "`twice a day`"),
+        ("Es ist dreimal täglich zu lesen.", "Es ist zweimal täglich zu lesen.", "`dreimal täglich`"),
+        ("The clerk must verify the dose three times.", "The clerk must verify the dose twice.", "`three times`"),
+        ("It is due on the fifth working day.", "It is due on the third working day.", "`fifth`"),
+        ("It is due on the twenty-first day.", "It is due on the twenty-second day.", "`twenty first`"),
+        ("Die Meldung ist am zwölften Werktag fällig.", "Die Meldung ist am zehnten Werktag fällig.", "`zwölften`"),
+        ("One third of the members must agree.", "Two-thirds of the members must agree.", "`one third`"),
+        ("Half of the members must agree.", "A quarter of the members must agree.", "`half`"),
+        ("Ein Viertel der Mitglieder muss zustimmen.", "Ein Drittel der Mitglieder muss zustimmen.", "`ein viertel`"),
+        ("Die Hälfte muss zustimmen.", "Eine Zweidrittelmehrheit muss zustimmen.", "`hälfte`"),
+    ] {
+        assert!(said(text, quote).contains(expected), "{text} / {quote}: {:?}", said(text, quote));
+    }
+}
+
+#[test]
+fn the_same_duration_share_count_or_place_is_not() {
+    for (text, quote) in [
+        ("It must be sent within 14 days.", "It must be sent within a fortnight."),
+        ("The audit must be held four times a year.", "The audit must be held quarterly."),
+        ("The audit must be held twice a year.", "The audit must be held every six months."),
+        ("It must be kept for 30 months.", "It must be kept for two and a half years."),
+        ("Die Prüfung erfolgt zweimal jährlich.", "Die Prüfung erfolgt halbjährlich."),
+        ("Die Daten sind 18 Monate zu halten.", "Die Daten sind anderthalb Jahre zu halten."),
+        ("Die Frist von 3 Monaten muss gelten.", "Die Dreimonatsfrist muss gelten."),
+        ("The annual audit must be done.", "The audit must be done every 12 months."),
+        ("The log must be read two times a day.", "The log must be read twice a day."),
+        ("75 % of the members must agree.", "Three quarters of the members must agree."),
+        ("1/3 der Mitglieder muss zustimmen.", "Ein Drittel der Mitglieder muss zustimmen."),
+        ("The report is due on the 21st day.", "The report is due on the twenty-first day."),
+        ("Third parties must sign the first page.", "Any third party must sign the first page."),
+        ("The operator must log it daily for 5 years.", "The operator must log it daily."),
     ] {
         assert_eq!(said(text, quote), "", "{text} / {quote}");
     }

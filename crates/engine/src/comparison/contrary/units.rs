@@ -1,11 +1,12 @@
 //! Another unit: *ten months* for *ten years*, *each week* for *each day*, *5 kg* for *5 t*, *noon* for *midnight*.
 
+use super::super::measures::{Kind, Measure};
 use super::super::modals::tokens;
 use super::super::number_words::month;
 use super::{Pair, has};
 
 /// The words of each unit, by what they measure. Those of two letters are units behind a number alone.
-const UNITS: [&[&[&str]]; 12] = [
+const UNITS: [&[&[&str]]; 11] = [
     &[
         &["seconds", "sekunde", "sekunden"],
         &["minute", "minutes", "minuten"],
@@ -71,16 +72,9 @@ const UNITS: [&[&[&str]]; 12] = [
         &["tb", "terabyte", "terabytes"],
     ],
     &[&["bar"], &["mbar"], &["psi"], &["kpa"]],
-    &[
-        &["first", "1st", "erste", "ersten", "erster"],
-        &["second", "2nd", "zweite", "zweiten", "zweiter"],
-        &["third", "3rd", "dritte", "dritten", "dritter"],
-        &["fourth", "4th", "vierte", "vierten", "vierter"],
-        &["half", "hälfte"],
-        &["once", "einmal"],
-        &["twice", "zweimal"],
-    ],
 ];
+/// The units of time among them.
+const OF_TIME: usize = 0;
 /// Signs of units, and their words.
 const SIGNS: [(&str, &str); 10] = [
     ("€", " euro "),
@@ -100,7 +94,14 @@ type Unit = ((usize, usize), String);
 
 /// The unit that only the text has, where its quotes have one of that kind that the text does not have.
 pub(super) fn other(pair: &Pair) -> Option<String> {
-    let (said, quoted) = (of(&pair.text), of(&pair.quotes));
+    let (mut said, mut quoted) = (of(&pair.text), of(&pair.quotes));
+    // Two durations are compared by their length.
+    let has_span = |measures: &[Measure]| measures.iter().any(|measure| measure.kind == Kind::Span);
+    if has_span(&pair.measured) && has_span(&pair.quotes_measured) {
+        for units in [&mut said, &mut quoted] {
+            units.retain(|((kind, _), _)| *kind > OF_TIME);
+        }
+    }
     let only = |own: &[Unit], known: &[Unit], kind: Option<usize>| {
         let is_only =
             |unit: &&Unit| known.iter().all(|(one, _)| *one != unit.0) && kind.is_none_or(|kind| kind == unit.0.0);

@@ -100,3 +100,39 @@ fn numbers_in_words_are_compared_by_value() {
         ("Strafen über 3 Tsd. Euro sind zu melden.", "Strafen über 3.000 Euro sind zu melden.", ""),
     ]);
 }
+
+#[test]
+fn the_same_number_in_another_form_is_the_same() {
+    check(&[
+        ("12 copies must be kept.", "A dozen copies must be kept.", ""),
+        ("A dozen copies must be kept.", "12 copies must be kept.", ""),
+        ("Two dozen copies must be kept.", "24 copies must be kept.", ""),
+        ("Half a dozen copies must be kept.", "Six copies must be kept.", ""),
+        ("Zwölf Kopien müssen vorliegen.", "Ein Dutzend Kopien muss vorliegen.", ""),
+        ("Sechs Kopien müssen vorliegen.", "Ein halbes Dutzend Kopien muss vorliegen.", ""),
+        ("A dozen copies must be kept.", "Ten copies must be kept.", "n"),
+        ("Half a dozen copies must be kept.", "A dozen copies must be kept.", "n"),
+        ("Ein Dutzend Kopien muss vorliegen.", "Zehn Kopien müssen vorliegen.", "n"),
+        ("It must be sent within two weeks.", "It must be sent within a fortnight.", ""),
+        ("It must be sent within 3 weeks.", "It must be sent within a fortnight.", "n"),
+        ("The audit must be held every 3 months.", "The audit must be held quarterly.", ""),
+        ("The audit must be held every four months.", "The audit must be held quarterly.", "n"),
+        ("The audit must be held yearly.", "The audit must be held every 12 months.", ""),
+        ("Die Prüfung erfolgt alle sechs Monate.", "Die Prüfung erfolgt halbjährlich.", ""),
+        ("It must be kept for 24 months.", "It must be kept for two years.", ""),
+        ("It must be kept for 24 years.", "It must be kept for two years.", "n"),
+        ("It must be sent within 5 days.", "It must be sent within one week.", "n"),
+        ("The log must be read three times a day.", "The log must be read thrice a day.", ""),
+        ("The report is due on the 12th day.", "The report is due on the twelfth day.", ""),
+        ("Die Meldung ist am 21. Werktag fällig.", "Die Meldung ist am einundzwanzigsten Werktag fällig.", ""),
+        ("Die Meldung ist am 22. Werktag fällig.", "Die Meldung ist am einundzwanzigsten Werktag fällig.", "n"),
+        ("75 % of the members must agree.", "Three quarters of the members must agree.", ""),
+        ("65 % of the members must agree.", "Three quarters of the members must agree.", "n"),
+        ("1/3 der Mitglieder muss zustimmen.", "Ein Drittel der Mitglieder muss zustimmen.", ""),
+        (
+            "Zwei Drittel der Mitglieder müssen zustimmen.",
+            "Eine Zweidrittelmehrheit der Mitglieder muss zustimmen.",
+            "",
+        ),
+    ]);
+}
