@@ -7,6 +7,7 @@
 //! | does it have the opposite of a word | `opposites` |
 //! | does it have another unit of time or money | `units` |
 //! | does it have another duration, share or ordinal | `measured` |
+//! | does it refer to another text, or to another part of it | `references` |
 //! | does it bind another actor | `actor` |
 //! | does it leave out what restricts its quotes | `limits` |
 //! | does it have a condition of its own | `added` |
@@ -16,6 +17,7 @@ mod added;
 mod limits;
 mod measured;
 mod opposites;
+mod references;
 mod units;
 
 use super::force::other_force;
@@ -65,6 +67,7 @@ pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
         units::other(&pair),
         units::other_sign(&pair),
         measured::other(&pair),
+        references::other(&pair),
         opposites::opposite(&pair),
         actor::other(&pair),
         limits::left_out(&pair),

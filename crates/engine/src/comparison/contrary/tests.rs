@@ -171,6 +171,33 @@ fn the_same_duration_share_count_or_place_is_not() {
 }
 
 #[test]
+fn a_reference_to_another_part_is_remarked() {
+    for (text, quote, expected) in [
+        ("The form in Annex V must be used.", "The form in Annex IV must be used.", "`annex V`"),
+        ("The form in Annex B must be used.", "The form in Annex C must be used.", "`annex B`"),
+        ("Chapter XI must be followed.", "Chapter XII must be followed.", "`chapter XI`"),
+        ("Anhang 5 ist zu verwenden.", "Anhang IV ist zu verwenden.", "`anhang 5`"),
+        ("It must comply with Rule 4.3.", "It must comply with Rule 4.2.", "`rule 4.3`"),
+        ("Der Betreiber muss § 6 beachten.", "Der Betreiber muss § 5 beachten.", "`§ 6`"),
+        ("The operator must follow section 12.", "The operator must follow sections 13 to 15.", "`section 12`"),
+        ("The system must follow ISO 27002.", "The system must follow ISO 27001.", "`iso 27002`"),
+    ] {
+        assert!(said(text, quote).contains(expected), "{text} / {quote}: {:?}", said(text, quote));
+    }
+    for (text, quote) in [
+        ("The form in Annex 4 must be used.", "The form in Annex IV must be used."),
+        ("The form in the annex must be used.", "The form in Annex IV must be used."),
+        ("It must comply with Rule 4.", "It must comply with Rule 4.2."),
+        ("It must comply with Rules 4.2 and 4.3.", "It must comply with Rule 4.2 and Rule 4.3."),
+        ("The operator must follow Annex IV.", "The operator must follow Annexes III, IV and V."),
+        ("Der Betreiber muss § 148 beachten.", "Der Betreiber muss § 147 Abs. 1 Nr. 5 und § 148 beachten."),
+        ("Under Rule 4 the operator must: file Form 5.", "file Form 5."),
+    ] {
+        assert_eq!(said(text, quote), "", "{text} / {quote}");
+    }
+}
+
+#[test]
 fn a_text_that_says_what_another_sentence_says_has_other_words() {
     for (text, quote) in [
         ("The clerk must lock the door.", "The clerk must sign the log."),
