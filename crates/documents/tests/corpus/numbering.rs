@@ -172,3 +172,34 @@ async fn a_sentence_over_two_paragraphs_whose_end_is_deleted_is_one_entry() {
     let text = read(&body, &lists(&[level(0, "decimal", "%1.", "")], &[""]), "").await;
     assert_eq!(text, "1. The supplier shall keep it.\n2. It shall stop.");
 }
+
+#[tokio::test]
+async fn outline_levels_make_headings_of_paragraphs_with_and_without_styles() {
+    let style = |id: &str, more: &str| format!("<w:style w:type=\"paragraph\" w:styleId=\"{id}\">{more}</w:style>");
+    let level = |level: u8| format!("<w:outlineLvl w:val=\"{level}\"/>");
+    let styles = [
+        style("Part", &format!("<w:name w:val=\"Part\"/><w:pPr>{}</w:pPr>", level(0))),
+        style("Subpart", "<w:name w:val=\"Subpart\"/><w:basedOn w:val=\"Part\"/>"),
+        style("Named", "<w:name w:val=\"heading 2\"/>"),
+        style("Deep", &format!("<w:name w:val=\"heading 8\"/><w:pPr>{}</w:pPr>", level(7))),
+        style("Text", &format!("<w:name w:val=\"Text\"/><w:basedOn w:val=\"Part\"/><w:pPr>{}</w:pPr>", level(9))),
+    ];
+    let of = |id: &str| format!("<w:pStyle w:val=\"{id}\"/>");
+    let body = [
+        styled(&level(1), "Direct"),
+        styled(&of("Part"), "By style"),
+        styled(&of("Subpart"), "By a base"),
+        styled(&of("Named"), "By a name"),
+        styled(&of("Deep"), "Deep"),
+        styled(&of("Text"), "Text by style."),
+        styled(&(of("Part") + &level(9)), "Text by itself."),
+        styled(&(of("Text") + &level(2)), "2026: direct again"),
+        styled(&format!("<w:pPrChange><w:pPr>{}</w:pPr></w:pPrChange>", level(1)), "Was a heading."),
+        "<w:tbl><w:tr><w:tc>".to_owned() + &styled(&level(1), "Cell") + "</w:tc></w:tr></w:tbl>",
+    ];
+    assert_eq!(
+        read(&body.concat(), "", &styles.concat()).await,
+        "## Direct\n\n# By style\n\n# By a base\n\n## By a name\n\n###### Deep\n\nText by style.\n\nText by itself.\n\n\
+         ### 2026: direct again\n\nWas a heading.\n\n| Cell |\n| --- |"
+    );
+}

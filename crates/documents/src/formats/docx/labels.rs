@@ -42,6 +42,11 @@ impl<'a> Labels<'a> {
         self.numbering.place(asked)
     }
 
+    /// The outline level of a paragraph.
+    pub(super) fn outline(&self, asked: &Asked) -> Option<u8> {
+        self.numbering.outline(asked)
+    }
+
     /// The label of the next paragraph at a place; none for bullets.
     pub(super) fn next(&mut self, place: &Place) -> Option<Label> {
         let level = self.numbering.level(&place.list, place.level)?;

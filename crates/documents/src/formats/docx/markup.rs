@@ -4,6 +4,7 @@
 use super::copied::Copied;
 use super::labels::Labels;
 use super::numbering::{Numbering, asked};
+use super::outline;
 use super::properties::{Unshown, UnshownStyles, chosen, is_merged, why_unshown};
 use super::symbols::Symbols;
 use crate::child::protocol::Failure;
@@ -17,7 +18,7 @@ use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 
 /// Markers of parts that need preprocessing: most parts have none.
-const MARKS: [&str; 18] = [
+const MARKS: [&str; 19] = [
     ":vanish",
     ":strike",
     ":dstrike",
@@ -34,6 +35,7 @@ const MARKS: [&str; 18] = [
     "\"Symbol\"",
     "\"Wingdings\"",
     ":vertAlign",
+    ":outlineLvl",
     ":AlternateContent",
     "<![CDATA[",
 ];
@@ -121,7 +123,7 @@ struct Walk<'a> {
     fallbacks: Vec<bool>,
     look: Look,
     labels: Labels<'a>,
-    /// The label of the present paragraph, and the end of the properties that it follows.
+    /// The level and label of the present paragraph, and the end of the properties that it follows.
     label: Option<(String, usize)>,
     settled: Settled,
 }
@@ -267,8 +269,10 @@ impl<'a> Walk<'a> {
 
     fn label_of(&mut self, reader: &Reader<&'a [u8]>) -> Option<(String, usize)> {
         let (asked, end) = asked(reader.clone())?;
-        let place = self.labels.place(&asked)?;
-        Some((self.labels.next(&place)?.marked(), end))
+        let label = self.labels.place(&asked).and_then(|place| self.labels.next(&place));
+        let level = self.labels.outline(&asked).map(outline::marked);
+        let marked = level.into_iter().chain(label.map(|label| label.marked())).collect::<String>();
+        (!marked.is_empty()).then_some((marked, end))
     }
 
     /// A paragraph's label is its first run.

@@ -7,6 +7,7 @@ mod joined;
 mod labels;
 mod markup;
 mod numbering;
+mod outline;
 mod package;
 mod prefixes;
 mod properties;
@@ -20,7 +21,7 @@ use crate::Page;
 use crate::candidates::is_mark;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, RevisionType, Table};
+use undoc::model::{Block as Part, Cell, ListType, Paragraph, RevisionType, Table};
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
@@ -76,16 +77,17 @@ fn push(blocks: &mut Vec<Block>, part: &Part) {
 }
 
 fn paragraph_block(paragraph: &Paragraph) -> Block {
-    let (label, text) = labels::split(&marked_text(paragraph));
+    let (level, text) = outline::take(&marked_text(paragraph));
+    let heading = Some(level.unwrap_or(paragraph.heading.level())).filter(|level| *level > 0);
+    let (label, text) = labels::split(&text);
     if let Some(label) = label {
-        let heading = (paragraph.heading != HeadingLevel::None).then(|| paragraph.heading.level());
         return match label.glued && !is_mark(&label.sign) && !text.trim().is_empty() {
             true => Block::labelled(heading, label.level, "", label.sign + &text),
             false => Block::labelled(heading, label.level, &label.sign, text),
         };
     }
-    if paragraph.heading != HeadingLevel::None {
-        return Block::Heading(paragraph.heading.level(), text);
+    if let Some(level) = heading {
+        return Block::Heading(level, text);
     }
     match &paragraph.list_info {
         Some(list) if list.list_type != ListType::None => {
@@ -129,7 +131,7 @@ fn number(blocks: &mut [Block]) {
 
 /// A paragraph's words, its label before them.
 fn plain_text(paragraph: &Paragraph) -> String {
-    let (label, text) = labels::split(&marked_text(paragraph));
+    let (label, text) = labels::split(&outline::take(&marked_text(paragraph)).1);
     match label {
         Some(label) if !label.sign.is_empty() && !text.trim().is_empty() => {
             format!("{} {}", label.sign, text.trim_start())
@@ -138,7 +140,7 @@ fn plain_text(paragraph: &Paragraph) -> String {
     }
 }
 
-/// The words without tracked deletions, with the mark of the label; a line break is kept, a page break becomes a space.
+/// The words without tracked deletions, with the marks of level and label; a line break is kept, a page break becomes a space.
 fn marked_text(paragraph: &Paragraph) -> String {
     let mut text = String::new();
     for run in paragraph.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {

@@ -1,5 +1,7 @@
-//! Definitions of automatic numbering: which level of which list numbers a paragraph, and how its labels are made.
+//! Definitions of automatic numbering: which level of which list numbers a paragraph, and how its labels are made; and
+//! outline levels of styles.
 
+use super::outline;
 use crate::formats::xml;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -53,6 +55,9 @@ struct Style {
     base: Option<String>,
     list: Option<String>,
     level: Option<usize>,
+    /// Its outline level by its name, and as it says.
+    named: Option<u8>,
+    outline: Option<u8>,
 }
 
 /// The lists of a document and the styles that number paragraphs.
@@ -69,6 +74,7 @@ pub(super) struct Asked {
     pub(super) style: Option<String>,
     pub(super) list: Option<String>,
     pub(super) level: Option<usize>,
+    pub(super) outline: Option<u8>,
 }
 
 /// A level of a list.
@@ -87,17 +93,31 @@ impl Numbering {
         found
     }
 
-    /// Whether no paragraph can have a number.
+    /// Whether no paragraph can have a number, or a level by its style that the parser does not read.
     pub(super) fn is_empty(&self) -> bool {
-        self.lists.is_empty()
+        let is_unread = |style: &Style| match style.outline {
+            Some(level) => !outline::is_known(level),
+            None => style.named.is_some(),
+        };
+        self.lists.is_empty() && !self.styles.values().any(is_unread)
+    }
+
+    /// The outline level of a paragraph, by itself or by its style.
+    pub(super) fn outline(&self, asked: &Asked) -> Option<u8> {
+        let of_style = || self.chain(asked).find_map(|(_, style)| style.outline.or(style.named));
+        asked.outline.or_else(of_style)
+    }
+
+    /// The style of a paragraph and those it is based on.
+    fn chain<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = (&'a String, &'a Style)> {
+        let base = |id: &&String| self.styles.get(*id).and_then(|style| style.base.as_ref());
+        let chain = std::iter::successors(asked.style.as_ref(), base).take(MOST_BASES);
+        chain.filter_map(|id| Some((id, self.styles.get(id)?)))
     }
 
     /// The place of a paragraph; none for a paragraph without a number.
     pub(super) fn place(&self, asked: &Asked) -> Option<Place> {
-        let first = asked.style.as_ref();
-        let base = |id: &&String| self.styles.get(*id).and_then(|style| style.base.as_ref());
-        let chain = || std::iter::successors(first, base).take(MOST_BASES);
-        let styles = || chain().filter_map(|id| Some((id, self.styles.get(id)?)));
+        let styles = || self.chain(asked);
         let list = asked.list.clone().or_else(|| styles().find_map(|(_, style)| style.list.clone()))?;
         self.lists.get(&list)?;
         let of_style = || styles().find_map(|(id, style)| self.level_of_style(&list, id).or(style.level));
@@ -181,6 +201,13 @@ impl Numbering {
             match start.local_name().as_ref() {
                 "style" => id = xml::attribute(start, "styleId").unwrap_or_default(),
                 "basedOn" => self.styles.entry(id.clone()).or_default().base = value(),
+                "name" => {
+                    let named = value().and_then(|name| outline::of_name(&name));
+                    self.styles.entry(id.clone()).or_default().named = named;
+                }
+                "outlineLvl" => {
+                    self.styles.entry(id.clone()).or_default().outline = value().and_then(|level| level.parse().ok());
+                }
                 "numId" => self.styles.entry(id.clone()).or_default().list = value(),
                 "ilvl" => {
                     self.styles.entry(id.clone()).or_default().level = value().and_then(|level| level.parse().ok());
@@ -229,6 +256,7 @@ pub(super) fn asked(mut ahead: Reader<&[u8]>) -> Option<(Asked, usize)> {
                     ([], "w:pPr") => {}
                     ([], _) => return None,
                     (["w:pPr"], "w:pStyle") => asked.style = value(),
+                    (["w:pPr"], "w:outlineLvl") => asked.outline = value().and_then(|level| level.parse().ok()),
                     (["w:pPr", "w:numPr"], "w:numId") => asked.list = value(),
                     (["w:pPr", "w:numPr"], "w:ilvl") => asked.level = value().and_then(|level| level.parse().ok()),
                     _ => {}
