@@ -17,14 +17,16 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)(?:[^<>]*>|\s[^<>]*$)")
 });
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"=\s*(?:"([^"]*)"|'([^']*)')"#));
-static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#));
+static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*[:=])?"#));
+/// What follows a key.
+static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"^\s*(?:["\[{\d-]|(?:true|false|null|yes|no)\b|$)"#));
 
 /// The parts of a paragraph that are searched for sentences: all of it, or, for data, its values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let has_tag = || text.contains("</") || text.contains("/>");
     let has_attributes = || text.trim_start().starts_with('<') && (text.contains("=\"") || text.contains("='"));
     // A value of JSON may be markup; markup does not begin like JSON.
-    let has_keys = || text.contains("\":") || text.contains("\" :") || text.starts_with("[\"");
+    let has_keys = || ["\":", "\" :", "\" ="].iter().any(|end| text.contains(end)) || has_list(text);
     let found = if text.starts_with(['{', '[', '"']) && has_keys() {
         of_json(text)
     } else if has_tag() || has_attributes() {
@@ -62,18 +64,53 @@ fn of_xml(text: &str) -> Option<Vec<Range<usize>>> {
     (tags > 1).then_some(found)
 }
 
-/// The strings that are not keys; none if the text has too few keys to be JSON.
+/// Whether a text is a list of strings, or has one as the value of a key.
+fn has_list(text: &str) -> bool {
+    text.starts_with("[\"") || text.contains("= [\"") || text.contains(": [\"")
+}
+
+/// The strings, of the keys those that are sentences, and the words between them that are in no quotation marks; none if
+/// the text has too few keys to be JSON.
 fn of_json(text: &str) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
-    let mut keys = 0;
+    let (mut keys, mut begin) = (0, 0);
     for string in STRING.captures_iter(text) {
-        match string.name("key") {
-            Some(_) => keys += 1,
-            None => push_lines(&mut found, text, string.name("words")?.range()),
+        let (whole, words) = (string.get(0)?, string.name("words")?);
+        let is_key = string.name("key").is_some();
+        // Words in quotation marks: `The "register": a book.`
+        if is_key && !VALUE.is_match(&text[whole.end()..]) {
+            continue;
+        }
+        push_bare(&mut found, text, begin..whole.start());
+        begin = whole.end();
+        keys += usize::from(is_key);
+        if !is_key {
+            push_lines(&mut found, text, words.range());
+        } else if is_sentence(words.as_str()) {
+            found.push(words.range());
         }
     }
+    push_bare(&mut found, text, begin..text.len());
     let parts = found.into_iter().flat_map(|value| elements(text, value)).collect();
-    (keys > 0 || text.starts_with("[\"")).then_some(parts).filter(|parts: &Vec<_>| !parts.is_empty())
+    (keys > 0 || has_list(text)).then_some(parts).filter(|parts: &Vec<_>| !parts.is_empty())
+}
+
+/// Whether a key is a sentence.
+fn is_sentence(key: &str) -> bool {
+    says_something(key) || key.ends_with(['.', '!'])
+}
+
+/// Words between the strings: keys and values of YAML.
+fn push_bare(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
+    let mut begin = range.start;
+    for part in text[range].split(['{', '[', ']', '}']) {
+        let words = part.trim_matches([' ', ',', ':', '=']);
+        if says_something(words) {
+            let start = begin + part.len() - part.trim_start_matches([' ', ',', ':', '=']).len();
+            found.push(start..start + words.len());
+        }
+        begin += part.len() + 1;
+    }
 }
 
 /// The parts of a value that is markup, or all of it.

@@ -27,19 +27,54 @@ pub(super) fn opens_scalar(line: &str) -> bool {
     key(line).is_some_and(|value| matches!(value.trim(), "|" | ">" | "|-" | ">-" | "|+" | ">+"))
 }
 
-/// The value after a line's key: `text: The operator shall log it.`
+/// The value after a line's key: `text: The operator shall log it.`, `text = "The operator shall log it."`, and after a
+/// key in quotation marks.
 pub(super) fn key(line: &str) -> Option<&str> {
-    let (key, value) = line.split_once(':')?;
-    let key = key.trim_matches(['"', '\'']);
+    if let Some(value) = quoted_key(line) {
+        return Some(value);
+    }
+    let at = line.find([':', '='])?;
+    let (key, value) = (&line[..at], &line[at + 1..]);
+    let is_assigned = line[at..].starts_with('=');
+    let key = if is_assigned { key.trim_end() } else { key };
     let is_key = key.starts_with(char::is_alphabetic)
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-        && (value.is_empty() || value.starts_with(' '));
+        && (is_assigned || value.is_empty() || value.starts_with(' '));
     is_key.then_some(value)
 }
 
-/// Whether a line is a key and a value of several words.
+/// The value after a key in quotation marks, which may be a sentence.
+fn quoted_key(line: &str) -> Option<&str> {
+    let sign = line.chars().next().filter(|sign| matches!(sign, '"' | '\''))?;
+    let (_, rest) = line[1..].split_once(sign)?;
+    let rest = rest.trim_start();
+    let value = rest.strip_prefix([':', '='])?;
+    (value.is_empty() || value.starts_with(' ')).then_some(value)
+}
+
+/// Values that are no words.
+const LITERALS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "~"];
+
+/// Whether a line is a sentence as a key: `The operator must keep logs: true`.
+fn is_sentence_as_key(line: &str) -> bool {
+    let value = line.rsplit_once(": ").or_else(|| line.rsplit_once(" = "));
+    quoted_key(line).is_some() || value.is_some_and(|(_, value)| LITERALS.contains(&value))
+}
+
+/// Whether a line names a part of the settings below it: `[rules]`.
+fn is_section(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']')
+}
+
+/// Whether a line begins a new entry of data.
+pub(super) fn is_entry(line: &str) -> bool {
+    key(line).is_some() || is_section(line) || is_sentence_as_key(line)
+}
+
+/// Whether a line is a whole entry of data: a key and a value of several words, a sentence as a key, or a section.
 pub(super) fn is_value(line: &str) -> bool {
-    key(line).is_some_and(|value| value.split_whitespace().count() > LEAST_WORDS)
+    let is_long = || key(line).is_some_and(|value| value.split_whitespace().count() > LEAST_WORDS);
+    is_long() || is_section(line) || is_sentence_as_key(line)
 }
 
 /// A longer line, in bytes, is not wrapped.

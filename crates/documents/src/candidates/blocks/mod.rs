@@ -13,7 +13,7 @@ pub(super) use marks::{Mark, Reading};
 
 use super::wording::is_capitals;
 use crate::page_mark;
-use lines::{is_division, is_unwrapped, is_value, key, opens_scalar, unquoted};
+use lines::{is_division, is_entry, is_unwrapped, is_value, opens_scalar, unquoted};
 use marks::mark;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -210,7 +210,7 @@ impl Reader<'_> {
             Kind::Paragraph | Kind::Item { .. } if gap => page_ended && goes_on(marked, open, text),
             Kind::Paragraph | Kind::Item { .. } if is_unwrapped && is_whole(last_line(marked, open)) => false,
             // Data with one key and value per line.
-            Kind::Paragraph | Kind::Item { .. } if is_value(last_line(marked, open)) && key(text).is_some() => false,
+            Kind::Paragraph | Kind::Item { .. } if is_entry(text) && ends_an_entry(marked, open) => false,
             // A title in capitals is on separate lines.
             Kind::Paragraph => is_title(marked, open) == is_capitals(text),
             Kind::Item { .. } => true,
@@ -274,6 +274,12 @@ fn is_line_of_a_verse(marked: &str, row: &Block) -> bool {
 
 fn last_line<'a>(marked: &'a str, block: &Block) -> &'a str {
     block.parts.last().map_or("", |(range, _)| &marked[range.clone()])
+}
+
+/// Whether the last line of a block is a whole entry of data; attributes of a tag are none.
+fn ends_an_entry(marked: &str, block: &Block) -> bool {
+    let is_tag = || block.parts.first().is_some_and(|(range, _)| marked[range.clone()].starts_with('<'));
+    is_value(last_line(marked, block)) && !is_tag()
 }
 
 /// Whether a line of such a text ends a sentence, or is a label, so that the next line is another paragraph.

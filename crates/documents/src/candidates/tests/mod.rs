@@ -1,3 +1,4 @@
+mod data;
 mod idioms;
 mod inline;
 mod leads;

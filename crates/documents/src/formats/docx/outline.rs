@@ -20,7 +20,7 @@ pub(super) fn of_name(name: &str) -> Option<u8> {
 
 /// Whether the parser knows a level.
 pub(super) fn is_known(level: u8) -> bool {
-    level < DEEPEST || level >= BODY
+    !(DEEPEST..BODY).contains(&level)
 }
 
 /// The level of a heading that the beginning of a text says, from 1, 0 for body text, and the text without marks. A text

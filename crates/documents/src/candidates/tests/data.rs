@@ -1,0 +1,39 @@
+//! Data whose keys are sentences, and settings without quotation marks.
+
+use super::*;
+
+fn candidates(text: &str) -> Vec<String> {
+    let sentences = Scan::default().sentences(text).into_iter();
+    sentences.filter(|sentence| sentence.reason.is_some()).map(|sentence| sentence.text).collect()
+}
+
+#[test]
+fn keys_that_are_sentences_are_sentences() {
+    let duties = ["The clerk must sign.", "The guard must wait.", "The cook shall not leave.", "The owner must pay."];
+    for text in [
+        r#"{"title": "A b", "The clerk must sign.": true, "x": {"The guard must wait.": [1]}, "The cook shall not leave.": null, "y": ["The owner must pay."]}"#,
+        "{\n  \"The clerk must sign.\": true,\n  \"x\": {\n    \"The guard must wait.\": [],\n    \"The cook shall not leave.\": -1\n  },\n  \"y\": \"The owner must pay.\"\n}",
+        "{\"The clerk must sign.\": true}\n{\"x\": \"The guard must wait.\", \"The cook shall not leave.\": 1}\n[{\"The owner must pay.\": {}}]",
+        "rules:\n  \"The clerk must sign.\": true\n  The guard must wait.: yes\n  'The cook shall not leave.':\n    - in the hall\nx:\n  The owner must pay.: null\n",
+        "x: {\"The clerk must sign.\": true, The guard must wait.: no}\ny: [\"The cook shall not leave.\", \"The owner must pay.\"]\n",
+        "\"The clerk must sign.\" = true\n[x.\"The guard must wait.\"]\n[[y]]\ntext = \"The cook shall not leave.\"\nz = { \"The owner must pay.\" = \"by noon\" }\n",
+        "[x]\na.b=The clerk must sign.\na.c = The guard must wait.\nlist = [\"The cook shall not leave.\", \"The owner must pay.\"]\n",
+    ] {
+        let found = candidates(text);
+        let says = |(one, duty): (&String, &str)| one.contains(duty.trim_end_matches('.'));
+        assert!(found.len() == 4 && found.iter().zip(duties).all(says), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_colon_behind_a_quotation_is_no_key() {
+    for text in [
+        "The \"register\": the book that the clerk must keep.",
+        "\"Sign here\": these words must be on each page of the register.",
+        "Whoever says \"I know\": \"I do not\" must leave the hall at once.",
+    ] {
+        assert!(candidates(text).concat().contains("must"), "{text}");
+    }
+    let prose = "The clerk must keep a register in which\nrate = number of pages of it, and\nthe guard reads it.\n";
+    assert_eq!(cut(prose).len(), 1);
+}
