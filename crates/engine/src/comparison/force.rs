@@ -125,10 +125,14 @@ fn lifted<'t>(said: &'t [String], quoted: &[String]) -> Option<&'t str> {
 /// The word of the quotes that turns them, and that the text leaves out although all its words are theirs.
 fn left_out<'q>(text: &str, said: &[String], quoted: &'q [String]) -> Option<&'q str> {
     let at = turning(quoted).into_iter().find(|at| begins(&quoted[*at], &TURNING) && !is_negated(quoted, *at))?;
+    // What is turned is behind the word; a text without it says another part of the sentence.
+    let ends = |word: &String| [COMMA, "and", "or", "und", "oder"].contains(&word.as_str());
+    let turned = content(quoted[at + 1..].split(ends).next().unwrap_or_default());
     let lacks = |word: &String| LACKING.iter().any(|ending| word.ends_with(ending));
     let says = turning(said).is_empty() && denials(text) == 0 && !forbids(text) && !restricts(text);
     let (own, known) = (content(said), content(quoted));
     let is_theirs = own.content().next().is_some() && own.content().all(|word| known.has(word));
+    let is_theirs = is_theirs && (turned.content().next().is_none() || turned.content().any(|word| own.has(word)));
     (says && is_theirs && !said.iter().any(lacks)).then(|| quoted[at].as_str())
 }
 

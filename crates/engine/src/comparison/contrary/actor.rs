@@ -2,29 +2,35 @@
 
 use super::super::modals::COMMA;
 use super::super::words::Words;
+use super::limits::CONDITIONS;
 use super::{MOST_SHOWN, Pair, beginning, content, has};
 
-const MODALS: [&str; 12] =
+pub(super) const MODALS: [&str; 12] =
     ["must", "shall", "should", "may", "muss", "müssen", "soll", "sollen", "sollte", "sollten", "darf", "dürfen"];
 /// Modals of a language in which the subject is before them.
 const ENGLISH: [&str; 4] = ["must", "shall", "should", "may"];
 
 /// At most one in this many words of the rest may be new: it is the same rule for another actor.
-const MOST_NEW: usize = 3;
+pub(super) const MOST_NEW: usize = 3;
 
 /// A sentence before and after its first modal verb.
-struct Clause<'t> {
-    subject: Words,
-    rest: &'t [String],
+pub(super) struct Clause<'t> {
+    pub(super) subject: Words,
+    pub(super) rest: &'t [String],
     is_active: bool,
     is_english: bool,
 }
 
 impl<'t> Clause<'t> {
-    fn of(tokens: &'t [String]) -> Option<Self> {
-        let verb = tokens.iter().position(|word| MODALS.contains(&word.as_str()))?;
-        let (before, after) = (&tokens[..verb], &tokens[verb + 1..]);
-        let begin = before.iter().rposition(|word| word == COMMA).map_or(0, |comma| comma + 1);
+    pub(super) fn of(tokens: &'t [String]) -> Option<Self> {
+        let begin_of = |verb: usize| tokens[..verb].iter().rposition(|word| word == COMMA).map_or(0, |comma| comma + 1);
+        // The verb of a condition has another subject: *Where the log may be read, the clerk must …*.
+        let is_main = |verb: &usize| {
+            MODALS.contains(&tokens[*verb].as_str()) && !CONDITIONS.contains(&tokens[begin_of(*verb)].as_str())
+        };
+        let verb = (0..tokens.len()).find(is_main)?;
+        let (begin, after) = (begin_of(verb), &tokens[verb + 1..]);
+        let before = &tokens[..verb];
         Some(Self {
             subject: content(&before[begin..]),
             rest: after,

@@ -29,7 +29,8 @@ pub(super) fn condition(pair: &Pair) -> Option<String> {
         let is_weak = |word: &String| {
             WEAK.contains(&word.as_str()) || (WEAK_CONDITIONS.contains(&word.as_str()) && word != "required")
         };
-        let weak = clause[1..].iter().find(|word| !["far", "as"].contains(&word.as_str())).is_some_and(is_weak);
+        let weak = clause[1..].iter().find(|word| !["far", "as"].contains(&word.as_str()));
+        let weak = weak.is_some_and(|word| is_weak(word) && !pair.quoted.contains(word));
         let words = content(&clause[1..]);
         let says_more = words.content().next().is_some() && !words.content().any(is_known);
         let begins = BEGINNING.contains(&word);
@@ -48,7 +49,9 @@ fn without(pair: &Pair) -> Option<String> {
     const WITHOUT: [&str; 2] = ["without", "ohne"];
     let against = |one: &[&str], other: &[&str]| {
         let (said, quoted) = (behind(&pair.said, one), behind(&pair.quoted, other));
-        let turned = said.into_iter().find(|(_, noun)| quoted.iter().any(|(_, known)| known == noun))?;
+        let same = behind(&pair.quoted, one);
+        let is_in = |words: &[(&str, &str)], noun: &str| words.iter().any(|(_, known)| *known == noun);
+        let turned = said.into_iter().find(|(_, noun)| is_in(&quoted, noun) && !is_in(&same, noun))?;
         Some(format!("its text says `{} {}` where its quotes do not", turned.0, turned.1))
     };
     let is_denied = denials(&pair.text) + denials(&pair.quotes) > 0;

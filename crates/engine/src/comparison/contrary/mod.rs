@@ -8,12 +8,15 @@
 //! | does it have another unit of time or money | `units` |
 //! | does it have another duration, share or ordinal | `measured` |
 //! | does it refer to another text, or to another part of it | `references` |
-//! | does it bind another actor | `actor` |
+//! | does it bind another actor | `actor`, `agent` |
 //! | does it leave out what restricts its quotes | `limits` |
+//! | does it leave out an entry of an enumeration | `entries` |
 //! | does it have a condition of its own | `added` |
 
 mod actor;
 mod added;
+mod agent;
+mod entries;
 mod limits;
 mod measured;
 mod opposites;
@@ -69,8 +72,9 @@ pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
         measured::other(&pair),
         references::other(&pair),
         opposites::opposite(&pair),
-        actor::other(&pair),
+        actor::other(&pair).or_else(|| agent::other(&pair)),
         limits::left_out(&pair),
+        entries::left_out(&pair),
         added::condition(&pair),
     ];
     found.into_iter().flatten().collect()

@@ -119,6 +119,17 @@ fn a_paraphrase_is_not() {
         ("Records must be kept as required.", "Records must be kept."),
         ("The board may meet if it wishes.", "The board may meet."),
         ("A visitor must come with a guide.", "Visitors must not enter without a guide."),
+        ("Links ought to be as short as possible.", "Links should be as short as possible."),
+        ("Each tool must call the script as appropriate.", "Every tool must call the script as appropriate."),
+        (
+            "Copies without a seal must be burnt.",
+            "Copies without a seal must be burnt, and those with a seal must be kept.",
+        ),
+        (
+            "Where the list may be long, programs must support paging.",
+            "Programs must support paging where the list may be long.",
+        ),
+        ("Scripts must rely on the tool.", "Scripts must avoid noise and must rely on the tool."),
     ] {
         assert_eq!(said(text, quote), "", "{text} / {quote}");
     }
@@ -192,6 +203,58 @@ fn a_reference_to_another_part_is_remarked() {
         ("The operator must follow Annex IV.", "The operator must follow Annexes III, IV and V."),
         ("Der Betreiber muss § 148 beachten.", "Der Betreiber muss § 147 Abs. 1 Nr. 5 und § 148 beachten."),
         ("Under Rule 4 the operator must: file Form 5.", "file Form 5."),
+    ] {
+        assert_eq!(said(text, quote), "", "{text} / {quote}");
+    }
+}
+
+#[test]
+fn an_entry_left_out_of_an_enumeration_is_remarked() {
+    let quote = "The report, the log and the plan must be kept.";
+    for (text, quote, expected) in [
+        ("The report and the plan must be kept.", quote, "`the log`"),
+        ("The log and the plan must be kept.", quote, "`the report`"),
+        ("The report and the log must be kept.", quote, "`plan`"),
+        ("Visitors must show name, firm and host.", "Visitors must show name, firm, purpose, and host.", "`purpose`"),
+        ("The clerk must sign and file the form.", "The clerk must sign, date and file the form.", "`date`"),
+        (
+            "Bericht und Plan sind aufzubewahren.",
+            "Der Bericht, das Protokoll und der Plan sind aufzubewahren.",
+            "`das protokoll`",
+        ),
+    ] {
+        assert!(said(text, quote).contains(expected), "{text} / {quote}: {:?}", said(text, quote));
+    }
+    for (text, quote) in [
+        ("The report must be kept.", quote),
+        ("The plan, log and report must be kept.", quote),
+        ("Laptops, mobiles and tablets must be locked.", "Laptops, phones and tablets must be locked."),
+        ("The manager and the clerk must sign.", "The manager, if present, and the clerk must sign."),
+        ("The manager and the clerk must sign.", "The manager, who is in charge, and the clerk must sign."),
+        ("Targets of links must not be changed.", "Names of files, targets of links and owners must not be changed."),
+        ("The report and the log must be kept.", "In such cases, the report and the log must be kept."),
+    ] {
+        assert_eq!(said(text, quote), "", "{text} / {quote}");
+    }
+}
+
+#[test]
+fn another_actor_in_the_passive_is_remarked() {
+    let quote = "The log of each archive must be signed by the operator.";
+    for (text, quote, expected) in [
+        ("The log of each archive must be signed by the manager.", quote, "`manager`"),
+        ("The manager must sign the log of each archive.", quote, "`manager`"),
+        ("The log must be kept by the controller.", "The processor must keep the log.", "`controller`"),
+        ("Es muss vom Leiter unterschrieben werden.", "Es muss vom Prüfer unterschrieben werden.", "`leiter`"),
+    ] {
+        assert!(said(text, quote).contains(expected), "{text} / {quote}: {:?}", said(text, quote));
+    }
+    for (text, quote) in [
+        ("The operator must sign the log of each archive.", quote),
+        ("The log must be kept by the processor.", "The processor must keep the log."),
+        ("The log must be filed by the deadline.", "The clerk must file the log in time."),
+        ("The log must be kept by him.", "The processor must keep the log."),
+        ("Es muss vom Prüfer unterschrieben werden.", "Der Prüfer muss es unterschreiben."),
     ] {
         assert_eq!(said(text, quote), "", "{text} / {quote}");
     }
