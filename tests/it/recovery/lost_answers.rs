@@ -1,6 +1,6 @@
 //! The database executes a statement, and the answer never arrives.
 
-use plumbline_system_tests::{PgPool, Uuid, World, proxy::Proxy};
+use plumbline_system_tests::{PgPool, Uuid, World, eventually, jobs::NewJob, mirror, proxy::Proxy};
 use sqlx::ConnectOptions as _;
 
 #[sqlx::test(migrations = false)]
@@ -28,6 +28,26 @@ async fn a_claim_whose_answer_is_lost_is_found_at_once(pool: PgPool) {
 
     assert!(proxy.has_lost_answer());
     assert_eq!((row.attempt, row.claims), (1, 2), "the claim that nobody knew of is no attempt");
+    worker.stop().await;
+    world.finish().await;
+}
+
+/// The job ends with its first step, and its worker drops the run before it learns that the step is written.
+#[sqlx::test(migrations = false)]
+async fn the_folder_of_a_job_whose_only_step_was_not_acknowledged_equals_its_rows(pool: PgPool) {
+    let world = World::new(pool).await;
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_FAIL_POINTS", "committed/intake=delay:600000");
+    let worker = world.start(command);
+    let job = world.insert(&NewJob::with_path("nowhere.pdf")).await;
+    world.becomes(job, "failed").await;
+    let dropped = "job dropped: this worker no longer holds its lease";
+    eventually("the run to be dropped", async || worker.stderr().contains(dropped).then_some(())).await;
+
+    let folder = world.workspace().join(format!("job_{job}"));
+    let rows = mirror::rows(&world.pool, job).await;
+    assert!(rows.contains_key("error.md"));
+    eventually("the folder to equal the rows", async || (mirror::folder(&folder) == rows).then_some(())).await;
     worker.stop().await;
     world.finish().await;
 }

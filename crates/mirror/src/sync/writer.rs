@@ -81,11 +81,16 @@ impl Writer {
         }
     }
 
-    /// A job that was deleted while running has nothing to apply.
+    /// The run was dropped: the job was deleted, or is another worker's, or its last step was committed and the answer
+    /// did not arrive in time, so that the row has a later step than the feed.
     async fn end(self, step: i64) {
         match with_call_timeout(self.store.watch(self.lease.job_id)).await {
             Ok(None) => self.remove().await,
-            _ => self.catch_up(step).await,
+            Ok(Some(row)) => self.catch_up(step.max(row.step)).await,
+            Err(error) => {
+                self.note(Err(unreadable(error)));
+                self.behind.left(&self.lease);
+            }
         }
     }
 
