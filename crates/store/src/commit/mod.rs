@@ -70,31 +70,19 @@ impl Store {
     /// run. [`Error::Database`]: nothing was written; retry the same commit if the error is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let step = Arc::new(self.prepare(commit).await?);
-        // Boxed: it is rare, and otherwise each of hundreds of waiting steps reserves the memory for it.
+        // The rare outcomes are boxed: otherwise each of hundreds of waiting steps reserves the memory for them.
         let committed = match self.admit(Arc::clone(&step)).await {
             Ok(Reply::Written(committed)) => committed,
-            reply => Box::pin(self.without_batch(commit, &step, reply.ok())).await?,
+            Ok(Reply::NotWritten) => Box::pin(self.commit_alone(commit, &step)).await?,
+            Ok(Reply::Failed(failure)) => Box::pin(self.settle(commit, failure)).await?,
+            // Unknown whether the batch wrote it.
+            Err(_) => {
+                let written = Box::pin(self.commit_alone(commit, &step)).await;
+                Box::pin(self.or_found(commit, written)).await?
+            }
         };
         reach(Point::Committed, part(commit.state)).await?;
         Ok(committed)
-    }
-
-    /// The outcome of a step that its batch did not write; no reply: unknown whether it was written.
-    async fn without_batch(
-        &self,
-        commit: &Commit<'_>,
-        step: &PreparedStep,
-        reply: Option<Reply>,
-    ) -> Result<Committed, Error> {
-        match reply {
-            Some(Reply::Written(committed)) => Ok(committed),
-            Some(Reply::NotWritten) => self.commit_alone(commit, step).await,
-            Some(Reply::Failed(failure)) => self.settle(commit, failure).await,
-            None => {
-                let written = self.commit_alone(commit, step).await;
-                self.or_found(commit, written).await
-            }
-        }
     }
 
     /// The rows of a step, including what must be read from the database.
