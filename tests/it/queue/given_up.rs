@@ -99,3 +99,25 @@ async fn a_limit_counts_abandoned_requests(pool: PgPool) {
     worker.stop().await;
     world.finish().await;
 }
+
+/// The step that has the answer is committed, and the run is dropped before the worker learns that: the request is the
+/// step's.
+#[sqlx::test(migrations = false)]
+async fn a_request_whose_step_is_committed_counts_once(pool: PgPool) {
+    let world = World::new(pool).await;
+    let mut command = world.command(&["worker"]);
+    // Its first step is the intake, its second has the first answer.
+    command.env("PLUMBLINE_FAIL_POINTS", "committed/strategic=delay:600000@2");
+    let worker = world.start(command);
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    eventually("the answer to be committed", async || (books(&world, job).await.0 == 1).then_some(())).await;
+    world.call("SELECT pause_job($1)", job).await.expect("a running job can be paused");
+    let dropped = "job dropped: this worker no longer holds its lease";
+    eventually("the run to be dropped", async || worker.stderr().contains(dropped).then_some(())).await;
+    world.call("SELECT resume_job($1)", job).await.expect("a paused job can go on");
+    world.becomes(job, "completed").await;
+    let (requests, abandoned, _, tokens) = books(&world, job).await;
+    assert_eq!((abandoned, totals(&world, job).await), (0, (requests, tokens)));
+    worker.stop().await;
+    world.finish().await;
+}

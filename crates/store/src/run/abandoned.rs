@@ -1,20 +1,20 @@
 //! Requests abandoned before their answer: the provider may have worked on them and may charge for it.
 
-use crate::{Error, Store, bind::text, error::During};
+use crate::{Error, Lease, Store, bind::text, error::During};
 use plumbline_engine::RequestRecord;
 use uuid::Uuid;
 
 impl Store {
-    /// Records one, regardless of who holds the job; the job's next claim adds it to its totals. No effect if the job
-    /// is gone.
+    /// Records one that was sent after `step`, regardless of who holds the job; the job's next claim adds it to its
+    /// totals. No effect if the job is gone, or if a later step of this lease is committed, which records the request.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn note_abandoned(&self, job_id: Uuid, record: &RequestRecord) -> Result<(), Error> {
+    pub async fn note_abandoned(&self, lease: &Lease, step: i64, record: &RequestRecord) -> Result<(), Error> {
         let (model, error) = (text(&record.model), text(record.error.as_deref().unwrap_or_default()));
         sqlx::query_file!(
             "queries/run/note_abandoned.sql",
-            job_id,
+            lease.job_id,
             Uuid::now_v7(),
             model.as_ref(),
             record.purpose.as_str(),
@@ -26,7 +26,9 @@ impl Store {
             record.api.as_deref(),
             record.endpoint.as_deref(),
             record.fallback,
-            record.cost_microusd
+            record.cost_microusd,
+            lease.epoch,
+            step
         )
         .execute(&self.pool)
         .await

@@ -6,10 +6,9 @@ use parking_lot::Mutex;
 use plumbline_config::Llm;
 use plumbline_engine::{FailureClass, ModelRequest, RequestRecord, Usage};
 use plumbline_llm::ModelClient;
-use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{Lease, backoff::with_call_timeout};
 use std::{sync::Arc, time::Instant};
 use tracing::warn;
-use uuid::Uuid;
 
 /// The error of such a request.
 const GIVEN_UP: &str =
@@ -17,12 +16,21 @@ const GIVEN_UP: &str =
 
 /// The requests of a run that are sent but not committed, shared with the code that drops the run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sent(Arc<Mutex<Vec<(RequestRecord, Instant)>>>);
+pub(crate) struct Sent(Arc<Mutex<Vec<SentRequest>>>);
+
+#[derive(Debug)]
+struct SentRequest {
+    record: RequestRecord,
+    /// The last step before it that was known to be committed.
+    after: i64,
+    since: Instant,
+}
 
 impl Sent {
-    /// A request is sent now, with this many prompt tokens by our own count.
+    /// A request is sent now, after this step, with this many prompt tokens by our own count.
     pub(crate) fn add(
         &self,
+        after: i64,
         request: &ModelRequest<'_>,
         llm: &Llm,
         client: &ModelClient,
@@ -42,7 +50,7 @@ impl Sent {
             cost_microusd: prices.cost_microusd(&usage),
             ..RequestRecord::sent(model, request.purpose, request.attempt, clock::now())
         };
-        self.0.lock().push((record, Instant::now()));
+        self.0.lock().push(SentRequest { record, after, since: Instant::now() });
     }
 
     /// The sent requests are recorded with their step.
@@ -51,12 +59,12 @@ impl Sent {
     }
 
     /// Records the remaining requests; if the database is unavailable they are lost.
-    pub(crate) async fn put_on_record(&self, app: &App, job: Uuid) {
+    pub(crate) async fn put_on_record(&self, app: &App, lease: &Lease) {
         let left = std::mem::take(&mut *self.0.lock());
-        for (mut record, since) in left {
+        for SentRequest { mut record, after, since } in left {
             record.duration_ms = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
-            if let Err(error) = with_call_timeout(app.store.note_abandoned(job, &record)).await {
-                warn!(job.id = %job, %error, "could not record an abandoned request");
+            if let Err(error) = with_call_timeout(app.store.note_abandoned(lease, after, &record)).await {
+                warn!(job.id = %lease.job_id, %error, "could not record an abandoned request");
             }
         }
     }

@@ -152,7 +152,7 @@ impl StepLoop<'_> {
                 let asked = asked(llm);
                 let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, &asked, &request));
                 let falls_back = self.run.fallback_for(request.purpose).is_some();
-                self.sent.add(&request, llm, &client, self.run.next_request_tokens(), falls_back);
+                self.sent.add(self.step, &request, llm, &client, self.run.next_request_tokens(), falls_back);
                 let call = client.call(request, again, clock::now, &self.learnt);
                 let answered = call.instrument(span.clone()).await;
                 spans::model_answered(&span, &self.tokens, &asked, &answered, again);

@@ -37,7 +37,7 @@ pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener
         () = signal.at_least(StopLevel::Abort) => Box::pin(on_abort(&app, &claimed, &signal)).await,
     };
     app.tool_runner.forget(claimed.id);
-    Box::pin(sent.put_on_record(&app, claimed.id)).await;
+    Box::pin(sent.put_on_record(&app, &claimed.lease())).await;
     match end {
         Ok(Exit::Left(leave)) => log_exit(&claimed, &leave),
         Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
