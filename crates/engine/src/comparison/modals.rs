@@ -226,9 +226,13 @@ pub(super) fn denials(text: &str) -> usize {
 
 /// Whether a text forbids or excludes something without a negating word.
 pub(super) fn forbids(text: &str) -> bool {
-    tokens(text).iter().any(|word| {
-        PROHIBITIONS.contains(&word.as_str()) || TURNED.contains(&word.as_str()) || BANS.contains(&word.as_str())
-    })
+    let tokens = tokens(text);
+    // It is a comparison as `no later than` is, and bans something as well.
+    let is_bound = |pair: &[String]| NEGATIONS.contains(&pair[0].as_str()) && pair[1] == "exceed";
+    tokens.windows(2).any(is_bound)
+        || tokens.iter().any(|word| {
+            PROHIBITIONS.contains(&word.as_str()) || TURNED.contains(&word.as_str()) || BANS.contains(&word.as_str())
+        })
 }
 
 /// Whether a text bans something without a negating word.
@@ -250,6 +254,11 @@ pub(super) fn permits(text: &str) -> bool {
         let clause = (1..=4).map(|next| place + next).take_while(|next| at(*next) != COMMA);
         clause.into_iter().any(|next| words.contains(&at(next)) && !COMPARED.contains(&at(next + 1)))
     };
+    let clause_negates = |place: usize| {
+        let ends = |next: &usize| at(*next) == COMMA || GERMAN_MODALS.contains(&at(*next));
+        let clause = (place + 1..tokens.len()).take_while(|next| !ends(next));
+        clause.into_iter().any(|next| NEGATIONS.contains(&at(next)) && !COMPARED.contains(&at(next + 1)))
+    };
     let permits = |place: usize| match at(place) {
         "may" => {
             !["not", "only", "no", "never"].contains(&at(place + 1))
@@ -258,7 +267,7 @@ pub(super) fn permits(text: &str) -> bool {
                 && !has_negated_subject(&tokens, place)
         }
         "darf" | "dürfen" | "dürfte" => {
-            !behind(place, &NEGATIONS) && !behind(place, &["nur"]) && !has_negated_subject(&tokens, place)
+            !clause_negates(place) && !behind(place, &["nur"]) && !has_negated_subject(&tokens, place)
         }
         "muss" | "müssen" | "braucht" | "brauchen" => behind(place, &["nicht"]),
         "need" => at(place + 1) == "not",
@@ -271,6 +280,9 @@ pub(super) fn permits(text: &str) -> bool {
     };
     (0..tokens.len()).any(permits)
 }
+
+/// German verbs behind which another clause goes on: what is negated there is not permitted by the one before.
+const GERMAN_MODALS: [&str; 8] = ["muss", "müssen", "soll", "sollen", "darf", "dürfen", "kann", "können"];
 
 /// Negated subjects: `no record may`, `niemand darf`.
 const NEGATED_SUBJECTS: [&str; 13] = [

@@ -84,7 +84,7 @@ fn several_times(words: &[&str]) -> Option<Read> {
     (often > 0 && fillers <= 2).then(|| (value(size, 1000, often), often.to_string(), used + fillers + more))
 }
 
-/// `14 days`, `every two weeks`, `a month`, `six-monthly`.
+/// `14 days`, `every two weeks`, `a month`, `half a year`, `six-monthly`.
 fn counted(words: &[&str]) -> Option<Read> {
     if let Some((thousandths, number, used)) = count(words) {
         let between = usize::from(words.get(used).is_some_and(|word| BETWEEN.contains(word)));
@@ -92,6 +92,12 @@ fn counted(words: &[&str]) -> Option<Read> {
         let (size, more) = behind.first().and_then(|word| Some((unit(word)?, 1))).or_else(|| adverb(behind))?;
         let is_part = behind.get(more).is_some_and(|next| *next == "of") && matches!(size, Months(3));
         return (!is_part).then(|| (value(size, thousandths, 1), number, used + between + more));
+    }
+    if let [first, second, third, ..] = words
+        && (*first == HALF[0] && EACH.contains(second) || EACH.contains(first) && second.starts_with("halb"))
+        && let Some(size) = unit(third)
+    {
+        return Some((value(size, 500, 1), String::new(), 3));
     }
     let [first, second, ..] = words else { return None };
     let size = unit(second).filter(|_| EACH.contains(first))?;

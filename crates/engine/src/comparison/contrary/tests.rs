@@ -169,6 +169,8 @@ fn the_same_duration_share_count_or_place_is_not() {
         ("Die Prüfung erfolgt zweimal jährlich.", "Die Prüfung erfolgt halbjährlich."),
         ("Die Daten sind 18 Monate zu halten.", "Die Daten sind anderthalb Jahre zu halten."),
         ("Die Frist von 3 Monaten muss gelten.", "Die Dreimonatsfrist muss gelten."),
+        ("It must be kept for half a year.", "It must be kept for six months."),
+        ("Es ist ein halbes Jahr zu halten.", "Es ist 6 Monate zu halten."),
         ("The annual audit must be done.", "The audit must be done every 12 months."),
         ("The log must be read two times a day.", "The log must be read twice a day."),
         ("75 % of the members must agree.", "Three quarters of the members must agree."),

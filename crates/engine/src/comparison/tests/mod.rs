@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod honest;
 mod numbers;
 
 fn of(text: &str, quotes: &[&str]) -> Compared {
@@ -140,6 +141,38 @@ fn a_ban_that_a_text_turns_round_is_left_out() {
         ("No record may be deleted.", "Records must not be deleted.", ""),
         ("Neither party may delete records.", "Deleting records is prohibited to both parties.", ""),
         ("Of no use otherwise, records may be deleted.", "Records must not be deleted otherwise.", "p"),
+    ]);
+}
+
+#[test]
+fn a_denial_with_an_exception_is_a_restriction_to_it() {
+    check(&[
+        ("Records may be moved only with a permit.", "Records must not be moved without a permit.", ""),
+        ("Moving records requires a permit.", "Records must not be moved without a permit.", ""),
+        ("Without a permit, records must not be moved.", "Records may be moved only with a permit.", ""),
+        ("Paper may be burnt only once 3 months have passed.", "Paper must not be burnt before 3 months are over.", ""),
+        ("Abwasser darf nicht ohne Erlaubnis abfließen.", "Abwasser darf nur mit Erlaubnis abfließen.", ""),
+        ("Only systems in the register may hold records.", "Records may only be held in systems of the register.", ""),
+        ("Only members may report.", "Only members must report.", "p"),
+        ("Records must be moved.", "Records must not be moved without a permit.", "+"),
+        ("Records require moving.", "Records must not be moved without a permit.", "+"),
+        ("Only records may be moved.", "Records must not be moved without a permit.", "+p"),
+        ("Records must not be moved without a seal.", "Records may be moved only with a permit.", "-"),
+    ]);
+}
+
+#[test]
+fn what_must_not_exceed_a_bound_is_denied() {
+    check(&[
+        ("The share must never exceed 5 %.", "In no case shall the share exceed 5 %.", ""),
+        ("Der Anteil darf in keinem Fall 5 % sein.", "Der Anteil darf in keinem Fall 5 % sein.", ""),
+        ("In no case shall the share exceed 5 %.", "The share must not exceed 5 %.", ""),
+        ("The share must exceed 5 %.", "In no case shall the share exceed 5 %.", "+"),
+        (
+            "Belege dürfen vor dem Ablauf der Frist nicht gelöscht werden.",
+            "Belege vor dem Ablauf der Frist zu löschen ist unzulässig.",
+            "",
+        ),
     ]);
 }
 
