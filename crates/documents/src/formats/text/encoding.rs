@@ -1,6 +1,6 @@
 //! Detects the encoding of bytes, and the parts that could not be decoded.
 
-use super::older;
+use super::{older, utf7};
 use crate::formats::warnings::first_words;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
@@ -13,12 +13,16 @@ const GUESSED_BYTES: usize = 1 << 20;
 /// Characters shown around the first one that could not be decoded.
 const SHOWN_BEFORE: usize = 30;
 
-/// Decodes by the byte order mark, else as UTF-8, else as UTF-16 if every second byte is zero, else in the most likely
+/// Decodes by the byte order mark, also that of UTF-7, else as UTF-8, else as UTF-16 if every second byte is zero, else in the most likely
 /// encoding, with a warning. Text that is UTF-8 except for some bytes is decoded as UTF-8, with U+FFFD in their place,
 /// and also a warning.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark..]);
+    }
+    if utf7::is_marked(bytes) {
+        let (text, damaged) = utf7::decode(bytes);
+        return (Cow::Owned(text.clone()), damaged.then(|| damage("UTF-7", &text)));
     }
     if let Some(encoding) = unmarked_utf16(bytes) {
         return decode_as(encoding, bytes);
@@ -30,9 +34,7 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
         return decode_as(UTF_8, bytes);
     }
     let encoding = guess(bytes);
-    if encoding == encoding_rs::WINDOWS_1252
-        && let Some((name, text)) = older::read(bytes)
-    {
+    if let Some((name, text)) = older::read(bytes, encoding) {
         return (Cow::Owned(text), Some(format!("The text is not UTF-8; it was read as {name}.")));
     }
     let (text, damage) = decode_as(encoding, bytes);
@@ -43,12 +45,12 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
 /// Decodes in a known encoding, with a warning about invalid bytes.
 pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> (Cow<'a, str>, Option<String>) {
     let (text, damaged) = encoding.decode_without_bom_handling(bytes);
-    let warning = damaged.then(|| damage(encoding, &text));
+    let warning = damaged.then(|| damage(encoding.name(), &text));
     (text, warning)
 }
 
 /// How many characters could not be decoded, and the position of the first.
-fn damage(encoding: &'static Encoding, text: &str) -> String {
+fn damage(encoding: &str, text: &str) -> String {
     let count = text.matches(char::REPLACEMENT_CHARACTER).count();
     let first = text.find(char::REPLACEMENT_CHARACTER).unwrap_or_default();
     let line = text[..first].matches('\n').count() + 1;
@@ -56,8 +58,7 @@ fn damage(encoding: &'static Encoding, text: &str) -> String {
     let begin = text[from..first].rfind('\n').map_or(from, |at| from + at + 1);
     let what = if count == 1 { "1 character is".to_owned() } else { format!("{count} characters are") };
     format!(
-        "{what} no proper {} and U+FFFD in the text, the first in line {line}: {}",
-        encoding.name(),
+        "{what} no proper {encoding} and U+FFFD in the text, the first in line {line}: {}",
         first_words(&text[begin..])
     )
 }

@@ -6,6 +6,7 @@ mod escapes;
 mod older;
 mod printed_pages;
 mod separated;
+mod utf7;
 
 pub(crate) use encoding::{decode, decode_as, unmarked_utf16};
 pub(crate) use separated::extract as extract_table;
