@@ -30,7 +30,7 @@ pub(super) fn share(words: &[&str]) -> Option<Read> {
             return Some((lowest(thousandths, 100_000), number, used + percent));
         }
         let parts = behind.first().and_then(|word| denominator(word, true))?;
-        return Some((lowest(thousandths, parts * 1000), number, used + 1));
+        return Some((lowest(thousandths, parts.checked_mul(1000)?), number, used + 1));
     }
     single(words).or_else(|| joined(first).map(|(part, all)| (lowest(part, all), part.to_string(), 1)))
 }

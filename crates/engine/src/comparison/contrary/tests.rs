@@ -176,6 +176,7 @@ fn the_same_duration_share_count_or_place_is_not() {
         ("75 % of the members must agree.", "Three quarters of the members must agree."),
         ("1/3 der Mitglieder muss zustimmen.", "Ein Drittel der Mitglieder muss zustimmen."),
         ("The report is due on the 21st day.", "The report is due on the twenty-first day."),
+        ("Keep 3 18446744073709551615ths of it.", "Keep 3 18446744073709551615ths of it. It may be copied."),
         ("Third parties must sign the first page.", "Any third party must sign the first page."),
         ("The operator must log it daily for 5 years.", "The operator must log it daily."),
     ] {
