@@ -88,6 +88,44 @@ async fn a_drawn_table_may_have_no_header_and_lists_in_its_cells() {
 }
 
 #[tokio::test]
+async fn cells_of_a_drawn_table_may_span_rows_and_columns() {
+    let grid = "\
++-----+--------------------------------+
+| Id  | What is asked                  |
+|     +------------------------+-------+
+|     | Rule                   | Owner |
++=====+========================+=======+
+| R-1 | The operator shall     | IT    |
+|     | keep a register of all |       |
+|     | processing.            |       |
++-----+------------------------+       |
+| R-2 | The vendor must report |       |
+|     | breaches within        |       |
+|     | one day.               |       |
++-----+------------------------+-------+
+| The owner must sign both,    | Legal |
+| each on a page of its own.   |       |
++-----+------------------------+-------+
+| R-3 | The guard shall wait   | in    |
++-----+ in the hall until the  +-------+
+| R-4 | doors are closed.      | out   |
++-----+------------------------+-------+
+";
+    let (text, candidates) = read(grid).await;
+    assert_eq!(
+        text,
+        format!(
+            "| Id | What is asked Rule | What is asked Owner |\n| --- | --- | --- |\n| R-1 | {KEEP} | IT |\n| R-2 | {REPORT} | \
+             IT |\n| The owner must sign both, each on a page of its own. |  | Legal |\n| R-3 | The guard shall wait in the \
+             hall until the doors are closed. | in |\n| R-4 |  | out |"
+        )
+    );
+    assert_eq!(candidates.len(), 4, "{candidates:?}");
+    let rows = "+----+----+\n| a  | b  |\n+----+    +\n| c  |    |\n+----+----+";
+    assert_eq!(read(rows).await.0, "| a | b |\n| c | b |");
+}
+
+#[tokio::test]
 async fn what_only_looks_like_a_drawn_table_stays_as_it_is() {
     for text in [
         "Title of it\n---- -----\n\nThe operator shall keep it.",
@@ -96,7 +134,8 @@ async fn what_only_looks_like_a_drawn_table_stays_as_it_is() {
         "---- ----\nThe operator shall keep it.\n\nThe vendor must stop.\n",
         "```\n+----+----+\n| a  | b  |\n+----+----+\n```",
         "+----+----+\n| The operator shall keep it.\n\nIt must run.",
-        "+----+----+\n| a  | b  |\n+----+    +\n| c  |    |\n+----+----+",
+        "+----+----+\n| a  | b  |\n+----+\n| c  |    |\n+----+----+",
+        "+----+----+\n| a  | b  |\n|    +    |\n| c  |    |\n+-- -+----+",
         "Id    Rule\n----  ----\nThe operator shall keep it, always.\n",
         "| a | b |\n| --- | --- |\n| c | d |",
     ] {
