@@ -1,6 +1,6 @@
 //! The database executes a statement, and the answer never arrives.
 
-use plumbline_system_tests::{PgPool, Uuid, World, eventually, jobs::NewJob, mirror, proxy::Proxy};
+use plumbline_system_tests::{PgPool, Signal, Uuid, World, eventually, jobs::NewJob, mirror, proxy::Proxy};
 use sqlx::ConnectOptions as _;
 
 #[sqlx::test(migrations = false)]
@@ -50,4 +50,26 @@ async fn the_folder_of_a_job_whose_only_step_was_not_acknowledged_equals_its_row
     eventually("the folder to equal the rows", async || (mirror::folder(&folder) == rows).then_some(())).await;
     worker.stop().await;
     world.finish().await;
+}
+
+/// The worker's time to stop is over while the job's only step is being written: the run is dropped before the step is
+/// in the rows.
+#[sqlx::test(migrations = false)]
+async fn the_folder_of_a_job_that_ended_while_its_worker_stopped_equals_its_rows(pool: PgPool) {
+    let world = World::new(pool).await;
+    let (place, trace) = ("written/intake", world.folder().join("trace"));
+    let mut command = world.command(&["worker"]);
+    command
+        .env("PLUMBLINE_FAIL_POINTS", format!("{place}=delay:5000"))
+        .env("PLUMBLINE_FAIL_POINT_TRACE", &trace)
+        .env("PLUMBLINE_DRAIN_SECS", "0");
+    let worker = world.start(command);
+    let job = world.insert(&NewJob::with_path("nowhere.pdf")).await;
+    let traced = || std::fs::read_to_string(&trace).is_ok_and(|text| text.contains(place));
+    eventually("the step to be written", async || traced().then_some(())).await;
+    worker.signal(Signal::TERM);
+    let ended = worker.ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    world.becomes(job, "failed").await;
+    world.finish_repaired().await;
 }

@@ -82,10 +82,14 @@ impl Writer {
     }
 
     /// The run was dropped: the job was deleted, or is another worker's, or its last step was committed and the answer
-    /// did not arrive in time, so that the row has a later step than the feed.
+    /// did not arrive in time, so that the row has a later step than the feed. A step may also still be committed: then
+    /// the folder is not finished, and is looked at again after the lease.
     async fn end(self, step: i64) {
         match with_call_timeout(self.store.watch(self.lease.job_id)).await {
             Ok(None) => self.remove().await,
+            Ok(Some(row)) if row.status == "running" => {
+                self.note(self.repair(step.max(row.step)).await);
+            }
             Ok(Some(row)) => self.catch_up(step.max(row.step)).await,
             Err(error) => {
                 self.note(Err(unreadable(error)));
