@@ -3,7 +3,7 @@
 //!
 //! | scene | what happens |
 //! |---|---|
-//! | [`sweep`] | every boundary of a step, in every part of a job: crash, error, delay |
+//! | [`sweep`] | every boundary of a step, in every part of a job: crash, error, delay, a pause, the end of a worker's grace |
 //! | [`kills`] | `kill -9` at random moments, over many jobs, with several workers |
 //! | [`drains`] | `SIGTERM` at random moments |
 //! | [`grace`] | `SIGTERM` while a model call is in flight that ends within the grace, or does not |

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) struct Size {
     /// The run repeats its scenes until so much time has passed.
     pub(crate) until: Duration,
-    /// Places of the sweep that a crash and an error are tried at one by one; all of them when `None`.
+    /// Places of the sweep at which each action is tried, one by one; all of them when `None`.
     pub(crate) places: Option<usize>,
     /// Random kills, and the jobs they are spread over at least.
     pub(crate) kills: usize,
@@ -52,7 +52,7 @@ impl Size {
     fn short() -> Self {
         Self {
             until: Duration::ZERO,
-            places: Some(4),
+            places: Some(2),
             kills: 20,
             jobs: 8,
             drains: 3,

@@ -7,7 +7,7 @@ use crate::{
     size::Size,
 };
 use plumbline_store::fail_points::Point;
-use plumbline_system_tests::{Answer, Ended, Program, Signal, World, eventually, seed::Seed};
+use plumbline_system_tests::{Answer, Ended, Program, Signal, Uuid, World, eventually, seed::Seed};
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 use tokio::task::JoinSet;
 
@@ -21,7 +21,18 @@ const WORTH_A_WORLD: usize = 8;
 struct Try {
     place: String,
     nth: u64,
-    action: &'static str,
+    action: Action,
+}
+
+/// What happens at a place.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Crash,
+    Error,
+    /// A person pauses the job, whose run is dropped, and resumes it.
+    Pause,
+    /// The worker's time to stop is over: it drops the run and gives the job back.
+    Abort,
 }
 
 /// Plays the scene.
@@ -39,7 +50,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     while let Some(done) = lanes.join_next().await {
         done.expect("a lane of the sweep holds");
     }
-    format!("{} places, {count} tried one by one, all with an error and a delay", places.len())
+    format!("{} places, {count} tries one by one, all with an error and a delay", places.len())
 }
 
 /// The points that an undisturbed job passes. One is missing: a worker that is not stopped releases no job.
@@ -57,18 +68,71 @@ async fn all_places() -> Places {
     places
 }
 
-/// A crash and an error at each place, or at as many as the size wants, chosen by the seed.
+/// Each action at each place, or at as many as the size wants, chosen by the seed.
 fn tries(places: &Places, size: &Size, seed: &mut Seed) -> VecDeque<Try> {
     let mut left: Vec<(&String, &u64)> = places.iter().collect();
     let wanted = size.places.unwrap_or(left.len()).min(left.len());
     let mut tries = VecDeque::new();
     for _ in 0..wanted {
         let (place, times) = left.swap_remove(seed.below(left.len() as u64) as usize);
-        for action in ["crash", "error"] {
+        for action in [Action::Crash, Action::Error, Action::Pause, Action::Abort] {
             tries.push_back(Try { place: place.clone(), nth: 1 + seed.below(*times), action });
         }
     }
     tries
+}
+
+impl Try {
+    /// Works on the job until it has ended.
+    async fn play(&self, world: &World, job: Uuid) {
+        match self.action {
+            Action::Crash => {
+                let ended = armed(world, &self.armed("crash")).ended().await;
+                assert_eq!(ended.code, None, "{self:?} did not crash the worker: {}", ended.stderr);
+                world.age_workers().await;
+                world.work_until_idle().await;
+            }
+            Action::Error => self.assert_sound(&ended_after_all_jobs(world, armed(world, &self.armed("error"))).await),
+            Action::Pause => {
+                let worker = self.waits(world, job).await;
+                // A job that its last step has ended is not paused.
+                if world.call("SELECT pause_job($1)", job).await.is_ok() {
+                    world.call("SELECT resume_job($1)", job).await.expect("a paused job can go on");
+                }
+                self.assert_sound(&ended_after_all_jobs(world, worker).await);
+            }
+            Action::Abort => {
+                let worker = self.waits(world, job).await;
+                worker.signal(Signal::TERM);
+                self.assert_sound(&worker.ended().await);
+                while world.wake_open_jobs().await.is_some() {
+                    world.work_until_idle().await;
+                }
+            }
+        }
+    }
+
+    /// A worker that waits at the place, for less time than the worker gives the database.
+    async fn waits(&self, world: &World, job: Uuid) -> Program {
+        let trace = world.folder().join(format!("trace-{job}"));
+        let mut command = world.command(&["worker"]);
+        command
+            .env("PLUMBLINE_FAIL_POINTS", self.armed("delay:5000"))
+            .env("PLUMBLINE_FAIL_POINT_TRACE", &trace)
+            .env("PLUMBLINE_DRAIN_SECS", "0");
+        let worker = world.start(command);
+        let passed = || trace.exists() && place::read(&trace).get(&self.place).is_some_and(|times| *times >= self.nth);
+        eventually("the place to be reached", async || passed().then_some(())).await;
+        worker
+    }
+
+    fn armed(&self, action: &str) -> String {
+        place::armed(&self.place, self.nth, action)
+    }
+
+    fn assert_sound(&self, ended: &Ended) {
+        assert_eq!(ended.code, Some(0), "{self:?} ended the worker: {}", ended.stderr);
+    }
 }
 
 async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
@@ -80,16 +144,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         let Some(next) = next else { break };
         let job = baseline.insert(&world).await;
         jobs.push(job);
-        let worker = armed(&world, &place::armed(&next.place, next.nth, next.action));
-        if next.action == "crash" {
-            let ended = worker.ended().await;
-            assert_eq!(ended.code, None, "{next:?} did not crash the worker: {}", ended.stderr);
-            world.age_workers().await;
-            world.work_until_idle().await;
-        } else {
-            let ended = ended_after_all_jobs(&world, worker).await;
-            assert_eq!(ended.code, Some(0), "{next:?} ended the worker: {}", ended.stderr);
-        }
+        next.play(&world, job).await;
         let (row, given_up) = (world.job(job).await, given_up(&world, job).await);
         let ended = (row.status.as_str(), row.requests - given_up);
         assert_eq!(ended, ("completed", baseline.requests as i64), "{next:?}: {row:?}");
