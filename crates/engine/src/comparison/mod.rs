@@ -10,14 +10,13 @@
 //! | which words of a text say something, and when are two the same | `words` |
 //! | which numbers does a text have, by value | `numbers`, `digits`, `spelled`, with the words of `number_words` |
 //! | what do they measure, in whatever words | `measures`, `spans`, `shares`, `ordinals` |
-//! | does it negate, permit, oblige | `modals`, `exceptions` |
+//! | does it negate, permit, oblige | `modals` |
 //! | which letters does a reader see | `letters` |
 //! | does it bind with the force of its quotes | `force` |
 //! | does it say something else than its quotes, with their words | `contrary` |
 
 mod contrary;
 mod digits;
-mod exceptions;
 mod force;
 mod letters;
 mod measures;
@@ -31,7 +30,6 @@ mod spelled;
 mod words;
 
 pub use contrary::{are_other_words, remarks};
-use exceptions::{is_restated, permits_only};
 use letters::read;
 use numbers::{Numbers, numbers};
 use std::borrow::Cow;
@@ -195,22 +193,19 @@ impl Compared {
 
     fn by_negation(&self) -> Option<Reason> {
         if modals::negates(&self.text) {
-            let is_known = self
-                .sources()
-                .any(|source| modals::negates(source) || modals::forbids(source) || is_restated(&self.text, source));
+            let is_known = self.sources().any(|source| modals::negates(source) || modals::forbids(source));
             return (!is_known).then_some(Reason::Negation);
         }
         let is_told = || self.texts().any(|text| modals::negates(text) || modals::forbids(text));
         let is_restricted = self.texts().any(modals::restricts);
         let is_turned = |quote: &str| modals::negates(quote) || (modals::bans(quote) && !is_restricted);
-        let is_denied = |quote: &str| is_turned(quote) && !self.texts().any(|text| is_restated(quote, text));
-        let is_left_out = self.quotes.iter().all(|quote| is_denied(&self.taken_from(quote))) && !is_told();
+        let is_left_out = self.quotes.iter().all(|quote| is_turned(&self.taken_from(quote))) && !is_told();
         is_left_out.then_some(Reason::NegationLeftOut)
     }
 
     fn by_permission(&self) -> Option<Reason> {
         let restricts = modals::restricts(&self.text);
-        let permits = |quote: &String| modals::permits(quote) || (restricts && permits_only(quote));
+        let permits = |quote: &String| modals::permits(quote) || (restricts && modals::permits_only(quote));
         let is_told = || self.quotes.iter().chain(&self.leads).any(permits);
         let permits = modals::permits(&self.text) && !modals::obliges(&self.text);
         (permits && !is_told()).then_some(Reason::Permission)

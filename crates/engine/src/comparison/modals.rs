@@ -281,6 +281,11 @@ pub(super) fn permits(text: &str) -> bool {
     (0..tokens.len()).any(permits)
 }
 
+/// Whether a text permits something and bans the rest: *may only*.
+pub(super) fn permits_only(text: &str) -> bool {
+    restricts(text) && tokens(text).iter().any(|word| ["may", "darf", "dürfen"].contains(&word.as_str()))
+}
+
 /// German verbs behind which another clause goes on: what is negated there is not permitted by the one before.
 const GERMAN_MODALS: [&str; 8] = ["muss", "müssen", "soll", "sollen", "darf", "dürfen", "kann", "können"];
 

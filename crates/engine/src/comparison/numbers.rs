@@ -61,16 +61,19 @@ impl Numbers {
                     .map(|value| value.to_string()),
             );
         }
-        let counted = measured.iter().filter(|measure| measure.kind != Kind::Span);
+        let is_in_words = |measure: &&Measure| !measure.said.contains(|sign: char| sign.is_ascii_digit());
+        let counted = measured.iter().filter(|measure| measure.kind != Kind::Span).filter(is_in_words);
         values.extend(counted.flat_map(|measure| [measure.value.0.to_string(), measure.value.1.to_string()]));
         values.extend(measured.iter().map(|measure| measure.number.clone()));
         Self { values, measures: measured }
     }
 
-    /// Whether a number is among them, in any of its readings, or all that it measures is: *24 months* for *two years*.
+    /// Whether a number is among them, in any of its readings; or, of one in words, all that it measures: *two weeks* for
+    /// *a fortnight*.
     pub(super) fn have(&self, number: &Number) -> bool {
-        let is_measured = || !number.measures.is_empty() && number.measures.iter().all(|one| one.is_in(&self.measures));
-        number.readings.iter().any(|values| values.iter().all(|value| self.values.contains(value))) || is_measured()
+        let is_read = number.readings.iter().any(|values| values.iter().all(|value| self.values.contains(value)));
+        let may_be_measured = !number.is_in_digits && !number.measures.is_empty();
+        is_read || (may_be_measured && number.measures.iter().all(|one| one.is_in(&self.measures)))
     }
 }
 

@@ -145,19 +145,11 @@ fn a_ban_that_a_text_turns_round_is_left_out() {
 }
 
 #[test]
-fn a_denial_with_an_exception_is_a_restriction_to_it() {
+fn a_permission_for_some_alone_is_one() {
     check(&[
-        ("Records may be moved only with a permit.", "Records must not be moved without a permit.", ""),
-        ("Moving records requires a permit.", "Records must not be moved without a permit.", ""),
-        ("Without a permit, records must not be moved.", "Records may be moved only with a permit.", ""),
-        ("Paper may be burnt only once 3 months have passed.", "Paper must not be burnt before 3 months are over.", ""),
-        ("Abwasser darf nicht ohne Erlaubnis abfließen.", "Abwasser darf nur mit Erlaubnis abfließen.", ""),
         ("Only systems in the register may hold records.", "Records may only be held in systems of the register.", ""),
         ("Only members may report.", "Only members must report.", "p"),
-        ("Records must be moved.", "Records must not be moved without a permit.", "+"),
-        ("Records require moving.", "Records must not be moved without a permit.", "+"),
         ("Only records may be moved.", "Records must not be moved without a permit.", "+p"),
-        ("Records must not be moved without a seal.", "Records may be moved only with a permit.", "-"),
     ]);
 }
 
