@@ -9,13 +9,14 @@
 //! |---|---|
 //! | which words of a text say something, and when are two the same | `words` |
 //! | which numbers does a text have, by value | `numbers`, `digits`, `spelled`, with the words of `number_words` |
-//! | what do they measure, in whatever words | `measures`, `spans`, `shares`, `ordinals` |
+//! | what do they measure, in whatever words | `measures`, `counts`, `spans`, `shares`, `ordinals` |
 //! | does it negate, permit, oblige | `modals` |
 //! | which letters does a reader see | `letters` |
 //! | does it bind with the force of its quotes | `force` |
 //! | does it say something else than its quotes, with their words | `contrary` |
 
 mod contrary;
+mod counts;
 mod digits;
 mod force;
 mod letters;

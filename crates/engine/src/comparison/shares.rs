@@ -1,6 +1,6 @@
 //! Parts of a whole: `one third`, `two-thirds`, `25 %`, `3/4`, `ein Drittel`, `Zweidrittelmehrheit`, `Hälfte`.
 
-use super::measures::count;
+use super::counts::count;
 use super::modals::COMMA;
 use super::ordinals::ordinal_of;
 use super::spelled;

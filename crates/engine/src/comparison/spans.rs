@@ -1,6 +1,6 @@
 //! Durations and the times between occurrences: `14 days`, `a fortnight`, `quarterly`, `twice a year`, `halbjährlich`.
 
-use super::measures::{count, times};
+use super::counts::{count, times};
 use super::spelled;
 
 /// A unit: its words, and how many minutes or months it has.
