@@ -80,6 +80,11 @@ impl<'a> Grid<'a> {
         let is_header = |row: &usize| self.lines[self.borders[*row]].contains(&'=');
         let header = (1..height).find(is_header).unwrap_or(0);
         let firsts = self.firsts(height, width);
+        // How many places each cell has.
+        let mut sizes = vec![vec![0; width]; height];
+        for (row, column) in firsts.iter().flatten() {
+            sizes[*row][*column] += 1;
+        }
         let mut rows = vec![vec![String::new(); width]; height];
         for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
             if firsts[row][column] != (row, column) {
@@ -89,16 +94,19 @@ impl<'a> Grid<'a> {
             let right = (column..width).take_while(|at| own((row, *at))).last()?;
             let below = (row..height).take_while(|at| own((*at, column))).last()?;
             let area = (row..=below).flat_map(|row| (column..=right).map(move |column| (row, column)));
-            let count = firsts.iter().flatten().filter(|first| **first == (row, column)).count();
-            if !area.clone().all(own) || count != area.clone().count() {
+            if !area.clone().all(own) || sizes[row][column] != area.clone().count() {
                 return None;
             }
             let text = self.text((row, below), (column, right));
             for (at, place) in area {
-                // Names of several columns name each.
+                // Names of several columns name each; those of several rows are joined from these.
                 let is_shown = place == column || at < header;
-                let text = if at == row || at < header { text.as_str() } else { label_of_rows(&text) };
-                rows[at][place] = if is_shown { text.to_owned() } else { String::new() };
+                let said = match at {
+                    at if at == row => text.as_str(),
+                    at if at < header => "",
+                    _ => label_of_rows(&text),
+                };
+                rows[at][place] = if is_shown { said.to_owned() } else { String::new() };
             }
         }
         let body = rows.split_off(header);
