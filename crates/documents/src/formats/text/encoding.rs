@@ -22,7 +22,8 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     }
     if utf7::is_marked(bytes) {
         let (text, damaged) = utf7::decode(bytes);
-        return (Cow::Owned(text.clone()), damaged.then(|| damage("UTF-7", &text)));
+        let warning = damaged.then(|| damage("UTF-7", &text));
+        return (Cow::Owned(text), warning);
     }
     if let Some(encoding) = unmarked_utf16(bytes) {
         return decode_as(encoding, bytes);
