@@ -5,6 +5,7 @@ use super::counts::times;
 use super::ordinals::ordinal;
 use super::shares::share;
 use super::spans::span;
+use super::spelled;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,13 @@ pub(super) struct Measure {
 }
 
 impl Measure {
+    /// Whether it says a number in words, and no span: 3 and 4 of *three quarters*.
+    pub(super) fn says_in_words(&self, number: &str) -> bool {
+        let is_in_digits = self.said.contains(|sign: char| sign.is_ascii_digit());
+        let values = [self.value.0, self.value.1];
+        self.kind != Kind::Span && !is_in_digits && number.parse().is_ok_and(|number| values.contains(&number))
+    }
+
     /// Whether these have the same one.
     pub(super) fn is_in(&self, others: &[Self]) -> bool {
         others.iter().any(|other| (other.kind, other.value) == (self.kind, self.value))
@@ -44,6 +52,10 @@ pub(super) fn measures(text: &str) -> Vec<Measure> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (mut found, mut at) = (Vec::new(), 0);
     while at < words.len() {
+        if !may_begin(words[at]) {
+            at += 1;
+            continue;
+        }
         let rest = &words[at..];
         let read = span(rest)
             .map(|(value, number, used)| (Kind::Span, value, number, used))
@@ -58,6 +70,50 @@ pub(super) fn measures(text: &str) -> Vec<Measure> {
         at += used;
     }
     found
+}
+
+/// Words, whose first letters suffice here, with which a measure begins, besides digits and number words.
+const BEGINNINGS: [&str; 32] = [
+    "once",
+    "twice",
+    "thrice",
+    "half",
+    "halb",
+    "hälfte",
+    "anderthalb",
+    "semi",
+    "quarter",
+    "quartal",
+    "hour",
+    "stündlich",
+    "dai",
+    "täglich",
+    "week",
+    "wöchentlich",
+    "fortnight",
+    "month",
+    "monatlich",
+    "year",
+    "annual",
+    "jährlich",
+    "first",
+    "second",
+    "third",
+    "erst",
+    "dritt",
+    "each",
+    "every",
+    "per",
+    "jede",
+    "pro",
+];
+
+/// Whether a measure may begin with a word: most words begin none, and need not be read in each way.
+fn may_begin(word: &str) -> bool {
+    word.starts_with(|sign: char| sign.is_ascii_digit())
+        || ["a", "an", "one", "je"].contains(&word)
+        || spelled::may_begin(word)
+        || BEGINNINGS.iter().any(|beginning| spelled::begin_alike(word, beginning))
 }
 
 /// The words of a text in lower case, parts of joined words apart; a comma is at the end of a clause. A noun of which an

@@ -32,7 +32,7 @@ mod words;
 
 pub use contrary::{are_other_words, remarks};
 use letters::read;
-use numbers::{Numbers, numbers};
+use numbers::{Number, Numbers, numbers};
 use std::borrow::Cow;
 use std::fmt;
 use words::Words;
@@ -179,15 +179,17 @@ impl Compared {
         let in_sources = Numbers::of(self.sources().map(String::as_str));
         let too_many = numbers(&self.text)
             .into_iter()
-            .find(|number| (with_words || number.is_in_digits) && !in_sources.have(number));
+            .find(|number| (with_words || number.is_in_digits) && !in_sources.have(number, &self.text));
         if let Some(number) = too_many {
             return Some(Reason::Number(number.said));
         }
         let in_texts = Numbers::of(self.texts());
         let (first, others) = self.quotes.split_first()?;
-        let others: Vec<Numbers> = others.iter().map(|quote| Numbers::of([quote.as_str()])).collect();
-        let left_out = numbers(&self.taken_from(first)).into_iter().find(|number| {
-            number.is_in_digits && others.iter().all(|other| other.have(number)) && !in_texts.have(number)
+        let others: Vec<Numbers<'_>> = others.iter().map(|quote| Numbers::of([quote.as_str()])).collect();
+        let taken = self.taken_from(first);
+        let is_in = |number: &Number, known: &Numbers<'_>| known.have(number, &taken);
+        let left_out = numbers(&taken).into_iter().find(|number| {
+            number.is_in_digits && others.iter().all(|other| is_in(number, other)) && !is_in(number, &in_texts)
         });
         left_out.map(|number| Reason::NumberLeftOut(number.said))
     }

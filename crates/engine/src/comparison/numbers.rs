@@ -5,10 +5,10 @@
 
 use super::CELLS;
 use super::digits::{as_date, is_group, multiplied, readings, unit_of};
-use super::measures::{Kind, Measure, measures};
+use super::measures::{Measure, measures};
 use super::number_words::{ITEM_JOINERS, JOINERS, NAMES, UNITS, WEAK_WORDS, month, value};
 use super::spelled;
-use std::collections::HashSet;
+use std::{cell::OnceCell, collections::HashSet};
 
 /// A number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,20 @@ pub(super) struct Number {
     purpose: Purpose,
     /// All possible readings, each with its values: those of a date are its parts.
     readings: Vec<Vec<String>>,
-    /// What it measures.
-    measures: Vec<Measure>,
+}
+
+impl Number {
+    /// Whether all values of one of its readings are known.
+    fn is_read(&self, is_known: impl Fn(&String) -> bool) -> bool {
+        self.readings.iter().any(|values| values.iter().all(&is_known))
+    }
+
+    /// Whether all that it measures in its text is among these.
+    fn is_measured(&self, text: &str, others: &[Measure]) -> bool {
+        let states = |one: &Measure| self.readings.iter().any(|values| *values == [one.number.as_str()]);
+        let own: Vec<Measure> = measures(text).into_iter().filter(states).collect();
+        !own.is_empty() && own.iter().all(|one| one.is_in(others))
+    }
 }
 
 /// The purpose of a number.
@@ -36,17 +48,19 @@ enum Purpose {
     Mark,
 }
 
-/// The values that occur in some texts, and what these measure.
-pub(super) struct Numbers {
+/// The values that occur in some texts.
+pub(super) struct Numbers<'a> {
     values: HashSet<String>,
-    measures: Vec<Measure>,
+    texts: Vec<&'a str>,
+    /// What the texts measure: read only for a number that is not among the values.
+    measured: OnceCell<Vec<Measure>>,
 }
 
-impl Numbers {
-    pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut values, mut measured) = (HashSet::new(), Vec::new());
-        for text in texts {
-            measured.extend(measures(text));
+impl<'a> Numbers<'a> {
+    pub(super) fn of(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts: Vec<&str> = texts.into_iter().collect();
+        let mut values = HashSet::new();
+        for text in &texts {
             // An apparent name suffices when a number is searched for.
             let said = all(text).into_iter().filter(|number| number.purpose != Purpose::Mark);
             values.extend(said.flat_map(|number| number.readings).flatten());
@@ -61,32 +75,25 @@ impl Numbers {
                     .map(|value| value.to_string()),
             );
         }
-        let is_in_words = |measure: &&Measure| !measure.said.contains(|sign: char| sign.is_ascii_digit());
-        let counted = measured.iter().filter(|measure| measure.kind != Kind::Span).filter(is_in_words);
-        values.extend(counted.flat_map(|measure| [measure.value.0.to_string(), measure.value.1.to_string()]));
-        values.extend(measured.iter().map(|measure| measure.number.clone()));
-        Self { values, measures: measured }
+        Self { values, texts, measured: OnceCell::new() }
     }
 
-    /// Whether a number is among them, in any of its readings; or, of one in words, all that it measures: *two weeks* for
-    /// *a fortnight*.
-    pub(super) fn have(&self, number: &Number) -> bool {
-        let is_read = number.readings.iter().any(|values| values.iter().all(|value| self.values.contains(value)));
-        let may_be_measured = !number.is_in_digits && !number.measures.is_empty();
-        is_read || (may_be_measured && number.measures.iter().all(|one| one.is_in(&self.measures)))
+    /// Whether a number of a text is among them, in any of its readings; or, of one in words, all that it measures: *two
+    /// weeks* for *a fortnight*.
+    pub(super) fn have(&self, number: &Number, text: &str) -> bool {
+        if number.is_read(|value| self.values.contains(value)) {
+            return true;
+        }
+        let measured = self.measured.get_or_init(|| self.texts.iter().flat_map(|text| measures(text)).collect());
+        let says = |measure: &Measure, value: &str| measure.number == value || measure.says_in_words(value);
+        let is_known = |value: &String| self.values.contains(value) || measured.iter().any(|one| says(one, value));
+        number.is_read(is_known) || (!number.is_in_digits && number.is_measured(text, measured))
     }
 }
 
 /// The numbers of a text that are quantities or dates.
 pub(super) fn numbers(text: &str) -> Vec<Number> {
-    let measured = measures(text);
-    let mut numbers = all(text);
-    numbers.retain(|number| number.purpose == Purpose::Value);
-    for number in &mut numbers {
-        let states = |one: &&Measure| number.readings.iter().any(|values| *values == [one.number.as_str()]);
-        number.measures = measured.iter().filter(states).cloned().collect();
-    }
-    numbers
+    all(text).into_iter().filter(|number| number.purpose == Purpose::Value).collect()
 }
 
 /// All numbers of a text, including names and marks.
@@ -118,7 +125,7 @@ fn month_of_date(tokens: &[&str], at: usize) -> Option<Number> {
 impl Number {
     fn in_words(said: &str, value: u64) -> Self {
         let readings = vec![vec![value.to_string()]];
-        Self { said: said.to_owned(), is_in_digits: false, purpose: Purpose::Value, readings, measures: Vec::new() }
+        Self { said: said.to_owned(), is_in_digits: false, purpose: Purpose::Value, readings }
     }
 }
 
@@ -173,7 +180,7 @@ impl Before {
             if spaced { joined.as_str() } else { digits.trim_end_matches(|sign: char| !sign.is_ascii_digit()) };
         let unit = if spaced || !core.ends_with(|sign: char| sign.is_alphabetic()) { next } else { unit_of(core) };
         let readings = multiplied(readings(digits), if spaced { "" } else { unit });
-        found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings, measures: Vec::new() });
+        found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings });
         1 + usize::from(spaced)
     }
 

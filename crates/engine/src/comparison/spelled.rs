@@ -76,7 +76,20 @@ pub(super) fn is_number(word: &str) -> bool {
     value(word, &WORDS).is_some() || german(word).is_some_and(|value| value > 1)
 }
 
+/// Whether a word, in lower case, begins as a number word does: most words do not, and need not be read.
+pub(super) fn may_begin(word: &str) -> bool {
+    ["ein", "tausend"].into_iter().chain(WORDS.iter().map(|(known, _)| *known)).any(|known| begin_alike(word, known))
+}
+
+/// Whether two words have the same three bytes at their beginning.
+pub(super) fn begin_alike(word: &str, other: &str) -> bool {
+    word.as_bytes().first_chunk::<3>().is_some_and(|first| other.as_bytes().first_chunk() == Some(first))
+}
+
 fn of_word(word: &str) -> Option<u64> {
+    if !may_begin(word) {
+        return None;
+    }
     if let Some(value) = value(word, &WORDS) {
         return Some(value.into());
     }

@@ -2,11 +2,10 @@
 //! *two-thirds*, *the fifth day* for *the third day*.
 
 use super::super::measures::{Kind, Measure};
-use super::{MOST_SHOWN, Pair, beginning};
+use super::{MOST_SHOWN, beginning};
 
 /// The measure that only the text has, where its quotes have one of that kind that the text does not have.
-pub(super) fn other(pair: &Pair) -> Option<String> {
-    let (said, quoted) = (&pair.measured, &pair.quotes_measured);
+pub(super) fn other(said: &[Measure], quoted: &[Measure]) -> Option<String> {
     let only = |own: &[Measure], others: &[Measure], kind: Kind| {
         own.iter().find(|one| kind == one.kind && !one.is_in(others)).cloned()
     };

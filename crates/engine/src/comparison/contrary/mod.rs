@@ -25,7 +25,7 @@ mod units;
 
 use super::force::other_force;
 use super::letters::read;
-use super::measures::{Measure, measures};
+use super::measures::measures;
 use super::modals::{obliges, tokens};
 use super::words::Words;
 use crate::vocabulary::beginning;
@@ -40,16 +40,13 @@ struct Pair {
     quotes: String,
     said: Vec<String>,
     quoted: Vec<String>,
-    measured: Vec<Measure>,
-    quotes_measured: Vec<Measure>,
 }
 
 impl Pair {
     fn of(text: &str, quotes: &[&str]) -> Self {
         let (text, quotes) = (read(text).into_owned(), read(&quotes.join(" ")).into_owned());
         let (said, quoted) = (tokens(&text), tokens(&quotes));
-        let (measured, quotes_measured) = (measures(&text), measures(&quotes));
-        Self { text, quotes, said, quoted, measured, quotes_measured }
+        Self { text, quotes, said, quoted }
     }
 
     /// Whether the quotes are one sentence: of several, a text may say one.
@@ -65,11 +62,12 @@ pub fn remarks(text: &str, quotes: &[&str]) -> Vec<String> {
     if pair.quoted.is_empty() {
         return Vec::new();
     }
+    let (said, quoted) = (measures(&pair.text), measures(&pair.quotes));
     let found = [
         other_force(&pair.text, &pair.quotes),
-        units::other(&pair),
+        units::other(&pair, [&said, &quoted]),
         units::other_sign(&pair),
-        measured::other(&pair),
+        measured::other(&said, &quoted),
         references::other(&pair),
         opposites::opposite(&pair),
         actor::other(&pair).or_else(|| agent::other(&pair)),

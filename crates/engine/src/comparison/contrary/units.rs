@@ -92,12 +92,12 @@ const SIGNS: [(&str, &str); 10] = [
 /// A unit by what it measures, and its word in the text.
 type Unit = ((usize, usize), String);
 
-/// The unit that only the text has, where its quotes have one of that kind that the text does not have.
-pub(super) fn other(pair: &Pair) -> Option<String> {
+/// The unit that only the text has, where its quotes have one of that kind that the text does not have. `measured`: what
+/// the text and the quotes measure.
+pub(super) fn other(pair: &Pair, measured: [&[Measure]; 2]) -> Option<String> {
     let (mut said, mut quoted) = (of(&pair.text), of(&pair.quotes));
     // Two durations are compared by their length.
-    let has_span = |measures: &[Measure]| measures.iter().any(|measure| measure.kind == Kind::Span);
-    if has_span(&pair.measured) && has_span(&pair.quotes_measured) {
+    if measured.iter().all(|measures| measures.iter().any(|measure| measure.kind == Kind::Span)) {
         for units in [&mut said, &mut quoted] {
             units.retain(|((kind, _), _)| *kind > OF_TIME);
         }
