@@ -50,7 +50,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     while let Some(done) = lanes.join_next().await {
         done.expect("a lane of the sweep holds");
     }
-    format!("{} places, {count} tries one by one, all with an error and a delay", places.len())
+    format!("{} places, {count} tries one by one, all places with an error and a delay", places.len())
 }
 
 /// The points that an undisturbed job passes. One is missing: a worker that is not stopped releases no job.

@@ -30,7 +30,7 @@ fn a_colon_behind_a_quotation_is_no_key() {
     for text in [
         "The \"register\": the book that the clerk must keep.",
         "\"Sign here\": these words must be on each page of the register.",
-        "Whoever says \"I know\": \"I do not\" must leave the hall at once.",
+        "A guest who says \"I know\": \"I do not\" must leave the hall at once.",
     ] {
         assert!(candidates(text).concat().contains("must"), "{text}");
     }

@@ -140,7 +140,8 @@ fn plain_text(paragraph: &Paragraph) -> String {
     }
 }
 
-/// The words without tracked deletions, with the marks of level and label; a line break is kept, a page break becomes a space.
+/// The words without tracked deletions, with the marks of level and label; a line break is kept, a page break becomes a
+/// space.
 fn marked_text(paragraph: &Paragraph) -> String {
     let mut text = String::new();
     for run in paragraph.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {

@@ -13,9 +13,9 @@ const GUESSED_BYTES: usize = 1 << 20;
 /// Characters shown around the first one that could not be decoded.
 const SHOWN_BEFORE: usize = 30;
 
-/// Decodes by the byte order mark, also that of UTF-7, else as UTF-8, else as UTF-16 if every second byte is zero, else in the most likely
-/// encoding, with a warning. Text that is UTF-8 except for some bytes is decoded as UTF-8, with U+FFFD in their place,
-/// and also a warning.
+/// Decodes by the byte order mark, also that of UTF-7, else as UTF-8, else as UTF-16 if every second byte is zero, else
+/// in the most likely encoding, with a warning. Text that is UTF-8 except for some bytes is decoded as UTF-8, with U+FFFD
+/// in their place, and also a warning.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark..]);

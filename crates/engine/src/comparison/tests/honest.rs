@@ -87,7 +87,7 @@ const PARAPHRASES: [(&str, &str); 62] = [
         "An invoice over 5,000 euros must be approved by two persons.",
     ),
     (
-        "Whoever orders goods is not allowed to approve the invoice for them.",
+        "The person who orders goods is not allowed to approve the invoice for them.",
         "The person who orders goods must not approve the invoice for them.",
     ),
     (
