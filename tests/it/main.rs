@@ -9,7 +9,3 @@ mod operations;
 mod queue;
 mod recovery;
 mod settings;
-
-/// The graph server of the client's own tests: one double, checked in one place.
-#[path = "../../crates/tools/tests/graph/kit/mod.rs"]
-mod graph_kit;

@@ -18,6 +18,10 @@ pub mod browser;
 pub mod circles;
 pub mod cluster;
 pub mod documents;
+/// The graph server of the client's own tests: one double, checked in one place.
+#[path = "../../crates/tools/tests/graph/kit/mod.rs"]
+pub mod graph_kit;
+pub mod handover;
 pub mod invariants;
 pub mod jobs;
 pub mod limited_model;

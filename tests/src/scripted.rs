@@ -8,6 +8,10 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
+mod one_phase;
+
+pub use one_phase::{Call, one_phase, reads};
+
 /// Computes the answer from the request and its number, from 1.
 type Answers = dyn Fn(&Request, usize) -> Reply + Send + Sync;
 
@@ -52,6 +56,11 @@ impl Request {
     /// The texts of all messages.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.messages().iter().map(text)
+    }
+
+    /// Whether one of its messages has this text.
+    pub fn has(&self, text: &str) -> bool {
+        self.texts().any(|line| line.contains(text))
     }
 
     /// Whether it is a turn of a strategic phase.

@@ -5,12 +5,11 @@
 
 mod model;
 
-/// The graph server of the client's own tests.
-#[path = "../../../crates/tools/tests/graph/kit/mod.rs"]
-mod graph_kit;
-
-use graph_kit::{Engine, Server};
-use plumbline_system_tests::{Uuid, World, jobs::NewJob};
+use plumbline_system_tests::{
+    Uuid, World,
+    graph_kit::{Engine, Server},
+    jobs::NewJob,
+};
 use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
 

@@ -1,7 +1,10 @@
 //! From a document to the graph: a creator's completion enqueues the validator, which judges every row.
 
-use crate::handover::graph::{Graph, all, assert_statuses, created, file, insert_validator, policy, statuses};
-use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
+use plumbline_system_tests::{
+    PgPool, Uuid, World, documents,
+    handover::{Graph, all, assert_statuses, created, file, insert_validator, policy, statuses},
+    jobs::NewJob,
+};
 use serde_json::{Value, json};
 use sqlx::Row;
 

@@ -1,7 +1,9 @@
 //! Without a graph: what the checks find nothing to remark of is accepted by rule, and only the rest reaches the model.
 
-use crate::handover::graph::{assert_statuses, created, file, insert_validator};
-use plumbline_system_tests::{PgPool, Uuid, World};
+use plumbline_system_tests::{
+    PgPool, Uuid, World,
+    handover::{assert_statuses, created, file, insert_validator},
+};
 use serde_json::json;
 
 /// Four duties that are not like each other.

@@ -1,7 +1,6 @@
 //! `plumbline dev` to its end: the table shows the results for the document, with a graph and without.
 
-use crate::handover::graph::Graph;
-use plumbline_system_tests::{Ended, Program, program};
+use plumbline_system_tests::{Ended, Program, handover::Graph, program};
 use serde_json::json;
 use std::{fs, path::Path};
 use tempfile::TempDir;

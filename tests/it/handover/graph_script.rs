@@ -1,9 +1,9 @@
 //! The script of a validator without a graph, where several calls of one answer append to it.
 
-use crate::handover::graph::{created, file, insert_validator, policy};
 use plumbline_rehearsal::{ChatRequest, answer};
 use plumbline_system_tests::{
     PgPool, World,
+    handover::{created, file, insert_validator, policy},
     scripted::{Reply, Request, Scripted},
 };
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 mod both_jobs;
 mod by_rule;
 mod dev;
-pub(crate) mod graph;
+mod graph;
 mod graph_script;
 mod validator;
 mod validator_outages;

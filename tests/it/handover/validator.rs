@@ -1,8 +1,11 @@
 //! Validators that die, share and are stopped: every requirement is in the graph once, and none is lost.
 
-use crate::graph_kit::Moment;
-use crate::handover::graph::{Graph, all, assert_statuses, by_model, created, insert_validator, policy, statuses};
-use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
+use plumbline_system_tests::{
+    Answer, PgPool, Uuid, World, eventually,
+    graph_kit::Moment,
+    handover::{Graph, all, assert_statuses, by_model, created, insert_validator, policy, statuses},
+    seed::Seed,
+};
 use serde_json::{Value, json};
 
 /// Kills within the integration.

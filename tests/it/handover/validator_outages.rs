@@ -1,7 +1,10 @@
 //! A graph that is away, or that refuses: the validator waits or pauses, and every requirement is where it was.
 
-use crate::handover::graph::{Graph, assert_statuses, created, insert_validator, policy};
-use plumbline_system_tests::{PgPool, Uuid, World};
+use plumbline_system_tests::{
+    PgPool, Uuid, World,
+    graph_kit::Moment,
+    handover::{Graph, assert_statuses, created, insert_validator, policy},
+};
 use serde_json::json;
 
 /// Makes a parked job's time come.
@@ -51,7 +54,7 @@ async fn a_graph_that_goes_away_in_the_middle_loses_nothing(pool: PgPool) {
     let creator = created(&world, &policy(3, 1)).await;
     let validator = insert_validator(&world, creator, &graph.config(&world)).await;
     // Five constraints, the schema, the names, and then in the middle of the second requirement.
-    graph.server.fall_silent(18, crate::graph_kit::Moment::After);
+    graph.server.fall_silent(18, Moment::After);
     let worker = world.worker();
     graph.server.silence().await;
     graph.server.close();

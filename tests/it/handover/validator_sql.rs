@@ -1,7 +1,9 @@
 //! Runs the outside validator of `docs/sql.md` verbatim.
 
-use crate::handover::graph::{assert_statuses, created, insert_validator, policy};
-use plumbline_system_tests::{PgPool, World};
+use plumbline_system_tests::{
+    PgPool, World,
+    handover::{assert_statuses, created, insert_validator, policy},
+};
 use serde_json::json;
 use sqlx::Executor as _;
 

@@ -1,12 +1,12 @@
 //! The calls of one answer leave the same files, rows and results as the same calls made one an answer, wherever the worker dies
 //! between them. `PLUMBLINE_ORDER_CASES` is how many answers are drawn, `PLUMBLINE_TEST_SEED` repeats a run.
 
-use crate::settings::own_types::{job_types, reads};
+use crate::settings::own_types::job_types;
 use plumbline_system_tests::{
     PgPool, Uuid, World,
     jobs::NewJob,
     record::{self, Record},
-    scripted::{Reply, Request, Scripted},
+    scripted::{Reply, Request, Scripted, reads},
     seed::Seed,
 };
 use serde_json::{Value, json};

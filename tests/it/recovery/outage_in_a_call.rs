@@ -2,13 +2,13 @@
 
 use super::{
     double::{Asked, Double, Served},
-    scene::{Call, Scene, has, listed, work},
+    scene::{Call, Scene, listed},
 };
 use axum::response::{IntoResponse, Response};
 use plumbline_system_tests::{
     PgPool,
     proxy::{Order, Proxy},
-    scripted::Request,
+    scripted::{Request, one_phase},
 };
 use serde_json::json;
 use sqlx::ConnectOptions as _;
@@ -45,7 +45,7 @@ async fn a_call_during_an_outage_longer_than_its_time_limit_gets_its_result(pool
             // The answer reaches the worker, and its call finds no database.
             interrupt(relay.clone());
         }
-        work(request, &answers)
+        one_phase(request, &answers)
     };
     let keys = json!({"limits": {"tool_timeout_s": LIMIT_SECS}});
     let scene = Scene::scripted(pool, Served::<NoService>::start().await, keys, script).await;
@@ -56,8 +56,8 @@ async fn a_call_during_an_outage_longer_than_its_time_limit_gets_its_result(pool
     let row = scene.world.becomes(job, "completed").await;
     assert_eq!(row.claims, 1, "the worker that made the call kept the job");
     let seen = scene.model.seen();
-    assert!(!seen.iter().any(|request| has(request, "did not finish within")), "the outage ran out the call's time");
-    assert!(seen.iter().any(|request| has(request, "Invoices must be kept")), "the call has its result");
+    assert!(!seen.iter().any(|request| request.has("did not finish within")), "the outage ran out the call's time");
+    assert!(seen.iter().any(|request| request.has("Invoices must be kept")), "the call has its result");
     worker.stop().await;
     scene.world.finish().await;
 }

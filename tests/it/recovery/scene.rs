@@ -1,18 +1,17 @@
 //! A job type whose model follows a script and whose calls reach a double, with workers that work or die at a place.
 
 use super::double::{Double, Served};
-use crate::settings::own_types::{job, job_types, reads};
+use crate::settings::own_types::{job, job_types};
 use plumbline_system_tests::{
     Command, Ended, PgPool, Uuid, World,
     jobs::NewJob,
-    scripted::{Reply, Request, Scripted},
+    scripted::{Reply, Request, Scripted, one_phase},
 };
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use std::{ops::Deref, path::PathBuf};
 
-/// A tool call: the tool and its arguments.
-pub(super) type Call = (&'static str, Value);
+pub(super) use plumbline_system_tests::scripted::Call;
 
 /// The job type.
 const TYPE: &str = "asker";
@@ -29,7 +28,7 @@ impl<D: Double> Scene<D> {
     /// of the job type.
     pub(super) async fn of(pool: PgPool, server: Served<D>, answers: &[&[Call]], keys: Value) -> Self {
         let answers = listed(answers);
-        Self::scripted(pool, server, keys, move |request| work(request, &answers)).await
+        Self::scripted(pool, server, keys, move |request| one_phase(request, &answers)).await
     }
 
     /// The model's answers are those of a script.
@@ -117,7 +116,7 @@ impl<D: Double> Scene<D> {
 
     /// Whether the model has read a text.
     pub(super) fn is_told(&self, text: &str) -> bool {
-        self.model.seen().iter().any(|request| has(request, text))
+        self.model.seen().iter().any(|request| request.has(text))
     }
 }
 
@@ -154,11 +153,6 @@ impl<D> Deref for OneJob<D> {
     }
 }
 
-/// Whether a request holds a text.
-pub(super) fn has(request: &Request, text: &str) -> bool {
-    request.texts().any(|line| line.contains(text))
-}
-
 /// Keys with those of another object over them.
 pub(super) fn over(mut keys: Value, more: &Value) -> Value {
     keys.as_object_mut().expect("keys").extend(more.as_object().expect("keys").clone());
@@ -167,25 +161,4 @@ pub(super) fn over(mut keys: Value, more: &Value) -> Value {
 
 pub(super) fn listed(answers: &[&[Call]]) -> Vec<Vec<Call>> {
     answers.iter().map(|answer| answer.to_vec()).collect()
-}
-
-/// One phase of work with the answers of the test, then the end.
-pub(super) fn work(request: &Request, answers: &[Vec<Call>]) -> Reply {
-    let has = |text: &str| has(request, text);
-    match (request.is_strategic(), has("Phase 1: Reading")) {
-        (true, false) => reads(),
-        (true, true) => Reply::calls(&[(
-            "job_complete",
-            json!({"summary": "Done.", "deliverables": ["output/answer.md"], "undelivered": [], "confidence": 0.9}),
-        )]),
-        (false, _) => match answers.get(request.answers()) {
-            Some(answer) => Reply::calls(answer),
-            None => {
-                let content = "What the calls have given is in the books of the server.";
-                let mut calls = vec![("write_file", json!({"path": "output/answer.md", "content": content}))];
-                calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
-                Reply::calls(&calls)
-            }
-        },
-    }
 }

@@ -3,13 +3,13 @@
 use super::{
     counting_tool::CountingTool,
     double::Served,
-    scene::{self, Call, has, listed, over, work},
+    scene::{self, Call, listed, over},
 };
 use crate::settings::own_types::job_types;
 use plumbline_system_tests::{
     PgPool, Uuid,
     jobs::NewJob,
-    scripted::{Reply, Request},
+    scripted::{Reply, Request, one_phase},
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn note(amount: i64) -> Call {
 
 async fn scene(pool: PgPool, answers: &[&[Call]], more: Value) -> Scene {
     let answers = listed(answers);
-    scripted(pool, &more, move |request| work(request, &answers)).await
+    scripted(pool, &more, move |request| one_phase(request, &answers)).await
 }
 
 async fn scripted(pool: PgPool, more: &Value, script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Scene {
@@ -51,9 +51,9 @@ fn deny() -> Value {
 /// The answers of the phase of work; then the model tries to pay, in each phase that could end its job.
 fn pays_last(answers: &[&[Call]]) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     let answers = listed(answers);
-    move |request| match request.is_strategic() && has(request, "Phase 1: Reading") && !has(request, REFUSED) {
+    move |request| match request.is_strategic() && request.has("Phase 1: Reading") && !request.has(REFUSED) {
         true => Reply::calls(&[pay(9)]),
-        false => work(request, &answers),
+        false => one_phase(request, &answers),
     }
 }
 
@@ -169,8 +169,7 @@ async fn workspace_md_carries_it_over_the_end_of_a_conversation(pool: PgPool) {
     let job = scene.insert().await;
     scene.work().await;
     scene.world.becomes(job, "completed").await;
-    let through_the_file =
-        |request: &Request| has(request, "The server has paid one.") && !has(request, "{\"paid\":1}");
+    let through_the_file = |request: &Request| request.has("The server has paid one.") && !request.has("{\"paid\":1}");
     assert!(scene.model.seen().iter().any(|request| request.is_strategic() && through_the_file(request)));
     assert_eq!(scene.server.amounts(), [1], "the payment is refused");
     scene.world.finish().await;
@@ -185,11 +184,11 @@ async fn a_summary_carries_it_over(pool: PgPool) {
             return Reply::says("The server has paid one.");
         }
         let path = format!("work/part_{}.md", request.answers());
-        match (request.is_strategic(), has(request, "The server has paid one.")) {
+        match (request.is_strategic(), request.has("The server has paid one.")) {
             (false, false) if request.answers() == 0 => Reply::calls(&[note(1)]),
             (false, false) => Reply::calls(&[("write_file", json!({"path": path, "content": content}))]),
-            (false, true) if !has(request, REFUSED) => Reply::calls(&[pay(9)]),
-            _ => work(request, &[]),
+            (false, true) if !request.has(REFUSED) => Reply::calls(&[pay(9)]),
+            _ => one_phase(request, &[]),
         }
     })
     .await;

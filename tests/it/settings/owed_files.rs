@@ -1,9 +1,9 @@
 //! Deliverables, with the real binary: files that exist, satisfy their schemas, and quote the documents.
 
-use crate::settings::own_types::{job, job_types, reads, run, working_files};
+use crate::settings::own_types::{job, job_types, run, working_files};
 use plumbline_system_tests::{
     PgPool, Uuid, World,
-    scripted::{Reply, Scripted},
+    scripted::{Reply, Scripted, reads},
 };
 use serde_json::{Value, json};
 

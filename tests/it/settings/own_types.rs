@@ -5,7 +5,7 @@ use plumbline_system_tests::{
     Ended, PgPool, Uuid, World, eventually,
     jobs::NewJob,
     model::Model,
-    scripted::{Reply, Scripted},
+    scripted::{Reply, Scripted, reads},
 };
 use serde_json::{Value, json};
 use sqlx::Row;
@@ -35,19 +35,6 @@ pub(crate) async fn run(world: &World, dir: &PathBuf, arguments: &[&str]) -> End
 
 pub(crate) fn job<'a>(job_type: &'a str, config: Option<Value>) -> NewJob<'a> {
     NewJob { job_type, config, ..NewJob::with_content(POLICY.0, POLICY.1) }
-}
-
-/// The turn that plans one phase and opens it.
-pub(crate) fn reads() -> Reply {
-    let todos: Vec<Value> = (1..=5).map(|id| json!({"id": id, "content": format!("Read part {id}")})).collect();
-    let note = json!({"path": "workspace.md", "content": "- All of it is read.\n", "append": true});
-    let mut calls = vec![
-        ("write_file", note),
-        ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Reading\n- [ ] read\n"})),
-        ("todo_write", json!({"phase": "Reading", "description": "All of it", "todos": todos})),
-    ];
-    calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 4));
-    Reply::calls(&calls)
 }
 
 /// Files that are the evidence for so many todos.

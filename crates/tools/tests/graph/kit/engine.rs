@@ -17,14 +17,19 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 const JVM: [&str; 3] = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
 /// A running Neo4j with an empty graph; dropping it passes it to the next test.
-pub(crate) struct Engine {
-    pub(crate) address: SocketAddr,
+#[derive(Debug)]
+pub struct Engine {
+    /// Where it listens, on loopback.
+    pub address: SocketAddr,
     _turn: OwnedMutexGuard<()>,
 }
 
 impl Engine {
     /// Waits for its turn and empties the graph; none, with a message, if there is no Neo4j.
-    pub(crate) async fn start() -> Option<Self> {
+    ///
+    /// # Panics
+    /// When it does not start or answer.
+    pub async fn start() -> Option<Self> {
         static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
         let turn = Arc::clone(&TURN).lock_owned().await;
         let Some(address) = plumbline_bounds::blocking::unbounded(running).await.unwrap() else {
@@ -47,7 +52,7 @@ impl Engine {
 }
 
 /// Runs a statement and returns its rows.
-pub(crate) async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
+pub async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
     let body = json!({"statement": statement}).to_string();
     let (status, answer) = exchange(engine, "POST", "/db/neo4j/query/v2", body.as_bytes()).await;
     assert_eq!(status, 202, "{statement}: {}", String::from_utf8_lossy(&answer));
@@ -56,7 +61,7 @@ pub(crate) async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
 }
 
 /// One request and its response, by HTTP 1.0: the response's body ends with the connection.
-pub(crate) async fn exchange(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
+pub async fn exchange(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
     let mut stream = TcpStream::connect(to).await.unwrap();
     let head = format!(
         "{method} {path} HTTP/1.0\r\nhost: {to}\r\naccept: application/json\r\n\
@@ -96,7 +101,7 @@ fn spawned(classpath: String) -> (SocketAddr, Child) {
 
 /// An unused loopback port, a different one each time: below the kernel's ephemeral range, so that no other socket gets
 /// it between the check and its use.
-pub(crate) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let begin = std::process::id().wrapping_mul(89);
     let mut ports = (0..).map(|_| 15_000 + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 5_000);

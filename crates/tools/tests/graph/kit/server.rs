@@ -15,23 +15,25 @@ use tokio::task::JoinHandle;
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// `POST /db/neo4j/query/v2`
-    pub(crate) line: String,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Value,
+    pub line: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body, as JSON.
+    pub body: Value,
 }
 
 /// The state of a request when the server falls silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub enum Moment {
     /// It was received, and not executed.
     Before,
     /// It was executed, and its answer is lost.
     After,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Inner {
     seen: Mutex<Vec<Seen>>,
     recorded: Mutex<VecDeque<(u16, String)>>,
@@ -43,8 +45,10 @@ struct Inner {
 }
 
 /// A running server; ends with the test's runtime.
-pub(crate) struct Server {
-    pub(crate) uri: String,
+#[derive(Debug)]
+pub struct Server {
+    /// The base URL for clients, e.g. `http://127.0.0.1:15012`.
+    pub uri: String,
     address: SocketAddr,
     inner: Arc<Inner>,
     task: JoinHandle<()>,
@@ -52,13 +56,13 @@ pub(crate) struct Server {
 
 impl Server {
     /// Returns these answers, one per request.
-    pub(crate) async fn recorded(answers: &[(u16, &str)]) -> Self {
+    pub async fn recorded(answers: &[(u16, &str)]) -> Self {
         let recorded = answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
         Self::start(Inner { recorded: Mutex::new(recorded), ..Inner::default() }).await
     }
 
     /// Forwards everything to Neo4j.
-    pub(crate) async fn over(engine: &Engine) -> Self {
+    pub async fn over(engine: &Engine) -> Self {
         Self::start(Inner { engine: Some(engine.address), ..Inner::default() }).await
     }
 
@@ -70,37 +74,41 @@ impl Server {
 
     /// Becomes unavailable until [`Server::open`]: connections are refused, and open ones get the answer of a proxy
     /// whose server is down.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.task.abort();
         self.inner.closed.send_replace(true);
     }
 
     /// Becomes available again at the same address.
-    pub(crate) async fn open(&mut self) {
+    pub async fn open(&mut self) {
         self.inner.closed.send_replace(false);
         // Its port is free when the task has ended, a moment after it is aborted.
         let _ = (&mut self.task).await;
         (_, self.task) = serve(self.address, Arc::clone(&self.inner)).await;
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    /// All requests so far, in order.
+    ///
+    /// # Panics
+    /// When a task of the server has panicked.
+    pub fn seen(&self) -> Vec<Seen> {
         self.inner.seen.lock().unwrap().clone()
     }
 
     /// Does not answer the request after `after` further ones, counted from 0; answers all others.
-    pub(crate) fn fall_silent(&self, after: usize, moment: Moment) {
+    pub fn fall_silent(&self, after: usize, moment: Moment) {
         self.inner.fell_silent.send_replace(false);
         let at = self.inner.seen.lock().unwrap().len() + 1 + after;
         *self.inner.silent_at.lock().unwrap() = Some((at, moment));
     }
 
     /// Waits until the unanswered request has arrived.
-    pub(crate) async fn silence(&self) {
+    pub async fn silence(&self) {
         self.inner.fell_silent.subscribe().wait_for(|silent| *silent).await.unwrap();
     }
 
     /// Runs a statement in the engine, bypassing the server.
-    pub(crate) async fn ask(&self, statement: &str) -> Vec<Value> {
+    pub async fn ask(&self, statement: &str) -> Vec<Value> {
         ask(self.inner.engine.expect("an engine is behind this server"), statement).await
     }
 }
