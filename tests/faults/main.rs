@@ -4,6 +4,8 @@
 //! | scene | what happens |
 //! |---|---|
 //! | [`sweep`] | every boundary of a step, in every part of a job: crash, error, delay, a pause, the end of a worker's grace |
+//! | [`handover`] | the same boundaries in a validator that fills a graph |
+//! | [`calls`] | and in a job whose calls must not be repeated, with approvals and without |
 //! | [`kills`] | `kill -9` at random moments, over many jobs, with several workers |
 //! | [`drains`] | `SIGTERM` at random moments |
 //! | [`grace`] | `SIGTERM` while a model call is in flight that ends within the grace, or does not |
@@ -21,11 +23,13 @@
 //! `FAULT_SCENES=kills,network` runs only these.
 
 mod baseline;
+mod calls;
 mod database_faults;
 mod drains;
 mod failover;
 mod fixture;
 mod grace;
+mod handover;
 mod kills;
 mod latency;
 mod network;
@@ -34,6 +38,7 @@ mod place;
 mod restarts;
 mod size;
 mod sweep;
+mod trial;
 mod zombies;
 
 use plumbline_system_tests::{cluster::Cluster, seed::Seed};
@@ -81,6 +86,8 @@ async fn play(scenes: Vec<(&'static str, Scene, Seed)>, size: Rc<Size>) {
 #[derive(Clone, Copy)]
 enum Scene {
     Sweep,
+    Handover,
+    Calls,
     Kills,
     Drains,
     Grace,
@@ -95,7 +102,14 @@ enum Scene {
 /// Number of concurrent lanes: most of a scene's time is waiting for a lease to expire.
 const TRACKS: [&[(&str, Scene)]; 3] = [
     &[("kills", Scene::Kills), ("drains", Scene::Drains), ("grace", Scene::Grace)],
-    &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("failover", Scene::Failover), ("pairs", Scene::Pairs)],
+    &[
+        ("sweep", Scene::Sweep),
+        ("handover", Scene::Handover),
+        ("calls", Scene::Calls),
+        ("restarts", Scene::Restarts),
+        ("failover", Scene::Failover),
+        ("pairs", Scene::Pairs),
+    ],
     &[("zombies", Scene::Zombies), ("network", Scene::Network), ("database_faults", Scene::DatabaseFaults)],
 ];
 
@@ -109,6 +123,8 @@ impl Scene {
     async fn play(&self, size: &Size, seed: Seed) -> String {
         match self {
             Self::Sweep => sweep::play(size, seed).await,
+            Self::Handover => handover::play(size, seed).await,
+            Self::Calls => calls::play(size, seed).await,
             Self::Kills => kills::play(size, seed).await,
             Self::Drains => drains::play(size, seed).await,
             Self::Grace => grace::play(size).await,

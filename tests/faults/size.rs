@@ -9,6 +9,8 @@ pub(crate) struct Size {
     pub(crate) until: Duration,
     /// Places of the sweep at which each action is tried, one by one; all of them when `None`.
     pub(crate) places: Option<usize>,
+    /// Places of a validator, and of a job with calls, at which one action is tried; all of them when `None`.
+    pub(crate) draws: Option<usize>,
     /// Random kills, and the jobs they are spread over at least.
     pub(crate) kills: usize,
     pub(crate) jobs: usize,
@@ -53,6 +55,7 @@ impl Size {
         Self {
             until: Duration::ZERO,
             places: Some(2),
+            draws: Some(1),
             kills: 20,
             jobs: 8,
             drains: 3,
@@ -71,6 +74,7 @@ impl Size {
         Self {
             until: Duration::ZERO,
             places: None,
+            draws: None,
             kills: 1000,
             jobs: 200,
             drains: 60,

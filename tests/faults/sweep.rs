@@ -5,9 +5,10 @@ use crate::{
     baseline::{Baseline, given_up},
     place::{self, Places},
     size::Size,
+    trial::{Trial, all_actions, armed, ended_after_all_jobs},
 };
 use plumbline_store::fail_points::Point;
-use plumbline_system_tests::{Answer, Ended, Program, Signal, Uuid, World, eventually, seed::Seed};
+use plumbline_system_tests::{Answer, Signal, World, seed::Seed};
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 use tokio::task::JoinSet;
 
@@ -16,29 +17,10 @@ const LANES: usize = 4;
 /// Places that need a separate world.
 const WORTH_A_WORLD: usize = 8;
 
-/// One try: an action the `nth` time a place is passed.
-#[derive(Debug)]
-struct Try {
-    place: String,
-    nth: u64,
-    action: Action,
-}
-
-/// What happens at a place.
-#[derive(Clone, Copy, Debug)]
-enum Action {
-    Crash,
-    Error,
-    /// A person pauses the job, whose run is dropped, and resumes it.
-    Pause,
-    /// The worker's time to stop is over: it drops the run and gives the job back.
-    Abort,
-}
-
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let places = all_places().await;
-    let tries = tries(&places, size, &mut seed);
+    let tries = all_actions(&places, size.places, &mut seed);
     let count = tries.len();
     let tries = Rc::new(RefCell::new(tries));
     let mut lanes = JoinSet::new();
@@ -68,74 +50,7 @@ async fn all_places() -> Places {
     places
 }
 
-/// Each action at each place, or at as many as the size wants, chosen by the seed.
-fn tries(places: &Places, size: &Size, seed: &mut Seed) -> VecDeque<Try> {
-    let mut left: Vec<(&String, &u64)> = places.iter().collect();
-    let wanted = size.places.unwrap_or(left.len()).min(left.len());
-    let mut tries = VecDeque::new();
-    for _ in 0..wanted {
-        let (place, times) = left.swap_remove(seed.below(left.len() as u64) as usize);
-        for action in [Action::Crash, Action::Error, Action::Pause, Action::Abort] {
-            tries.push_back(Try { place: place.clone(), nth: 1 + seed.below(*times), action });
-        }
-    }
-    tries
-}
-
-impl Try {
-    /// Works on the job until it has ended.
-    async fn play(&self, world: &World, job: Uuid) {
-        match self.action {
-            Action::Crash => {
-                let ended = armed(world, &self.armed("crash")).ended().await;
-                assert_eq!(ended.code, None, "{self:?} did not crash the worker: {}", ended.stderr);
-                world.age_workers().await;
-                world.work_until_idle().await;
-            }
-            Action::Error => self.assert_sound(&ended_after_all_jobs(world, armed(world, &self.armed("error"))).await),
-            Action::Pause => {
-                let worker = self.waits(world, job).await;
-                // A job that its last step has ended is not paused.
-                if world.call("SELECT pause_job($1)", job).await.is_ok() {
-                    world.call("SELECT resume_job($1)", job).await.expect("a paused job can go on");
-                }
-                self.assert_sound(&ended_after_all_jobs(world, worker).await);
-            }
-            Action::Abort => {
-                let worker = self.waits(world, job).await;
-                worker.signal(Signal::TERM);
-                self.assert_sound(&worker.ended().await);
-                while world.wake_open_jobs().await.is_some() {
-                    world.work_until_idle().await;
-                }
-            }
-        }
-    }
-
-    /// A worker that waits at the place, for less time than the worker gives the database.
-    async fn waits(&self, world: &World, job: Uuid) -> Program {
-        let trace = world.folder().join(format!("trace-{job}"));
-        let mut command = world.command(&["worker"]);
-        command
-            .env("PLUMBLINE_FAIL_POINTS", self.armed("delay:5000"))
-            .env("PLUMBLINE_FAIL_POINT_TRACE", &trace)
-            .env("PLUMBLINE_DRAIN_SECS", "0");
-        let worker = world.start(command);
-        let passed = || trace.exists() && place::read(&trace).get(&self.place).is_some_and(|times| *times >= self.nth);
-        eventually("the place to be reached", async || passed().then_some(())).await;
-        worker
-    }
-
-    fn armed(&self, action: &str) -> String {
-        place::armed(&self.place, self.nth, action)
-    }
-
-    fn assert_sound(&self, ended: &Ended) {
-        assert_eq!(ended.code, Some(0), "{self:?} ended the worker: {}", ended.stderr);
-    }
-}
-
-async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
+async fn lane(tries: Rc<RefCell<VecDeque<Trial>>>) {
     let world = World::open().await;
     let baseline = Baseline::measure(&world, None).await;
     let mut jobs = Vec::new();
@@ -151,20 +66,6 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
     }
     baseline.assert_same(&world, &jobs).await;
     world.close().await;
-}
-
-/// A worker with these fail-points.
-fn armed(world: &World, fail_points: &str) -> Program {
-    let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_FAIL_POINTS", fail_points);
-    world.start(command)
-}
-
-/// Asks the worker to stop once no job is open. A job that an error gave back waits before its next claim: it is made due.
-async fn ended_after_all_jobs(world: &World, worker: Program) -> Ended {
-    eventually("the jobs to end", async || world.wake_open_jobs().await.is_none().then_some(())).await;
-    worker.signal(Signal::TERM);
-    worker.ended().await
 }
 
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
