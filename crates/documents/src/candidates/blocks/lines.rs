@@ -55,10 +55,12 @@ fn quoted_key(line: &str) -> Option<&str> {
 /// Values that are no words.
 const LITERALS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "~"];
 
-/// Whether a line is a sentence as a key: `The operator must keep logs: true`.
+/// Whether a line is a sentence as a key: `The operator must keep logs: true`, `The operator must keep logs.: 3`.
 fn is_sentence_as_key(line: &str) -> bool {
     let value = line.rsplit_once(": ").or_else(|| line.rsplit_once(" = "));
-    quoted_key(line).is_some() || value.is_some_and(|(_, value)| LITERALS.contains(&value))
+    let is_value = |value: &str| LITERALS.contains(&value) || value.parse::<f64>().is_ok();
+    let is_list = || line.split_once(".: ").is_some_and(|(_, value)| value.starts_with(['[', '{']));
+    quoted_key(line).is_some() || value.is_some_and(|(_, value)| is_value(value)) || is_list() || line.ends_with(".:")
 }
 
 /// Whether a line names a part of the settings below it: `[rules]`.

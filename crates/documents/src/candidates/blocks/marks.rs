@@ -103,10 +103,11 @@ impl Reading {
     }
 }
 
-/// The mark of an entry, also in bold type. Up to three digits are an entry's number, four are a year.
+/// The mark of an entry, also in bold type. Up to three digits are an entry's number, four are a year. A question mark
+/// begins a key of YAML, and replaces a bullet that an encoding lacks.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
     pattern::own(
-        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?|\\item(?:\[[^\]]*\])?|:|#\.|\(@[\w-]*\))|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-zA-Z]\.|[ivx]{2,5}\.|[IVX]{2,5}\.)|\*\*(?P<bold>\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\*\*)[ \t]+",
+        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—?](?: \[[ xX]\])?|\\item(?:\[[^\]]*\])?|:|#\.|\(@[\w-]*\))|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-zA-Z]\.|[ivx]{2,5}\.|[IVX]{2,5}\.)|\*\*(?P<bold>\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\*\*)[ \t]+",
     )
 });
 

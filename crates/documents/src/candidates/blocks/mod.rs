@@ -7,6 +7,7 @@ mod contents;
 pub(super) mod inline;
 mod lines;
 mod marks;
+mod rows;
 mod titles;
 
 pub(super) use marks::{Mark, Reading};
@@ -82,6 +83,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         scalar: None,
         is_unwrapped: is_unwrapped(marked),
         contents: contents::lines(marked),
+        rows: rows::lines(marked),
     };
     let mut at = 0;
     for line in marked.split_inclusive('\n') {
@@ -113,6 +115,8 @@ struct Reader<'a> {
     is_unwrapped: bool,
     /// Where the lines begin that are entries of a table of contents.
     contents: BTreeSet<usize>,
+    /// Where the lines begin that are rows of a table without a frame.
+    rows: BTreeSet<usize>,
 }
 
 impl Reader<'_> {
@@ -141,6 +145,9 @@ impl Reader<'_> {
             self.rule(text);
         } else if self.contents.contains(&at) {
             self.contents(whole);
+        } else if self.rows.contains(&at) {
+            self.add(Kind::Paragraph, whole, |_| false);
+            self.end();
         } else if let Some(row) = text.strip_prefix('|') {
             let start = behind(row.trim_start());
             let cells = row.trim().trim_end_matches('|').trim_end();

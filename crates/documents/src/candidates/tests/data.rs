@@ -17,6 +17,9 @@ fn keys_that_are_sentences_are_sentences() {
         "rules:\n  \"The clerk must sign.\": true\n  The guard must wait.: yes\n  'The cook shall not leave.':\n    - in the hall\nx:\n  The owner must pay.: null\n",
         "x: {\"The clerk must sign.\": true, The guard must wait.: no}\ny: [\"The cook shall not leave.\", \"The owner must pay.\"]\n",
         "\"The clerk must sign.\" = true\n[x.\"The guard must wait.\"]\n[[y]]\ntext = \"The cook shall not leave.\"\nz = { \"The owner must pay.\" = \"by noon\" }\n",
+        "rules:\n  ? The clerk must sign.\n  : true\n  ? The guard must wait.\n  : - in the hall\n  ? |\n    The cook shall not leave.\n  : x\nx:\n  ? \"The owner must pay.\"\n  : null\n",
+        "The clerk must sign.: 3\nThe guard must wait.: [a, b]\nThe cook shall not leave.: {}\nThe owner must pay.:\n",
+        "The list:\n? The clerk must sign.\n? The guard must wait.\n? The cook shall not leave\n? The owner must pay.\n",
         "[x]\na.b=The clerk must sign.\na.c = The guard must wait.\nlist = [\"The cook shall not leave.\", \"The owner must pay.\"]\n",
     ] {
         let found = candidates(text);
@@ -35,5 +38,18 @@ fn a_colon_behind_a_quotation_is_no_key() {
         assert!(candidates(text).concat().contains("must"), "{text}");
     }
     let prose = "The clerk must keep a register in which\nrate = number of pages of it, and\nthe guard reads it.\n";
+    assert_eq!(cut(prose).len(), 1);
+}
+
+#[test]
+fn a_row_of_a_table_without_a_frame_is_a_sentence() {
+    for separator in [";", "|", "\t"] {
+        let row = |duty: &str| ["7", duty, "open\n"].join(separator);
+        let text = ["The clerk must sign.", "The guard must wait", "The cook shall not leave."].map(row).concat();
+        let found = candidates(&format!("The list is below.\n{text}It ends here."));
+        assert!(found.len() == 3 && found[1].contains("must wait"), "{text}: {found:?}");
+    }
+    let prose =
+        "The clerk must sign; the guard; the\ncook; the owner; and the visitor leave\nat noon, and none comes back.\n";
     assert_eq!(cut(prose).len(), 1);
 }
