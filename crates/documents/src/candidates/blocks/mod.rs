@@ -145,9 +145,6 @@ impl Reader<'_> {
             self.rule(text);
         } else if self.contents.contains(&at) {
             self.contents(whole);
-        } else if self.rows.contains(&at) {
-            self.add(Kind::Paragraph, whole, |_| false);
-            self.end();
         } else if let Some(row) = text.strip_prefix('|') {
             let start = behind(row.trim_start());
             let cells = row.trim().trim_end_matches('|').trim_end();
@@ -162,6 +159,9 @@ impl Reader<'_> {
             mark(text).filter(|(mark, _)| self.may_begin(*mark) && self.may_define(text))
         {
             self.add(Kind::Item { indent, mark }, whole.start + length..whole.end, |_| false);
+        } else if self.rows.contains(&at) {
+            self.add(Kind::Paragraph, whole, |_| false);
+            self.end();
         } else {
             self.text(whole);
         }

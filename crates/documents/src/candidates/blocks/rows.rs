@@ -32,7 +32,8 @@ pub(super) fn lines(marked: &str) -> BTreeSet<usize> {
     rows
 }
 
-/// How many separators a line has; none if it is a row of a framed table.
+/// How many separators a line has behind its indent; none if it is a row of a framed table.
 fn count(line: &str, separator: char) -> usize {
-    if line.trim_start().starts_with('|') { 0 } else { line.matches(separator).count() }
+    let text = line.trim_start();
+    if text.starts_with('|') { 0 } else { text.matches(separator).count() }
 }

@@ -52,4 +52,6 @@ fn a_row_of_a_table_without_a_frame_is_a_sentence() {
     let prose =
         "The clerk must sign; the guard; the\ncook; the owner; and the visitor leave\nat noon, and none comes back.\n";
     assert_eq!(cut(prose).len(), 1);
+    let indented = "\t\tThe clerk must keep a register\n\t\tof all books that are in\n\t\tthe hall of the house.\n";
+    assert_eq!(cut(indented).len(), 1);
 }
