@@ -40,11 +40,12 @@ pub(crate) fn all_actions(places: &Places, count: Option<usize>, seed: &mut Seed
 
 /// One action, chosen by the seed, at so many places; at all of them for `None`.
 pub(crate) fn one_action(places: &Places, count: Option<usize>, seed: &mut Seed) -> Vec<Trial> {
-    let drawn = |(place, times): (String, u64), seed: &mut Seed| {
+    let mut trials = Vec::new();
+    for (place, times) in chosen(places, count, seed) {
         let action = Action::ALL[seed.below(Action::ALL.len() as u64) as usize];
-        Trial { place, nth: 1 + seed.below(times), action }
-    };
-    chosen(places, count, seed).into_iter().map(|place| drawn(place, seed)).collect()
+        trials.push(Trial { place, nth: 1 + seed.below(times), action });
+    }
+    trials
 }
 
 fn chosen(places: &Places, count: Option<usize>, seed: &mut Seed) -> Vec<(String, u64)> {
