@@ -83,7 +83,8 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         scalar: None,
         is_unwrapped: is_unwrapped(marked),
         contents: contents::lines(marked),
-        rows: rows::lines(marked),
+        rows: rows::rows(marked),
+        labelled: rows::labelled(marked),
     };
     let mut at = 0;
     for line in marked.split_inclusive('\n') {
@@ -117,6 +118,8 @@ struct Reader<'a> {
     contents: BTreeSet<usize>,
     /// Where the lines begin that are rows of a table without a frame.
     rows: BTreeSet<usize>,
+    /// Where the lines begin that have a label of a series.
+    labelled: BTreeSet<usize>,
 }
 
 impl Reader<'_> {
@@ -162,6 +165,8 @@ impl Reader<'_> {
         } else if self.rows.contains(&at) {
             self.add(Kind::Paragraph, whole, |_| false);
             self.end();
+        } else if self.labelled.contains(&at) {
+            self.add(Kind::Paragraph, whole, |_| false);
         } else {
             self.text(whole);
         }

@@ -55,3 +55,34 @@ fn a_row_of_a_table_without_a_frame_is_a_sentence() {
     let indented = "\t\tThe clerk must keep a register\n\t\tof all books that are in\n\t\tthe hall of the house.\n";
     assert_eq!(cut(indented).len(), 1);
 }
+
+#[test]
+fn entries_that_are_alike_are_sentences() {
+    let duties = ["The clerk must sign", "The guard must wait for\nall of the guests", "The cook shall not leave"];
+    for labels in [
+        ["R1 ", "R2 ", "R3 "],
+        ["REQ-001 ", "REQ-002 ", "REQ-010 "],
+        ["[R-1.1] ", "[R-1.2] ", "[R-2.1] "],
+        ["#1 ", "#2 ", "#3 "],
+        ["A.1 ", "A.2 ", "A.3 "],
+        ["1 ", "2 ", "3 "],
+        ["Step 1: ", "Step 2: ", "Step 3: "],
+        ["2026-01-05 ", "2026-01-06 ", "2026-02-01 "],
+        ["•", "•", "•"],
+        ["-", "-", "-"],
+        ["=> ", "=> ", "=> "],
+        ["o ", "o ", "o "],
+    ] {
+        let text: String = labels.iter().zip(duties).map(|(label, duty)| format!("{label}{duty}\n")).collect();
+        let found = candidates(&text);
+        assert!(found.len() == 3 && found[1].ends_with("all of the guests"), "{text}: {found:?}");
+    }
+    let cells = "1    The clerk must sign         HR\n2    The guard must wait         Ops\n3    The cook shall not leave    CEO\n";
+    assert_eq!(candidates(cells).len(), 3);
+    for prose in [
+        "The clerk must keep the register for at least\n10 Years after the end of the year, or for\n6 Months if the guard agrees to it.\n",
+        "The clerk must keep a  register of   all the\nbooks, of the   papers and   of the other\nthings that   are in the hall.\n",
+    ] {
+        assert_eq!(cut(prose).len(), 1, "{prose}");
+    }
+}
