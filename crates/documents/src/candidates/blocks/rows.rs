@@ -60,11 +60,14 @@ struct Label<'a> {
     /// The number of its line, and where it begins.
     place: usize,
     at: usize,
+    /// What is before the number, or the sign.
     name: &'a str,
+    /// The parts of the number; none of a sign.
     number: Vec<u32>,
 }
 
 impl Label<'_> {
+    /// Whether another one is the next of its series.
     fn precedes(&self, next: &Self) -> bool {
         let is_next = self.number.is_empty() || self.number < next.number;
         next.place - self.place <= MOST_BEHIND + 1 && self.name == next.name && is_next
