@@ -17,7 +17,7 @@ const SEED: [&str; 7] = [
     "CREATE (:Message {mid: 'MSG-1', name: 'Register'})",
     "CREATE (:Requirement {rid: 'no number', sourceRequirementId: 'old', name: 'without a relation to anything else'})",
     "MATCH (r:Requirement {rid: 'no number'}) CREATE (r)-[:REFINES]->(r)",
-    "CREATE (:Ghost {name: 'a label that nobody knows'})",
+    "CREATE (:Ghost {name: 'a label that no schema has'})",
     "MATCH (o:BusinessObject {boid: 'BO-2'}) CREATE (o)-[:HAUNTS]->(o)",
 ];
 

@@ -39,12 +39,7 @@ impl Entry<'_> {
 
 /// Where the lines begin that are entries of a table of contents.
 pub(super) fn lines(marked: &str) -> BTreeSet<usize> {
-    let mut at = 0;
-    let places = marked.split_inclusive('\n').map(|line| {
-        at += line.len();
-        (at - line.len(), line.trim_end())
-    });
-    let texts = places.filter(|(_, line)| !line.is_empty() && page_mark(line).is_none());
+    let texts = super::placed_lines(marked).filter(|(_, line)| !line.is_empty() && page_mark(line).is_none());
     let entries: Vec<Entry<'_>> =
         texts.enumerate().filter_map(|(line, (at, text))| Some(Entry { line, at, page: page(text)? })).collect();
     let runs = entries.chunk_by(Entry::precedes).filter(|run| run.len() >= LEAST_ENTRIES);

@@ -95,6 +95,17 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
     reader.blocks.into_iter().flat_map(|block| inline::parted(marked, block)).collect()
 }
 
+/// A line: where it begins, and its text without the line end.
+type Line<'a> = (usize, &'a str);
+
+fn placed_lines(marked: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut at = 0;
+    marked.split_inclusive('\n').map(move |line| {
+        at += line.len();
+        (at - line.len(), line.trim_end())
+    })
+}
+
 struct Reader<'a> {
     marked: &'a str,
     blocks: Vec<Block>,

@@ -7,6 +7,7 @@
 //! Such a line is no part of the sentence on the next one. Running text has semicolons, spaces and numbers too, so only
 //! several lines that are alike are entries.
 
+use super::Line;
 use plumbline_bounds::pattern;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -29,12 +30,9 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A line: where it begins, and its text.
-type Line<'a> = (usize, &'a str);
-
 /// Where the lines begin that are rows, each a whole entry.
 pub(super) fn rows(marked: &str) -> BTreeSet<usize> {
-    let lines = lines(marked);
+    let lines: Vec<Line<'_>> = super::placed_lines(marked).collect();
     let mut rows = BTreeSet::new();
     for separator in SEPARATORS {
         let alike = |one: &Line<'_>, next: &Line<'_>| count(one.1, separator) == count(next.1, separator);
@@ -50,8 +48,8 @@ pub(super) fn rows(marked: &str) -> BTreeSet<usize> {
 
 /// Where the lines begin that have a label of a series, each the first line of an entry.
 pub(super) fn labelled(marked: &str) -> BTreeSet<usize> {
-    let labels =
-        lines(marked).into_iter().enumerate().filter_map(|(place, (at, line))| label(place, at, line.trim_start()));
+    let lines = super::placed_lines(marked).enumerate();
+    let labels = lines.filter_map(|(place, (at, line))| label(place, at, line.trim_start()));
     let labels: Vec<Label<'_>> = labels.collect();
     labels.chunk_by(Label::precedes).filter(|series| series.len() >= LEAST).flatten().map(|label| label.at).collect()
 }
@@ -82,15 +80,6 @@ fn label(place: usize, at: usize, line: &str) -> Option<Label<'_>> {
     Some(Label { place, at, name, number })
 }
 
-fn lines(marked: &str) -> Vec<Line<'_>> {
-    let mut at = 0;
-    let lines = marked.split_inclusive('\n').map(|line| {
-        at += line.len();
-        (at - line.len(), line.trim_end())
-    });
-    lines.collect()
-}
-
 /// How many separators a line has behind its indent; none if it is a row of a framed table.
 fn count(line: &str, separator: char) -> usize {
     let text = line.trim_start();
@@ -99,7 +88,6 @@ fn count(line: &str, separator: char) -> usize {
 
 /// The column, in characters, of a line's last cell.
 fn cell(line: &str) -> Option<usize> {
-    let indent = line.len() - line.trim_start().len();
-    let (before, cell) = line[indent..].rsplit_once(GAP)?;
-    Some(line[..indent + before.len() + GAP.len()].chars().count() + cell.len() - cell.trim_start().len())
+    let (_, cell) = line.trim_start().rsplit_once(GAP)?;
+    Some(line.chars().count() - cell.chars().count())
 }
