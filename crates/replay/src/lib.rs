@@ -240,15 +240,16 @@ impl OtherConfig<'_> {
     }
 }
 
-/// A step in which the job only left its worker: a budget that was still used up, a refusal. A dispatch alone, or a call
-/// that was asked for again, does not count as such.
+/// A step in which the job only left its worker: a budget that was still used up, a refusal, also of its input, whose
+/// only file is `error.md`. A dispatch alone, or a call that was asked for again, does not count as such.
 fn is_only_a_leave(job: &RecordedJob, step: &RecordedStep) -> bool {
-    let dispatched = step.state.as_ref().and_then(|state| state.pointer("/stage/calls/dispatched"));
-    dispatched.is_none()
+    let state = |pointer| step.state.as_ref().and_then(|state| state.pointer(pointer));
+    let before_input = state("/stage/at").is_some_and(|at| at == "intake");
+    state("/stage/calls/dispatched").is_none()
         && job.approvals.iter().all(|row| row.step != step.step)
         && step.requests.is_empty()
         && step.messages.is_empty()
-        && step.files.is_empty()
+        && step.files.keys().all(|path| before_input && path == "error.md")
         && step.effects.is_empty()
 }
 

@@ -96,6 +96,24 @@ async fn refusals_are_replayed(pool: PgPool) {
     world.finish().await;
 }
 
+/// What a job finds in the import folder is not in its rows, and neither is what it did not find.
+#[sqlx::test(migrations = false)]
+async fn a_refused_input_is_replayed(pool: PgPool) {
+    let world = World::new(pool).await;
+    world.import("other.md", "Records must be kept.");
+    let job = world.insert(&NewJob::with_path("policy.md")).await;
+    let worker = world.worker();
+    world.becomes(job, "failed").await;
+    assert_replays(&world, job).await;
+    world.import("policy.md", &documents::policy(2).markdown);
+    let again = world.run(&["retry", &job.to_string(), "--feedback", "It is there now."]).await;
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    world.becomes(job, "completed").await;
+    worker.stop().await;
+    assert_replays(&world, job).await;
+    world.finish().await;
+}
+
 /// Puts a file into a running job's `input/`, as if it had been there for a while: one that has just changed may be half
 /// copied.
 async fn put_into_input(world: &World, job: Uuid, name: &str) {
