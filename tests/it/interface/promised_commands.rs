@@ -70,6 +70,8 @@ async fn feedback_goes_with_every_command_after_which_the_agent_reads_on(pool: P
         assert_eq!(said, format!("job {id} is {status}\n"), "{command}");
     }
     assert_refused(&world.run(&["approve", &id, "--feedback", "Well done"]).await, 2, &["resume", "--feedback"]);
+    assert_refused(&world.run(&["pause", &id, "--feedback", " "]).await, 1, &["needs a text"]);
+    assert_eq!(world.job(job).await.status, "pending", "without the message there is no command either");
     assert_eq!(printed(&world, &["feedback", &id, "- words alone"]).await, format!("job {id} is pending\n"));
     world.work_until_idle().await;
     world.becomes(job, "completed").await;

@@ -11,18 +11,15 @@ use plumbline_store::{Command, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// A message to a cancelled job is read if it is retried; it is sent first, because an ended job accepts none.
+/// A message to a cancelled job is read if it is retried.
 pub(crate) async fn cancel(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
     let (store, job) = job.open().await?;
-    if let Some(words) = feedback {
-        store.send_feedback(job, &words).await?;
-    }
-    tell(job, &store.command(job, &Command::Cancel).await?)
+    change(&store, job, feedback.as_deref(), &Command::Cancel).await
 }
 
 pub(crate) async fn pause(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
     let (store, job) = job.open().await?;
-    change_and_send(&store, job, feedback, &Command::Pause).await
+    change(&store, job, feedback.as_deref(), &Command::Pause).await
 }
 
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<u8, Failure> {
@@ -52,7 +49,7 @@ pub(crate) async fn retry(arguments: RetryArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let RetryArguments { job, failed_since, job_type, feedback } = arguments;
     if let Some(job) = job {
-        return change_and_send(&store, job.find(&store).await?, feedback, &Command::Retry).await;
+        return change(&store, job.find(&store).await?, feedback.as_deref(), &Command::Retry).await;
     }
     let since = failed_since.ok_or_else(|| Failure::usage("name a job, or a time with --failed-since"))?;
     let failed = store.failed_since(since, job_type.as_deref()).await?;
@@ -60,7 +57,7 @@ pub(crate) async fn retry(arguments: RetryArguments) -> Result<u8, Failure> {
         output::print(&format!("no job has failed since {}", since.format("%Y-%m-%d %H:%M:%S UTC")))?;
     }
     for job in failed {
-        match change_and_send(&store, job, feedback.clone(), &Command::Retry).await {
+        match change(&store, job, feedback.as_deref(), &Command::Retry).await {
             Ok(_) => {}
             Err(failure) if failure.is_refusal() => eprintln!("plumbline: warning: {failure}"),
             Err(failure) => return Err(failure),
@@ -87,11 +84,11 @@ pub(crate) async fn feedback(FeedbackArguments { job, text }: FeedbackArguments)
     tell(job, &store.send_feedback(job, &text).await?)
 }
 
-async fn change_and_send(store: &Store, job: Uuid, feedback: Option<String>, command: &Command) -> Result<u8, Failure> {
-    let mut status = store.command(job, command).await?;
-    if let Some(words) = feedback {
-        status = store.send_feedback(job, &words).await?;
-    }
+async fn change(store: &Store, job: Uuid, feedback: Option<&str>, command: &Command) -> Result<u8, Failure> {
+    let status = match feedback {
+        None => store.command(job, command).await?,
+        Some(words) => store.command_with_feedback(job, command, words).await?,
+    };
     tell(job, &status)
 }
 
