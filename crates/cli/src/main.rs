@@ -60,7 +60,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let said = text.split("\n\nUsage:").next().unwrap_or_default();
     let said = said.split("\n\nFor more information").next().unwrap_or_default();
-    let line = one_line(said.trim_start_matches("error: "));
+    let line = one_line(&said.trim_start_matches("error: ").replace("\n\n  tip: ", "; "));
     let help = subcommand().map_or_else(|| "plumbline".to_owned(), |name| format!("plumbline {name}"));
     Failure::usage(format!("{line}; see `{help} --help`")).report()
 }

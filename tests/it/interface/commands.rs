@@ -261,7 +261,7 @@ async fn wrong_usage_exits_with_2(pool: PgPool) {
         (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["worker", "--concurrency", "many"], vec!["--concurrency", "from 1 to 10000"]),
         (vec!["enqueue", "--prompt", "Read it", "--priority", "1.5"], vec!["--priority", "whole number"]),
-        (vec!["worker", "--concurency", "3"], vec!["--concurency", "--concurrency"]),
+        (vec!["worker", "--concurency", "3"], vec!["'--concurency' found; a similar argument exists: '--concurrency'"]),
         (vec!["enqueue", "--prompt", "Read it", "--context", "[1]"], vec!["--context", "object"]),
         (vec!["enqueue", "--prompt", "Read it", "--context", "{"], vec!["--context", "JSON"]),
         (vec!["rehearse", "--listen", "nowhere"], vec!["nowhere", "127.0.0.1:8080"]),
