@@ -1,6 +1,6 @@
 //! Database errors, grouped by how a caller treats them.
 
-use sqlx::migrate::MigrateError;
+use sqlx::{migrate::MigrateError, postgres::PgDatabaseError};
 use uuid::Uuid;
 
 /// An error of the store; its text is one sentence for a user.
@@ -184,9 +184,16 @@ impl Error {
         self.code().is_some()
     }
 
-    /// Whether the login lacks a right that the call needs.
+    /// Whether the login lacks a right that the call needs. What our own functions refuse is the row, and their sentence
+    /// says why.
     pub fn is_forbidden(&self) -> bool {
-        self.code().is_some_and(|code| code == FORBIDDEN)
+        self.code().is_some_and(|code| code == FORBIDDEN) && !self.is_raised()
+    }
+
+    /// Whether a function raised it, as opposed to the server itself.
+    fn is_raised(&self) -> bool {
+        let Self::Database { source: sqlx::Error::Database(error), .. } = self else { return false };
+        error.try_downcast_ref::<PgDatabaseError>().is_some_and(|error| error.routine() == Some("exec_stmt_raise"))
     }
 
     fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
