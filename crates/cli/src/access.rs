@@ -22,8 +22,12 @@ pub(crate) fn missing_rights(command: &Command) -> String {
             format!("members of {} and for ", named.join(", "))
         }
     };
+    let owner = match command {
+        Command::Roles { .. } => "the database owner with CREATEROLE",
+        _ => "the database owner",
+    };
     format!(
-        "this login may not run `plumbline {name}`, which is for {members}the database owner; use another login \
+        "this login may not run `plumbline {name}`, which is for {members}{owner}; use another login \
          (deploy/README.md lists the rights of each role)"
     )
 }

@@ -187,9 +187,31 @@ async fn each_role_can_run_the_commands_that_the_table_says(pool: PgPool) {
             let ended = world.start(user.command(&world, arguments)).ended().await;
             holds(&ended, false, who_may, &format!("{arguments:?} as {role}"));
         }
+        let ended = world.start(user.command(&world, &["roles"])).ended().await;
+        holds(&ended, false, &[], &format!("`roles` as {role}"));
+        assert!(ended.stderr.contains("owner with CREATEROLE"), "an owner without it is told so: {ended:?}");
     }
     for (user, _) in users {
         user.leave(&world).await;
     }
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_row_that_its_login_may_not_insert_is_refused_with_the_reason(pool: PgPool) {
+    let world = world(pool).await;
+    let other = NewJob { prompt: "Say what records are", ..NewJob::default() }.insert(&world.pool).await;
+    let user = User::of(&world, "enqueue").await;
+    let previous = json!({"previous_job_id": other}).to_string();
+    for (more, said) in [
+        (["--type", "validator"], "name a job of your own in context.parent_job_id"),
+        (["--context", &previous], "context.previous_job_id names a job of another login"),
+    ] {
+        let arguments = [&["enqueue", "--prompt", "Judge it"], &more[..]].concat();
+        let ended = world.start(user.command(&world, &arguments)).ended().await;
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
+        assert!(ended.stderr.contains(said) && !ended.stderr.contains("may not run"), "{ended:?}");
+    }
+    user.leave(&world).await;
     world.finish().await;
 }
