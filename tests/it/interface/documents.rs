@@ -119,9 +119,13 @@ async fn the_command_sends_bytes_and_copies_nothing(pool: PgPool) {
         jobs.push(job);
     }
     assert!(!world.folder().join("elsewhere").exists(), "the command writes no folder");
-    for (documents, words) in
-        [(["three.md", "nowhere.md"], "nowhere.md"), (["three.md", "three.md"], "two documents are named three.md")]
-    {
+    fs::create_dir(world.folder().join("devices")).expect("a folder");
+    std::os::unix::fs::symlink("/dev/null", world.folder().join("devices/null.md")).expect("a link");
+    for (documents, words) in [
+        (["three.md", "nowhere.md"], "nowhere.md"),
+        (["three.md", "three.md"], "two documents are named three.md"),
+        (["three.md", "devices"], "devices/null.md is no regular file"),
+    ] {
         let refused = enqueue(&documents).await;
         assert!(refused.code != Some(0) && refused.stderr.contains(words), "{refused:?}");
     }

@@ -5,13 +5,15 @@ use crate::error::Failure;
 use plumbline_store::{MOST_DOCUMENT_BYTES, NewDocument, NewJob};
 use std::{
     collections::HashSet,
-    io,
+    fs::File,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
 /// Maximum documents of one job, and maximum nesting of their folders: the limits of a worker.
 const MOST: usize = 1000;
 const DEEPEST: usize = 16;
+const MOST_BYTES: u64 = MOST_DOCUMENT_BYTES.unsigned_abs();
 
 /// Adds documents to the job: a single one in its row, several in a separate table. A folder means the files in it,
 /// with their relative paths; names that begin with a dot are skipped.
@@ -52,7 +54,9 @@ fn list(folder: &Path, below: &str, depth: usize, files: &mut Vec<(String, PathB
             continue;
         }
         let name = format!("{below}{name}");
-        if !path.is_dir() {
+        if std::fs::metadata(&path).is_ok_and(|entry| !entry.is_file() && !entry.is_dir()) {
+            return Err(Failure::usage(format!("{} is no regular file; take it out of the folder", path.display())));
+        } else if !path.is_dir() {
             files.push((name, path));
         } else if depth == DEEPEST {
             return Err(Failure::usage(format!("{} is nested too deep; flatten it", path.display())));
@@ -83,15 +87,18 @@ fn check(files: &[(String, PathBuf)]) -> Result<(), Failure> {
         }
         bytes += std::fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
     }
-    let most = u64::try_from(MOST_DOCUMENT_BYTES).unwrap_or(u64::MAX);
-    if bytes > most {
-        return Err(Failure::usage(format!(
+    at_most(bytes)
+}
+
+fn at_most(bytes: u64) -> Result<(), Failure> {
+    match bytes > MOST_BYTES {
+        true => Err(Failure::usage(format!(
             "the documents are larger than {} MiB together; split the job, or put them into the worker's import folder and name \
              that in document_path",
-            most >> 20
-        )));
+            MOST_BYTES >> 20
+        ))),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 fn file_name(path: &Path) -> Result<String, Failure> {
@@ -100,8 +107,13 @@ fn file_name(path: &Path) -> Result<String, Failure> {
         .ok_or_else(|| Failure::usage(format!("{} is not a file name that can be used", path.display())))
 }
 
+/// A pipe and a device do not say how long they are, and may never end.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| unreadable(path, &error))
+    let mut content = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut content));
+    read.map_err(|error| unreadable(path, &error))?;
+    at_most(u64::try_from(content.len()).unwrap_or(u64::MAX))?;
+    Ok(content)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
