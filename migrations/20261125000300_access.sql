@@ -213,7 +213,7 @@ BEGIN
         FROM (SELECT FROM jobs j WHERE j.created_by = bound.login AND j.status = 'pending' AND j.step >= 0
               LIMIT bound.waiting + 1) AS those;
         IF found_waiting > bound.waiting THEN
-            RAISE EXCEPTION 'login % has % jobs waiting, as many as the operator allows it; add more when some have begun',
+            RAISE EXCEPTION 'login % may have at most % jobs waiting; add more when some have begun, or ask the operator',
                 bound.login, bound.waiting
                 USING ERRCODE = 'check_violation', SCHEMA = 'public', TABLE = 'jobs',
                       CONSTRAINT = 'jobs_of_login_are_bounded';
