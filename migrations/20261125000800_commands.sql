@@ -402,7 +402,7 @@ CREATE FUNCTION still_used_up(job jobs, raised jsonb) RETURNS text LANGUAGE sql 
     ) AS limits (key, amount, used)
     WHERE (raised ->> key)::numeric <= amount
     UNION ALL
-    SELECT job.status_reason || '. As it is it would pause again at once'
+    SELECT job.status_reason || '; as it is, it would pause again at once'
     WHERE job.status = 'paused' AND job.status_reason LIKE '%; raise it with `plumbline resume%'
       AND NOT EXISTS (SELECT FROM jsonb_object_keys(coalesce(raised, '{}')) AS key
                       WHERE position(format('"%s"', key) IN job.status_reason) > 0)
