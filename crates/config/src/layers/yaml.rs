@@ -80,9 +80,10 @@ impl YamlError {
     }
 }
 
-/// The parser's messages end with the place, which [`YamlError`] already contains.
+/// The parser's messages end with the place, which [`YamlError`] already contains; one has advice for programmers before
+/// it.
 fn without_place(text: &str) -> String {
-    let cut = text.rfind(" at line ").unwrap_or(text.len());
+    let cut = text.find(", set DuplicateKeyPolicy").or_else(|| text.rfind(" at line ")).unwrap_or(text.len());
     text[..cut].trim().to_string()
 }
 
