@@ -77,7 +77,8 @@ async fn enqueue_prints_the_id_alone_and_keeps_what_it_was_given(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn status_in_a_pipe_has_the_complete_reason_of_each_job(pool: PgPool) {
     let world = World::new(pool).await;
-    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    let job_type = "creator\n another line";
+    let job = world.insert(&NewJob { job_type, prompt: "Say what records are", ..NewJob::default() }).await;
     let reason = "the model's server refused the key of 2 requests:\tset OPENAI_API_KEY, and start the worker anew";
     sqlx::query("UPDATE jobs SET status_reason = $1 WHERE id = $2")
         .bind(reason)
@@ -87,6 +88,8 @@ async fn status_in_a_pipe_has_the_complete_reason_of_each_job(pool: PgPool) {
         .expect("a reason can be set");
     let list = output(&world, &["status"]).await;
     assert!(list.contains(&reason.replace('\t', " ")) && list.lines().count() == 2, "{list}");
+    let one = output(&world, &["status", &job.to_string()]).await;
+    assert!(one.starts_with(&format!("job       {job} (creator another line)\n")), "{one}");
     world.finish().await;
 }
 

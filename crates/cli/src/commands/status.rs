@@ -11,6 +11,7 @@ use crate::{
 use chrono::Utc;
 use comfy_table::Cell;
 use console::measure_text_width;
+use plumbline_engine::one_line;
 use plumbline_store::{JobFilter, JobLine, JobSeen, Store, TodoRow};
 use serde::Serialize;
 use serde_json::Value;
@@ -101,7 +102,7 @@ struct Column {
 const COLUMNS: [Column; 9] = [
     Column { name: "job", from: 0, number: false, text: |job| job.id.to_string() },
     Column { name: "status", from: 0, number: false, text: |job| job.status.clone() },
-    Column { name: "type", from: 120, number: false, text: |job| job.job_type.clone() },
+    Column { name: "type", from: 120, number: false, text: |job| one_line(&job.job_type) },
     Column { name: "phase", from: 150, number: false, text: phase },
     Column { name: "todos", from: 0, number: true, text: |job| format!("{}/{}", job.todos_done, job.todos_total) },
     Column { name: "found", from: 160, number: true, text: found },
@@ -169,12 +170,12 @@ struct JobWithTodos<Job> {
 fn detail(job: &JobSeen, budget: Option<f64>, todos: &[TodoRow], look: Look) -> String {
     let room = look.width().saturating_sub(10).max(20);
     let mut lines = vec![
-        format!("job       {} ({})", job.id, job.job_type),
+        format!("job       {} ({})", job.id, one_line(&job.job_type)),
         format!("status    {}{}", look.paint(Tone::of_status(&job.status), &job.status), reason(job)),
         format!("prompt    {}", short(&job.prompt, room)),
     ];
     if let (Some(phase), Some(name)) = (&job.phase, &job.phase_name) {
-        lines.push(format!("phase     {} ({phase}): {name}", job.phase_number));
+        lines.push(format!("phase     {} ({phase}): {}", job.phase_number, one_line(name)));
     }
     lines.push(format!("todos     {} of {}", job.todos_done, job.todos_total));
     if let Some(current) = job.current_todo.as_ref().filter(|_| todos.is_empty()) {
@@ -198,7 +199,7 @@ fn detail(job: &JobSeen, budget: Option<f64>, todos: &[TodoRow], look: Look) -> 
         thousands(job.step)
     ));
     if let Some(error) = &job.error_message {
-        lines.push(format!("error     {}", look.paint(Tone::Bad, error)));
+        lines.push(format!("error     {}", look.paint(Tone::Bad, &one_line(error))));
         if let Some(hint) = job.error_details.as_ref().and_then(|details| details.get("hint")).and_then(|h| h.as_str())
         {
             lines.push(format!("hint      {hint}"));
@@ -263,5 +264,5 @@ fn checked(result: &Value) -> Option<String> {
 }
 
 fn reason(job: &JobSeen) -> String {
-    job.status_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    job.status_reason.as_deref().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default()
 }
