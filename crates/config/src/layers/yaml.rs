@@ -281,4 +281,12 @@ mod tests {
         let nested = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
         assert!(parse_value(&nested).is_err(), "closed nesting");
     }
+
+    /// A worker reads its files on threads of 2 MiB, as tests run.
+    #[test]
+    fn the_deepest_nesting_that_is_read_fits_the_stack_of_a_thread() {
+        let deep = |levels: usize| "{\"a\":\n".repeat(levels) + "1" + &"}".repeat(levels);
+        assert_eq!(lines_of_json(&deep(60)).of(&["a"; 60].join(".")), Some(60));
+        assert!(parse_value(&deep(60)).is_ok());
+    }
 }
