@@ -180,9 +180,24 @@ fn address(key: &str, url: Option<&str>, broken: &mut Vec<RuleViolation>) {
                 format!("`{key}` names no host; write e.g. https://host.example/path"),
             ));
         }
+        Some(rest) if !is_host_and_port(rest) => {
+            broken.push(RuleViolation::new(
+                &[key],
+                format!("`{key}` has a space in its host or a wrong port; write e.g. https://host.example:8443/path"),
+            ));
+        }
         Some(_) => {}
     }
     credentials(key, url, broken);
+}
+
+/// Whether an address without its scheme can be called: nothing else of it is looked at before the first call.
+fn is_host_and_port(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let (_, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    // The colons of an IPv6 address are in its brackets.
+    let port = host.rsplit_once(']').map_or(host, |(_, after)| after).split_once(':').map(|(_, port)| port);
+    !host.contains(char::is_whitespace) && port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok())
 }
 
 /// Configurations are stored and shown, so an address must not contain a secret (lesson 75).

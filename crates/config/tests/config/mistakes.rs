@@ -101,6 +101,10 @@ fn an_address_in_a_file_is_checked() {
     let text = "$extends: creator\nllm_by_purpose:\n  summary:\n    base_url: localhost:1\n";
     let error = error_of("mine/config.yaml", text);
     assert!(error.contains("base_url` must begin with http:// or https://"), "{error}");
+    for address in ["http://localhost:99999/v1", "http://[::1]:x/v1", "https://exa mple.org/v1"] {
+        let error = error_of("mine/config.yaml", &format!("$extends: creator\nllm:\n  base_url: '{address}'\n"));
+        assert!(error.contains("base_url` has a space in its host or a wrong port"), "{address}: {error}");
+    }
 }
 
 #[test]
