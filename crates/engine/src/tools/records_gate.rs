@@ -46,9 +46,11 @@ pub(super) fn nothing_recorded(run: &Run) -> Result<bool, Held> {
     if left.is_empty() {
         return Ok(true);
     }
-    let sentence = format!(
-        "no requirement is recorded, and {open} of {candidates} candidate sentences are not decided by their numbers"
-    );
+    let left_over = match open {
+        0 => format!("{} of {} passages that are not judged have no reason", left.len(), not_judged().count()),
+        _ => format!("{open} of {candidates} candidate sentences are not decided by their numbers"),
+    };
+    let sentence = format!("no requirement is recorded, and {left_over}");
     Err(match was_told(run.state(), run.state().guards.told_nothing_recorded) {
         true => Held::Failed(JobError::new("nothing_recorded", sentence)),
         false => Held::Refused(

@@ -4,7 +4,7 @@
 use crate::kit::{Dialogue, covering, intake_of_four, prepare};
 use plumbline_engine::{
     AnsweredPassage, Carried, CarriedPassage, CoverageSettings, Effect, FileWrite, Intake, JobExit, Outcome,
-    PassageState, PhaseKind, Prepare, Prepared, Settings, Versions,
+    PassageState, PhaseKind, Prepare, Prepared, Product, Settings, Versions,
 };
 use serde_json::{Value, json};
 
@@ -292,6 +292,31 @@ fn a_job_whose_requirements_go_beyond_their_quotes_is_refused_once_and_then_fail
     assert_eq!(complete(&mut recorded(1, 0.5), json!([])), "The job is complete.", "half of them may");
     assert_eq!(complete(&mut recorded(2, 1.0), json!([])), "The job is complete.", "all of them may");
     assert!(complete(&mut recorded(1, 0.4), json!([])).contains("1 of 2 requirements need a look"));
+}
+
+/// Passages that the scan cannot judge have no candidates: they are what lacks a reason.
+#[test]
+fn a_job_without_records_names_the_passages_that_are_not_judged() {
+    let mut dialogue = Dialogue::new(covering_with(|settings| {
+        settings.coverage = Some(CoverageSettings { minimum: 0.0, max_closed: 1.0, unsupported: 1.0, records: true });
+    }));
+    dialogue.try_apply(intake_of_four()).expect("the documents are at hand");
+    let mut prepared = prepare("input/policy.pdf", &dialogue.toy);
+    for product in &mut prepared.products {
+        let Product::CutDocument(cut) = product else { continue };
+        cut.passages.iter_mut().for_each(|passage| (passage.judged, passage.candidates) = (false, Vec::new()));
+    }
+    dialogue.apply(Outcome::Prepared(prepared));
+    dialogue.write_plan(1);
+    dialogue.open_tactical();
+    let said = "no requirement is recorded, and 4 of 4 passages that are not judged have no reason";
+    let refused = complete(&mut dialogue, all("there was no time to read it"));
+    assert!(refused.contains(said), "{refused}");
+    complete(&mut dialogue, all("there was no time to read it"));
+    assert_eq!(
+        (error(&dialogue).message.as_str(), &error(&dialogue).details["kind"]),
+        (said, &json!("nothing_recorded"))
+    );
 }
 
 #[test]
