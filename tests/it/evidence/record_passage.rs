@@ -1,5 +1,6 @@
 //! The requirements of a passage in one call, with the real binary: derived values, decided and open candidates.
 
+use super::coverage::{job_type, run};
 use crate::conversation::promises::{closing, opens};
 use plumbline_system_tests::{
     PgPool, World,
@@ -131,5 +132,76 @@ async fn records_without_a_quote_are_refused_once_and_get_one_later(pool: PgPool
                 FROM requirement_cache WHERE job_id = $1";
     let rows: Value = sqlx::query_scalar(rows).bind(id).fetch_one(&world.pool).await.expect("rows can be read");
     assert_eq!(rows, json!([10, 0.5, 10]));
+    world.finish().await;
+}
+
+const DUTIES: &str = "# Rules\n\nInvoices must be kept. Letters must be filed. Guests must be escorted. Doors must be locked.\n\n\
+                      Users must log in. Keys must be returned.\n";
+
+/// A requirement of four sentences beside one of the last of them; then a reason for each of what is left, in one call.
+fn several_reasons(_: &Request, number: usize) -> Reply {
+    match number {
+        1 => opens(1, "Reading"),
+        2 => Reply::calls(&[("read_file", json!({"path": "chunks/chunk_001.md"}))]),
+        3 => {
+            let items = json!([{"s": "2-5"}, {"s": "5"}]);
+            let rest = json!([{"s": "4", "in": "#1"}]);
+            Reply::calls(&[("record_passage", json!({"passage": 1, "items": items, "rest": rest}))])
+        }
+        4 => {
+            let entry = |s: i32, reason: &str| json!({"passage": 1, "s": s, "reason": reason});
+            let entries = [entry(6, "a hint for those who use it"), entry(7, "said in the contract already")];
+            Reply::calls(&[("close_passages", json!({ "passages": entries }))])
+        }
+        5 => Reply::calls(&[("todo_rewind", json!({"issue": "that is all that was to be tried"}))]),
+        _ => Reply::calls(&[("read_file", json!({"path": "chunks/chunk_001.md"}))]),
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_reasons_of_one_call_are_one_decision_and_what_it_accounts_for_is_not_called_open(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Scripted::start(several_reasons).await;
+    let config = Some(json!({"limits": {"max_iterations": 5}}));
+    let id = world.insert(&NewJob { config, ..NewJob::with_content("rules.md", DUTIES.as_bytes()) }).await;
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("OPENAI_BASE_URL", model.base_url());
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let seen = model.seen();
+    assert_eq!(seen.len(), 5, "{:?}", world.job(id).await);
+    let recorded = seen[3].new_results()[0].to_owned();
+    assert!(recorded.contains("stays open over 2: [6]") && !recorded.contains("covers two"), "{recorded}");
+    let said = "1 closed. passage 1 is decided, nothing of it is open. 1 of 1 passages are answered, 0 are unread.";
+    assert_eq!(seen[4].new_results()[0], said);
+    let passage = "SELECT jsonb_build_array(state, answered_by, jsonb_path_query_array(decisions, '$[*].why'))
+                   FROM passages WHERE job_id = $1";
+    let passage: Value = sqlx::query_scalar(passage).bind(id).fetch_one(&world.pool).await.expect("it is there");
+    let reasons = ["a hint for those who use it", "said in the contract already"];
+    assert_eq!(passage, json!(["answered", "recorded", reasons]));
+    world.finish().await;
+}
+
+fn without_a_ledger(_: &Request, number: usize) -> Reply {
+    let items = json!([{"s": "2"}]);
+    match number {
+        1 => opens(1, "Reading"),
+        2 => Reply::calls(&[("read_file", json!({"path": "chunks/chunk_001.md"}))]),
+        3 => Reply::calls(&[("record_passage", json!({"passage": 1, "items": items, "rest": []}))]),
+        _ => Reply::calls(&[("read_file", json!({"path": "chunks/chunk_001.md"}))]),
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn without_coverage_nothing_is_called_open(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Scripted::start(without_a_ledger).await;
+    let limits = json!({"max_iterations": 4});
+    let dir = job_type(&world, json!({"llm": {"base_url": model.base_url()}, "coverage": "off", "limits": limits}));
+    let id = world.insert(&NewJob { job_type: "mine", ..NewJob::with_content("rules.md", DUTIES.as_bytes()) }).await;
+    run(&world, &dir, &["worker", "--until-idle"]).await;
+    let seen = model.seen();
+    assert_eq!(seen.len(), 4, "{:?}", world.job(id).await);
+    assert_eq!(seen[3].new_results()[0].trim(), "passage 1: r1 = 2.");
     world.finish().await;
 }

@@ -9,7 +9,7 @@ use crate::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is left of a passage that was read to its end is closed here. Where requirements are recorded, a reason for each
 /// open candidate sentence by its number (`s`) closes the passage at once; a reason for all that is left is answered with
@@ -44,15 +44,18 @@ impl OwnTool for ClosePassages {
 
 /// Closes passages, as far as the ledger takes it; returns the answer to the call.
 pub(crate) fn close_passages(ledger: &mut Ledger, entries: &[Entry], step: i64) -> Result<String, String> {
-    let closings = entries.iter().flat_map(|entry| entry.passages.iter().map(move |passage| (*passage, entry)));
+    let mut closings: BTreeMap<i32, Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        entry.passages.iter().for_each(|passage| closings.entry(*passage).or_default().push(entry));
+    }
     let (mut closed, mut answered, mut told, mut refused) = (0, BTreeSet::new(), Vec::new(), Vec::new());
-    for (passage, entry) in closings {
+    for (passage, entries) in closings {
         let is_answered = ledger.get(passage).is_some_and(|known| known.state == PassageState::Answered);
-        if is_answered && entry.s.is_empty() {
+        if is_answered && entries.iter().all(|entry| entry.s.is_empty()) {
             answered.insert(passage);
             continue;
         }
-        match close(ledger, passage, entry, step) {
+        match close(ledger, passage, &entries, step) {
             Ok(said) => {
                 closed += 1;
                 told.extend(said);
@@ -74,13 +77,19 @@ pub(crate) fn close_passages(ledger: &mut Ledger, entries: &[Entry], step: i64) 
     }
 }
 
-/// Closes one passage; returns which candidates are closed.
-fn close(ledger: &mut Ledger, passage: i32, entry: &Entry, step: i64) -> Result<Option<String>, String> {
+/// Closes one passage with all that the call says about it; returns which candidates are closed.
+fn close(ledger: &mut Ledger, passage: i32, entries: &[&Entry], step: i64) -> Result<Option<String>, String> {
     if !ledger.records() {
-        return ledger.close(passage, &entry.reason, step).map(|()| None);
+        let reasons: Vec<&str> = entries.iter().map(|entry| entry.reason.as_str()).collect();
+        return ledger.close(passage, &reasons.join("; "), step).map(|()| None);
     }
-    let by_number = entry.s.iter().map(|sentence| (*sentence, Account::Why(entry.reason.clone()))).collect();
-    let why = entry.s.is_empty().then(|| entry.reason.clone());
+    let (of_rest, of_numbers): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.s.is_empty());
+    let account = |entry: &Entry| {
+        entry.s.iter().map(|sentence| (*sentence, Account::Why(entry.reason.clone()))).collect::<Vec<_>>()
+    };
+    let by_number = of_numbers.into_iter().flat_map(account).collect();
+    let reasons: Vec<&str> = of_rest.iter().map(|entry| entry.reason.as_str()).collect();
+    let why = (!reasons.is_empty()).then(|| reasons.join("; "));
     let decided = ledger.decide(&PassageDecision { passage, by_number, why, decides: true }, step);
     if decided.is_taken { Ok(Some(decided.said)) } else { Err(decided.said) }
 }

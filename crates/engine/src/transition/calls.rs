@@ -296,23 +296,26 @@ fn evicted(settings: &Settings, call: &ToolCall, content: String) -> (String, Op
     (shown, Some(Product::WriteFile(FileWrite::text(path, content))))
 }
 
-/// Applies the products of a tool; returns whether there were any, and the ledger's remarks.
+/// Applies the products of a tool; returns whether there were any, and the ledger's remarks. What stays open beside a
+/// requirement is known once all products are applied: another one, or a decision, may account for it.
 fn take_products(run: &mut Run, products: Vec<Product>) -> (bool, Vec<String>) {
     let progress = !products.is_empty();
-    let mut said = Vec::new();
+    let (mut said, mut changed) = (Vec::new(), Vec::new());
     for product in products {
         let (ledger, step) = run.ledger_mut();
         match product {
+            // Without coverage nothing is to be decided, and nothing is open.
+            Product::DecidePassage(_) if !ledger.records() => {}
             Product::DecidePassage(decision) => said.push(format!("{}.", ledger.decide(&decision, step).said)),
             Product::DeliverQuotes(touched) => ledger.delivered(&touched, step),
             product => {
-                let changed = number_of(&product, ledger.next_number());
+                changed.extend(number_of(&product, ledger.next_number()));
                 run.record_product(product);
-                said.extend(changed.and_then(|number| stays_open(run.ledger(), number)));
             }
         }
     }
-    (progress, said)
+    let open = changed.into_iter().filter_map(|number| stays_open(run.ledger(), number));
+    (progress, open.chain(said).collect())
 }
 
 /// The number of the requirement that a product records or corrects.
