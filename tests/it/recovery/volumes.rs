@@ -7,6 +7,7 @@ use plumbline_system_tests::{
 use rustix::process::Signal;
 use std::{
     fs,
+    path::PathBuf,
     time::{Duration, SystemTime},
 };
 
@@ -156,11 +157,8 @@ async fn a_folder_that_is_removed_or_changed_under_a_job_comes_back(pool: PgPool
     world.finish().await;
 }
 
-#[sqlx::test(migrations = false)]
-async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
-    let world = World::new(pool).await;
-    let worker = worker(&world).await;
-    let job = in_the_middle(&world).await;
+/// A person puts a file into the job's `input/`.
+async fn put_annex(world: &World, job: Uuid) -> PathBuf {
     let input = world.workspace().join(format!("job_{job}/input"));
     eventually("the folder to be shown", async || input.is_dir().then_some(())).await;
     let annex = input.join("annex.md");
@@ -168,15 +166,43 @@ async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
     // As if it had been there for a while: a file that has just changed may be half copied.
     let long_since = SystemTime::now() - Duration::from_secs(60);
     fs::File::options().write(true).open(&annex).and_then(|file| file.set_modified(long_since)).expect("a time is set");
-    world.model.answers(Answer::Slowly(Duration::from_millis(500)));
+    annex
+}
+
+/// Whether it was taken in, and the model is told.
+async fn knows_annex(world: &World, job: Uuid) -> bool {
     let known = "SELECT EXISTS (SELECT FROM sources WHERE job_id = $1 AND path = 'input/annex.md')
                     AND EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path = 'input/annex.md')
                     AND EXISTS (SELECT FROM messages WHERE job_id = $1 AND content LIKE '%input/annex.md%')";
-    eventually("the annex to be taken in and told to the model", async || {
-        let known: bool = sqlx::query_scalar(known).bind(job).fetch_one(&world.pool).await.expect("rows can be read");
-        known.then_some(())
-    })
-    .await;
+    sqlx::query_scalar(known).bind(job).fetch_one(&world.pool).await.expect("rows can be read")
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_file_that_a_person_puts_into_input_of_a_paused_job_is_in_the_next_request(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    world.call("SELECT pause_job($1)", job).await.expect("it runs");
+    world.becomes(job, "paused").await;
+    put_annex(&world, job).await;
+    world.call("SELECT resume_job($1)", job).await.expect("it is paused");
+    world.model.arrived(6).await;
+    assert!(knows_annex(&world, job).await, "the step after the pause takes it in");
+    world.model.answers(Answer::Work);
+    world.becomes(job, "completed").await;
+    worker.program.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    let annex = put_annex(&world, job).await;
+    world.model.answers(Answer::Slowly(Duration::from_millis(500)));
+    eventually("the annex to be taken in and told to the model", async || knows_annex(&world, job).await.then_some(()))
+        .await;
     world.model.answers(Answer::Work);
     world.becomes(job, "completed").await;
     worker.program.stop().await;

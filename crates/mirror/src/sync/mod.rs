@@ -1,5 +1,5 @@
-//! Feeds one job's mirror after each commit, asynchronously. Errors of the volume are logged and never delay or fail
-//! the job; the folder is repaired from the rows later.
+//! Feeds one job's mirror after each commit, asynchronously. Errors of the volume are logged and never fail the job;
+//! the folder is repaired from the rows later.
 
 mod changed;
 mod deleted_jobs;
@@ -19,11 +19,7 @@ use plumbline_engine::{Change, Product};
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{ClaimedJob, Lease, Store};
 use std::{path::PathBuf, sync::Arc, time::Duration};
-use tokio::{
-    sync::oneshot::{self, error::TryRecvError},
-    task::JoinHandle,
-    time::timeout,
-};
+use tokio::{sync::oneshot, task::JoinHandle, time::timeout};
 use tracing::{Instrument, debug};
 use writer::Writer;
 
@@ -150,15 +146,12 @@ impl MirrorFeed {
         self.looking = self.pending.look(Wanted { known, answer }).then_some(found);
     }
 
-    /// The result of the last scan, if finished.
-    pub fn found(&mut self) -> InputScan {
+    /// The result of the last scan, if it finishes within this time.
+    pub async fn found(&mut self, wait: Duration) -> InputScan {
         let Some(looking) = &mut self.looking else { return InputScan::None };
-        let found = match looking.try_recv() {
-            Err(TryRecvError::Empty) => return InputScan::Underway,
-            Ok(found) => found,
-            // Another worker has the job, so nothing is imported.
-            Err(TryRecvError::Closed) => Finds::default(),
-        };
+        let Ok(found) = timeout(wait, looking).await else { return InputScan::Underway };
+        // Without an answer another worker has the job, and nothing is imported.
+        let found = found.unwrap_or_default();
         self.looking = None;
         InputScan::Back(found)
     }

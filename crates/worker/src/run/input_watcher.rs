@@ -11,37 +11,39 @@ use std::{
 use tracing::{info, warn};
 use uuid::Uuid;
 
-/// Time between two scans of one job's folder. A scan lists a folder, so it is not done in every step.
-const SCAN_EVERY: Duration = Duration::from_secs(3);
+/// Minimum time between two scans of one job's folder: a scan lists a folder, so turns that are shorter share one.
+const SCAN_EVERY: Duration = Duration::from_secs(1);
+/// Maximum time that a turn waits for its scan. A slower volume is scanned during the turn.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The inbox of one job.
 #[derive(Debug)]
 pub(crate) struct InputWatcher {
     job_id: Uuid,
     looked: Option<Instant>,
+    /// When the last turn began; none in the first one after another claim.
+    turn: Option<Instant>,
     /// Links that were already logged.
     refused: HashSet<String>,
 }
 
 impl InputWatcher {
-    pub(crate) fn new(job_id: Uuid) -> Self {
-        Self { job_id, looked: None, refused: HashSet::new() }
+    /// `step`: the job's last step. A new job's folder is about to be created, so its first turn need not wait for it.
+    pub(crate) fn new(job_id: Uuid, step: i64) -> Self {
+        Self { job_id, looked: None, turn: (step == 0).then(Instant::now), refused: HashSet::new() }
     }
 
-    /// The files added by people, if a scan has finished; starts the next scan when it is due. A volume that cannot be
-    /// read counts as empty: the mirror reports its failure.
+    /// The files added by people. A turn after a long one, or after a pause, waits for its own scan; a turn that
+    /// follows at once uses the last scan. A volume that cannot be read counts as empty: the mirror reports its failure.
     pub(crate) async fn look(&mut self, app: &App, mirror: &mut MirrorFeed, known: &FileIndex) -> Option<Intake> {
-        let found = match mirror.found() {
-            InputScan::Underway => return None,
-            InputScan::None => Vec::new(),
-            InputScan::Back(found) => {
-                self.refuse(found.linked);
-                // The job itself may have written such a file since the scan.
-                found.files.into_iter().filter(|file| known.get(&file.path).is_none()).collect()
-            }
-        };
+        let waits = self.turn.replace(Instant::now()).is_none_or(|turn| turn.elapsed() >= SCAN_EVERY);
+        let mut found = self.found(mirror, known, Duration::ZERO).await?;
         if found.is_empty() {
             self.request_scan(mirror, known);
+            let wait = if waits { LONGEST_WAIT } else { Duration::ZERO };
+            found = self.found(mirror, known, wait).await?;
+        }
+        if found.is_empty() {
             return None;
         }
         let mut intake = Intake::default();
@@ -51,6 +53,19 @@ impl InputWatcher {
             intake.files.push(FileWrite { path: file.path, content: file.bytes });
         }
         Some(intake)
+    }
+
+    /// The result of the last scan; `None` if it is not there in this time.
+    async fn found(&mut self, mirror: &mut MirrorFeed, known: &FileIndex, wait: Duration) -> Option<Vec<Found>> {
+        match mirror.found(wait).await {
+            InputScan::Underway => None,
+            InputScan::None => Some(Vec::new()),
+            InputScan::Back(found) => {
+                self.refuse(found.linked);
+                // The job itself may have written such a file since the scan.
+                Some(found.files.into_iter().filter(|file| known.get(&file.path).is_none()).collect())
+            }
+        }
     }
 
     fn refuse(&mut self, linked: Vec<String>) {

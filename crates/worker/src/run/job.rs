@@ -106,7 +106,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener, sent
         learnt: Learnt::default(),
         permit: None,
         mirror,
-        input_watcher: InputWatcher::new(claimed.id),
+        input_watcher: InputWatcher::new(claimed.id, claimed.step),
         signal,
         lost_time: LostTime::default(),
         tokens: spans::ClaimTokens::of_current(),
