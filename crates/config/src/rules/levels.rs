@@ -85,7 +85,7 @@ impl RowPolicy<'_> {
             ));
         }
         if self.is_opened(path) {
-            return self.within_opened(path).and_then(|()| self.keeps_a_limit(path)).or_else(refuse);
+            return self.within_opened(path).and_then(|()| self.below_ceiling(path, level)).or_else(refuse);
         }
         if path == "no_sources" && binds_recorder(&self.below["tools"]) {
             return Err((
@@ -102,16 +102,7 @@ impl RowPolicy<'_> {
                 "`{path}` has level operator: a job may not set it; leave it out, or ask the operator for `job_may_set` in \
                  the job type"
             )),
-            Level::Bounded => self.within_bound(path).or_else(|bound| {
-                let way = match bound {
-                    Value::Number(_) if path.ends_with(".minimum") => "raise it or leave it out",
-                    Value::Number(_) => "lower it or leave it out",
-                    _ => "leave it out",
-                };
-                refuse(format!(
-                    "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; {way}"
-                ))
-            }),
+            Level::Bounded => self.within_bound(path).and_then(|()| self.below_ceiling(path, level)).or_else(refuse),
             // Only the operator can give a type a tool that it lacks; a job chooses among the type's tools.
             Level::Job if path.starts_with("tools.") => {
                 let forbidden = Forbidden { key: path.to_owned(), level: Level::Operator };
@@ -160,19 +151,22 @@ impl RowPolicy<'_> {
         Ok(())
     }
 
-    /// "No limit" is above any ceiling; a number is compared in `validate`.
-    fn keeps_a_limit(&self, path: &str) -> Result<(), String> {
+    /// A job begins at or below `limits_ceiling`; "no limit" is above any ceiling.
+    fn below_ceiling(&self, path: &str, level: Level) -> Result<(), String> {
         let Some(key) = path.strip_prefix("limits.") else { return Ok(()) };
-        match at(self.row, &format!("limits_ceiling.{key}")).as_f64().filter(|_| at(self.row, path).is_null()) {
-            None => Ok(()),
-            Some(most) => Err(format!(
-                "`{path}` (no limit) is above the {most} of `limits_ceiling`, where no job may begin; lower it or leave it out"
-            )),
-        }
+        let (most, wanted) = (at(self.row, &format!("limits_ceiling.{key}")), at(self.row, path));
+        let is_above = match wanted.as_f64() {
+            Some(wanted) => most.as_f64().is_some_and(|most| wanted > most),
+            None => wanted.is_null() && most.is_number(),
+        };
+        let wanted = if wanted.is_null() { "no limit".to_owned() } else { wanted.to_string() };
+        let way = "where no job may begin; lower it or leave it out";
+        let above = || format!("`{path}` has level {level}: {wanted} is above the {most} of `limits_ceiling`, {way}");
+        if is_above { Err(above()) } else { Ok(()) }
     }
 
-    /// The bound that is exceeded, if any. Of coverage, a built-in value is a bound as well.
-    fn within_bound(&self, path: &str) -> Result<(), Value> {
+    /// A value of the operator is a bound; of coverage, a built-in value as well.
+    fn within_bound(&self, path: &str) -> Result<(), String> {
         let bounds = if path.starts_with("coverage_settings.") { self.below } else { self.bounds };
         let (bound, wanted) = (of_purpose_or_llm(bounds, path), of_purpose_or_llm(self.row, path));
         let is_within = match (bound.as_f64(), wanted.as_f64()) {
@@ -181,7 +175,14 @@ impl RowPolicy<'_> {
             (Some(most), wanted) => wanted.is_some_and(|wanted| wanted <= most),
             (None, _) => wanted == bound || !bound.as_str().is_some_and(|word| STRICT.contains(&word)),
         };
-        if is_within { Ok(()) } else { Err(bound.clone()) }
+        let way = match bound {
+            Value::Number(_) if path.ends_with(".minimum") => "raise it or leave it out",
+            Value::Number(_) => "lower it or leave it out",
+            _ => "leave it out",
+        };
+        let beyond =
+            || format!("`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; {way}");
+        if is_within { Ok(()) } else { Err(beyond()) }
     }
 
     /// A job chooses only among the values that its type offers.

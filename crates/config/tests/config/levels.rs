@@ -347,13 +347,16 @@ fn a_row_above_the_ceiling_is_blamed_for_its_own_key() {
         "llm": {"prices": {"input": 1.0, "output": 1.0}}});
     mine(&opened, &json!({"limits": {"max_iterations": 9}})).unwrap();
     let unbounded = json!({"limits_ceiling": {"deadline_s": 60}});
-    for (file, limits, sentence) in [
-        (&opened, json!({"max_iterations": 500}), "`limits.max_iterations` (500) is above the 9 of `limits_ceiling`"),
-        (&opened, json!({"cost_budget_usd": null}), "`limits.cost_budget_usd` (no limit) is above the 20"),
-        (&unbounded, json!({"deadline_s": 61}), "`limits.deadline_s` (61) is above the 60 of `limits_ceiling`"),
+    for (file, key, limit, sentence) in [
+        (&opened, "max_iterations", json!(500), "500 is above the 9 of `limits_ceiling`"),
+        (&opened, "cost_budget_usd", json!(null), "no limit is above the 20"),
+        (&unbounded, "deadline_s", json!(61), "61 is above the 60 of `limits_ceiling`"),
     ] {
-        let refused = mine(file, &json!({"limits": limits})).expect_err(sentence).to_string();
-        assert!(refused.starts_with("the job's config: ") && refused.contains(sentence), "{refused}");
+        let error = mine(file, &json!({"limits": {key: limit}})).expect_err(sentence);
+        let (key, said) = (format!("limits.{key}"), error.to_string());
+        assert!(said.starts_with(&format!("the job's config: `{key}` has level bounded: {sentence}")), "{said}");
+        let forbidden = error.forbidden.expect("a row sets more than it may");
+        assert_eq!((forbidden.key, forbidden.level.to_string()), (key, "bounded".to_owned()));
     }
 }
 
