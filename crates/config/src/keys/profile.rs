@@ -13,6 +13,7 @@ use crate::{
         files::Files,
         merge::{merge, overlaid},
     },
+    rules::check,
 };
 use plumbline_engine::{Api, OutputCapField, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
@@ -21,6 +22,8 @@ use serde_json::{Value, json};
 
 /// The file.
 pub(crate) const FILE: &str = "providers.json";
+/// Where a configuration has the keys of an entry.
+const SECTION: &str = "llm.profile.";
 
 /// Deviations of a provider or a model from OpenAI's chat completions. Omitted keys have their behaviour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -264,8 +267,21 @@ fn entry(value: &Value) -> Result<ProfileEntry, String> {
         serde_json::from_value(keys.remove("match").unwrap_or_else(|| json!({}))).map_err(|error| {
             format!("`match` of `{name}` is {{base_url, model}}, texts that something begins with ({error})")
         })?;
-    let keys = serde_json::from_value(Value::Object(keys)).map_err(|error| format!("of `{name}`: {error}"))?;
+    let keys = Value::Object(keys);
+    if let Some(wrong) = wrong_key(&keys) {
+        return Err(format!("of `{name}`: {wrong}"));
+    }
+    let keys = serde_json::from_value(keys).map_err(|error| format!("of `{name}`: {error}"))?;
     Ok(ProfileEntry { name, base_url: matches.base_url, model: matches.model, keys })
+}
+
+/// The first key of an entry that is not as in `llm.profile`.
+fn wrong_key(keys: &Value) -> Option<String> {
+    let whole = json!({"llm": {"profile": keys}});
+    let wrong = check::layer(&Layer::synthetic("", whole.clone(), Kind::Profile)).into_iter();
+    let missing = check::missing(&whole).into_iter().filter(|path| path.starts_with(SECTION));
+    let missing = missing.map(|path| format!("`{path}` has no value; give it one"));
+    wrong.map(|problem| problem.message).chain(missing).next().map(|message| message.replace(SECTION, ""))
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 
 use super::{
     nearest::{advice, quoted},
+    schema::alternatives,
     walk::{Place, kind, visit},
 };
 use crate::error::Problem;
@@ -52,7 +53,7 @@ fn refuses_null(schema: &Value) -> bool {
 
 /// ` or the word `free``, if words are an alternative to another type.
 fn words_besides(schema: &Value) -> String {
-    let alternatives = schema["anyOf"].as_array().into_iter().flatten();
+    let alternatives = alternatives(schema).into_iter().filter(|_| schema["anyOf"].is_array());
     let words: Vec<&str> =
         alternatives.filter_map(|one| one["enum"].as_array()).flatten().filter_map(Value::as_str).collect();
     if words.is_empty() { String::new() } else { format!(" or the word {}", quoted(&words)) }

@@ -22,8 +22,15 @@ pub(crate) fn complete() -> &'static Value {
 
 /// The schema of a value without the alternative `null` of an optional key.
 pub(crate) fn without_null(schema: &Value) -> &Value {
-    let alternatives = schema.get("anyOf").and_then(Value::as_array);
-    alternatives.and_then(|list| list.iter().find(|one| one["type"] != "null")).unwrap_or(schema)
+    alternatives(schema).into_iter().find(|one| one["type"] != "null").unwrap_or(schema)
+}
+
+/// The alternatives of a value; an optional key whose value has alternatives is itself one of two.
+pub(crate) fn alternatives(schema: &Value) -> Vec<&Value> {
+    match schema["anyOf"].as_array() {
+        Some(list) => list.iter().flat_map(alternatives).collect(),
+        None => vec![schema],
+    }
 }
 
 /// The text of `configs/schema.json`: the types, with the defaults of `defaults` added to the keys.

@@ -2,7 +2,7 @@
 
 use super::{
     level::Level,
-    schema::{complete, without_null},
+    schema::{alternatives, complete, without_null},
 };
 use crate::layers::locate::child;
 use serde_json::{Map, Value};
@@ -79,7 +79,7 @@ fn walk(value: &mut Value, schema: &Value, path: &str, above: (Level, bool), vis
 fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
     let fits =
         |one: &&Value| one["type"] == kind(value) && one["enum"].as_array().is_none_or(|words| words.contains(value));
-    let found = schema["anyOf"].as_array().and_then(|list| list.iter().find(fits));
+    let found = alternatives(schema).into_iter().find(fits);
     found.filter(|_| !value.is_null()).unwrap_or_else(|| without_null(schema))
 }
 

@@ -157,7 +157,13 @@ fn a_mistake_in_the_file_is_named() {
         (json!({"profiles": {}}), "has no list `profiles`"),
         (json!({"profiles": [{"match": {}}]}), "`profiles[0]`: it has no `name`"),
         (json!({"profiles": [{"name": "a"}, {"name": "b", "match": {"host": "x"}}]}), "`profiles[1]`: `match` of `b`"),
-        (json!({"profiles": [{"name": "a", "match": {}, "windows": 1}]}), "unknown field `windows`"),
+        (json!({"profiles": [{"name": "a", "windows": 1}]}), "`profiles[0]`: of `a`: unknown key `windows`"),
+        (
+            json!({"profiles": [{"name": "a", "prefix_cache": "no"}]}),
+            "`prefix_cache` is a text; it must be true or false",
+        ),
+        (json!({"profiles": [{"name": "a", "context_window": 0}]}), "`context_window` is 0; it must be at least 1024"),
+        (json!({"profiles": [{"name": "a", "prices": {"input": 1}}]}), "of `a`: `prices.cached_input` has no value"),
     ] {
         let (_folder, configs) = configs(&providers, &json!({}));
         let error = configs.profiles().unwrap_err().to_string();
