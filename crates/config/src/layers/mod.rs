@@ -264,7 +264,10 @@ impl Layers {
             let by_hand = matches!(layer.kind, Kind::Type | Kind::Connections | Kind::Row);
             by_hand && layer.value.pointer(&pointer).is_some_and(Value::is_object)
         };
-        match self.iter().rev().find(writes).filter(|_| !parent.is_empty() && defaults.pointer(&pointer).is_none()) {
+        // A word, like `free` for prices, takes the keys of `defaults` away.
+        let is_word = |layer: &Layer| layer.value.pointer(&pointer).is_some_and(Value::is_string);
+        let has_no_defaults = defaults.pointer(&pointer).is_none() || self.iter().any(is_word);
+        match self.iter().rev().find(writes).filter(|_| !parent.is_empty() && has_no_defaults) {
             Some(layer) => {
                 let message = format!("`{path}` has no value; give it one, or leave out `{parent}`");
                 Problem::new(layer.named_for(path), layer.lines.of(parent), message)

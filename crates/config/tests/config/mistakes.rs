@@ -155,6 +155,16 @@ fn the_prices_of_a_profile_are_checked_as_those_of_the_model() {
 }
 
 #[test]
+fn of_prices_that_replace_a_word_the_place_of_the_prices_is_named() {
+    let opened = json!({"job_may_set": ["llm"], "llm": {"prices": "free"}});
+    let error = mine(&opened, &json!({"llm": {"prices": {"input": 1.0}}})).unwrap_err().to_string();
+    assert!(
+        error.contains("the job's config: `llm.prices.output` has no value") && !error.contains("defaults"),
+        "{error}"
+    );
+}
+
+#[test]
 fn lesson_75_a_secret_in_the_wrong_place_is_refused_and_not_repeated() {
     for overrides in [
         json!({"llm": {"api_key_env": "sk-SECRET"}}),
