@@ -260,6 +260,11 @@ fn begins_with(address: &str, allowed: &str) -> bool {
     address.origin.eq_ignore_ascii_case(&allowed.origin) && is_beneath && !climbs
 }
 
+/// Whether a text can be compared with the address of a row.
+pub(super) fn is_address(text: &str) -> bool {
+    Address::of(text).is_some()
+}
+
 struct Address<'a> {
     /// `scheme://host:port`, always with the port.
     origin: String,

@@ -5,7 +5,7 @@ use crate::{
     JobConfig, Llm,
     keys::{deliverables, http_tools},
     resolved::FALLBACK,
-    rules::violation::RuleViolation,
+    rules::{levels, violation::RuleViolation},
     secrets,
 };
 use plumbline_engine::Api;
@@ -19,6 +19,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     tool_result(config, &mut broken);
     ceiling(config, &mut broken);
     document_roots(config, &mut broken);
+    addresses_allowed(config, &mut broken);
     connections(config, &mut broken);
     broken.extend(http_tools::unknown(config));
     broken.extend(deliverables::broken(config));
@@ -91,6 +92,18 @@ fn document_roots(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
                 "`{key}` is `{root}`, which names no subfolder of the import folder; write one like `policies/`, or leave out \
                  `document_roots` to permit the whole import folder"
             );
+            broken.push(RuleViolation::new(&[&key], message));
+        }
+    }
+}
+
+/// An entry that is no address permits nothing.
+fn addresses_allowed(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
+    for (place, address) in config.addresses_allowed.iter().flatten().enumerate() {
+        if !levels::is_address(address) {
+            let key = format!("addresses_allowed.{place}");
+            let message =
+                format!("`{key}` is `{address}`, which is no address; write one like `https://models.example.org/v1`");
             broken.push(RuleViolation::new(&[&key], message));
         }
     }
