@@ -144,6 +144,7 @@ fn wrong_path(key: &str, written: &str) -> Option<RuleViolation> {
         }
         Ok(_) => return None,
     };
+    let reason = reason.trim_end_matches('.');
     let message =
         format!("`{key}` names `{written}`, which no job can deliver ({reason}); name a file like output/report.md");
     Some(RuleViolation::new(&[key], message))

@@ -338,6 +338,8 @@ fn check_finds_what_the_environment_makes_wrong() {
 fn what_a_job_owes_must_be_deliverable_by_a_model_with_a_name() {
     for (keys, words) in [
         (json!({"deliverables": ["input/a.md"]}), "`deliverables` names `input/a.md`, which no job can deliver"),
+        (json!({"deliverables": ["../a.md"]}), "use a path inside it, such as output/report.md); name a file"),
+        (json!({"deliverables": ["../a.md"]}), "`deliverables` names `../a.md`"),
         (json!({"deliverables": [{"json_schema": {}}]}), "`deliverables.0.path` has no value"),
         (json!({"deliverables": [{"path": "output/a.json", "shema": {}}]}), "unknown key `deliverables.0.shema`"),
         (json!({"deliverables": [5]}), "`deliverables.0` is a number"),
