@@ -8,13 +8,28 @@ use super::{
 };
 use crate::error::Problem;
 use crate::layers::Layer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// All errors within one layer.
 pub(crate) fn layer(layer: &Layer) -> Vec<Problem> {
+    let mut wrong = values(layer, layer.value.clone(), str::to_owned);
+    let fallbacks = layer.value.pointer("/llm/fallback").and_then(Value::as_array);
+    for (at, entry) in fallbacks.into_iter().flatten().enumerate() {
+        // Its schema cannot contain itself.
+        if entry["llm"].is_object() {
+            let place = |path: &str| path.replacen("llm", &format!("llm.fallback.{at}.llm"), 1);
+            wrong.extend(values(layer, json!({"llm": entry["llm"]}), place));
+        }
+    }
+    wrong
+}
+
+/// The errors of values whose paths are moved to their place in the layer.
+fn values(layer: &Layer, mut value: Value, place: impl Fn(&str) -> String) -> Vec<Problem> {
     let mut wrong = Vec::new();
-    visit(&mut layer.value.clone(), &mut |path, value, place| {
-        let message = match place {
+    visit(&mut value, &mut |path, value, found| {
+        let path = &*place(path);
+        let message = match found {
             Place::Known { schema, is_entry, .. } if value.is_null() && !(*is_entry && refuses_null(schema)) => None,
             Place::Known { schema, fitting, .. } => wrong_type(value, fitting, path)
                 .or_else(|| wrong_value(value, fitting, path))

@@ -137,6 +137,21 @@ fn of_an_object_without_a_required_key_the_place_of_the_object_is_named() {
 }
 
 #[test]
+fn a_mistake_in_a_model_to_fall_back_on_is_named_with_key_and_line() {
+    for (llm, expected) in [
+        (json!({"modle": "x"}), "unknown key `llm.fallback.1.llm.modle`; did you mean `model`?"),
+        (json!({"model": 5}), "`llm.fallback.1.llm.model` is a number; it must be a text"),
+        (json!({"temperature": 9}), "`llm.fallback.1.llm.temperature` is 9; it must be at most 2"),
+        (json!({"prices": {"inputs": 1}}), "unknown key `llm.fallback.1.llm.prices.inputs`; did you mean `input`?"),
+        (json!({"profile": {"api": "x"}}), "`llm.fallback.1.llm.profile.api` is `x`; it must be one of `chat`"),
+    ] {
+        let fallback = json!([{"on": ["quota"], "llm": {"model": "y"}}, {"on": ["quota"], "llm": llm}]);
+        let error = operators(&json!({"llm": {"fallback": fallback}})).unwrap_err().to_string();
+        assert!(error.contains(&format!("mine/config.json:1: {expected}")), "{error}");
+    }
+}
+
+#[test]
 fn the_prices_of_a_profile_are_checked_as_those_of_the_model() {
     for (prices, expected) in [
         (json!({"inputs": 1}), "unknown key `llm.profile.prices.inputs`; did you mean `input`?"),

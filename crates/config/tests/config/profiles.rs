@@ -182,7 +182,7 @@ fn a_model_to_fall_back_on_inherits_nothing_that_is_known_of_another() {
     assert_eq!(of(json!({"service_tier": "flex"})).llm, json!({"service_tier": "flex"}).as_object().unwrap().clone());
     for (fallback, says) in [
         (json!([{"on": ["overload"], "llm": {}}]), "overload"),
-        (json!([{"on": ["quota"], "llm": {"modle": "x"}}]), "`llm.fallback[0].llm`"),
+        (json!([{"on": ["quota"], "llm": {"modle": "x"}}]), "`llm.fallback.0.llm.modle`"),
     ] {
         let refused = resolve(large(), json!({"fallback": fallback}), json!({})).unwrap_err();
         assert!(refused.contains(says), "{refused}");
