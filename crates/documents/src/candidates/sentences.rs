@@ -1,9 +1,20 @@
 //! Sentence boundaries within a paragraph.
 //!
 //! A full stop ends a sentence unless it belongs to an abbreviation, an initial, a date or the number of a clause. A
-//! sentence continues after a semicolon, because the rest often lacks a subject.
+//! sentence continues after a semicolon, because the rest often lacks a subject. Bullets between the entries of a line end
+//! one: `Sign the form • Lock the gate`.
 
 use std::ops::Range;
+
+/// Signs that are between entries, not within them.
+const BULLETS: [char; 7] = ['•', '●', '◦', '▪', '‣', '►', '▶'];
+
+/// Signs that are between words as well: they divide whole clauses only.
+const DIVIDERS: [char; 9] = ['|', '/', '·', '–', '—', '-', '■', '□', '✓'];
+/// With fewer clauses, a sign may be within a sentence.
+const LEAST_CLAUSES: usize = 3;
+/// With fewer words, a part may be a name.
+const LEAST_OF_A_CLAUSE: usize = 3;
 
 /// Abbreviations that do not end a sentence, in lower case without their full stop. Abbreviations with an inner full
 /// stop, and single letters, need no entry.
@@ -77,19 +88,70 @@ const UNITS: [&str; 11] = ["A", "V", "W", "K", "N", "J", "m", "g", "h", "l", "t"
 /// The sentences of a line, without the white space between them.
 pub(super) fn cut(line: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut start = 0;
+    for entry in entries(line) {
+        cut_entry(&line[..entry.end], entry.start, &mut found);
+    }
+    found
+}
+
+/// Adds the sentences of a line from this place on.
+fn cut_entry(line: &str, mut start: usize, found: &mut Vec<Range<usize>>) {
     for (at, stop) in line.char_indices().filter(|(_, sign)| matches!(sign, '.' | '!' | '?' | '…')) {
         if at < start {
             continue;
         }
         let end = behind(line, at + stop.len_utf8());
         if ends_here(line, start, at, stop, end) {
-            push(&mut found, line, start..end);
+            push(found, line, start..end);
             start = end;
         }
     }
-    push(&mut found, line, start..line.len());
-    found
+    push(found, line, start..line.len());
+}
+
+/// The entries of a line that has signs between them; the whole line if it has none.
+fn entries(line: &str) -> Vec<Range<usize>> {
+    let of = |signs: &[char], are_some: fn(&str, &[Range<usize>]) -> bool| {
+        let parts = signs.iter().filter(|sign| line.contains(**sign)).map(|sign| between(line, *sign));
+        parts.into_iter().find(|parts| are_some(line, parts))
+    };
+    let entries = of(&BULLETS, are_entries).or_else(|| of(&DIVIDERS, are_clauses));
+    entries.unwrap_or_else(|| std::iter::once(0..line.len()).collect())
+}
+
+/// The parts of a line between a sign with white space around it.
+fn between(line: &str, sign: char) -> Vec<Range<usize>> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (at, _) in line.match_indices(sign) {
+        let end = at + sign.len_utf8();
+        if line[..at].ends_with(char::is_whitespace) && line[end..].starts_with(char::is_whitespace) {
+            parts.push(start..at);
+            start = end;
+        }
+    }
+    parts.push(start..line.len());
+    parts
+}
+
+/// Whether these are the entries of a list. A sign beside a single letter or a number is of a formula.
+fn are_entries(line: &str, parts: &[Range<usize>]) -> bool {
+    let words = |part: &Range<usize>| line[part.clone()].split_whitespace();
+    let is_long = |word: &str, counts: fn(char) -> bool| word.chars().filter(|sign| counts(*sign)).count() > 1;
+    let divides = |pair: &[Range<usize>]| {
+        words(&pair[0]).next_back().is_some_and(|word| is_long(word, char::is_alphanumeric))
+            && words(&pair[1]).next().is_some_and(|word| is_long(word, char::is_alphabetic))
+    };
+    parts.len() > 1 && parts.windows(2).all(divides)
+}
+
+/// Whether each of these begins like a sentence.
+fn are_clauses(line: &str, parts: &[Range<usize>]) -> bool {
+    let is_clause = |part: &Range<usize>| {
+        let words = || line[part.clone()].split_whitespace().filter(|word| word.contains(char::is_alphabetic));
+        words().next().is_some_and(|first| first.starts_with(char::is_uppercase))
+            && words().count() >= LEAST_OF_A_CLAUSE
+    };
+    parts.len() >= LEAST_CLAUSES && parts.iter().all(is_clause)
 }
 
 fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
@@ -228,6 +290,24 @@ mod tests {
             ],
         );
         check("Er gilt bis 2020. Danach nicht.", &["Er gilt bis 2020.", "Danach nicht."]);
+    }
+
+    #[test]
+    fn signs_between_entries_end_a_sentence() {
+        check("Sign the form • lock the gate • Pay", &["Sign the form", "lock the gate", "Pay"]);
+        check("It must be signed. Sign it by 2027 ▪ Lock it.", &["It must be signed.", "Sign it by 2027", "Lock it."]);
+        for sign in DIVIDERS {
+            let line = format!("The clerk must sign {sign} The guard must wait {sign} The owner must pay. Each must.");
+            check(&line, &["The clerk must sign", "The guard must wait", "The owner must pay.", "Each must."]);
+        }
+        for line in [
+            "The power P = U • I must be low.",
+            "The tenant / The lessee of it / The owner must pay.",
+            "The Clerk of Bern – Mr Smith of Bern – must sign it.",
+            "The clerk must sign it – The guard must wait.",
+        ] {
+            check(line, &[line]);
+        }
     }
 
     #[test]
