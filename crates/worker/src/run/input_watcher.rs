@@ -11,10 +11,10 @@ use std::{
 use tracing::{info, warn};
 use uuid::Uuid;
 
-/// Minimum time between two scans of one job's folder: a scan lists a folder, so turns that are shorter share one.
-const SCAN_EVERY: Duration = Duration::from_secs(1);
-/// Maximum time that a turn waits for its scan. A slower volume is scanned during the turn.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Minimum time between two scans of one job's folder: a scan makes the mirror write at once, so quick turns share one.
+const SCAN_EVERY: Duration = Duration::from_secs(3);
+/// Maximum time that a turn waits for its scan; no other turn waits until the volume has answered.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The inbox of one job.
 #[derive(Debug)]
