@@ -276,8 +276,7 @@ impl ConfigRegistry {
         let mut merged = layers.merged();
         merged["job_type"] = json!(job_type);
         self.profiles()?.know_fallbacks(&mut merged, &layers.defaults());
-        let missing = check::missing(&merged);
-        ConfigError::unless_empty(missing.iter().map(|path| layers.blame_missing(path)).collect())?;
+        ConfigError::unless_empty(layers.blame_all_missing(&check::missing(&merged)))?;
         let config: JobConfig = serde_json::from_value(merged)
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;

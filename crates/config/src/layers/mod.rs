@@ -18,6 +18,9 @@ use crate::layers::{
 };
 use serde_json::{Map, Value, json};
 
+/// With more keys without a value, a file extends nothing.
+const MOST_MISSING: usize = 3;
+
 /// One source of configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
@@ -254,9 +257,24 @@ impl Layers {
         }
     }
 
+    /// The problems of required keys that no layer sets. Most of them are missing if a file extends nothing, which is one
+    /// problem.
+    pub(crate) fn blame_all_missing(&self, paths: &[String]) -> Vec<Problem> {
+        match (paths, self.iter().find(|layer| layer.kind == Kind::Type)) {
+            ([first, more @ ..], Some(lowest)) if more.len() > MOST_MISSING && self.defaults().is_null() => {
+                let more = more.len();
+                let message = format!(
+                    "`{first}` and {more} other keys have no value; add `\"$extends\": \"defaults\"`, or set all of them"
+                );
+                vec![Problem::new(lowest.name.clone(), Some(1), message)]
+            }
+            _ => paths.iter().map(|path| self.blame_missing(path)).collect(),
+        }
+    }
+
     /// The problem of a required key that no layer sets, attributed to the highest layer that sets the object without it:
     /// a connection of the environment or of a row is no mistake of the type's file.
-    pub(crate) fn blame_missing(&self, path: &str) -> Problem {
+    fn blame_missing(&self, path: &str) -> Problem {
         let parent = above(path);
         let pointer = format!("/{}", parent.replace('.', "/"));
         let defaults = self.defaults();

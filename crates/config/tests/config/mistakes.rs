@@ -219,8 +219,8 @@ fn files_that_do_not_parse_are_named_with_their_line() {
             "`$extends` names `defualts`, which does not exist; did you mean `defaults`?",
         ),
         ("mine/config.json", "{\"$extends\": \"xyz\"}", "which does not exist; known are `defaults`, "),
-        ("mine/config.json", "{}", "mine/config.json: `autonomy` has no value; set it or extend `defaults`"),
-        ("mine/config.json", "{}", "mine/config.json: `tools` has no value; set it or extend `defaults`"),
+        ("mine/config.json", "{}", "mine/config.json:1: `limits.max_iterations` and "),
+        ("mine/config.json", "{}", "other keys have no value; add `\"$extends\": \"defaults\"`, or set all of them"),
     ] {
         let error = error_of(name, text);
         assert!(error.contains(expected) && !error.contains("Policy"), "{text}\n{error}");
