@@ -28,11 +28,18 @@ pub(crate) fn as_list(numbers: &BTreeSet<i32>) -> String {
     ranges.iter().map(written).collect::<Vec<_>>().join(", ")
 }
 
-/// The numbers of a list such as "7-9, 12"; none if it is not a list.
+/// The numbers of a list such as "7-9, 12"; none if a part of it is neither a number nor a range.
 pub(crate) fn read_list(text: &str) -> Option<BTreeSet<i32>> {
-    let read: BTreeSet<i32> = numbers(text.trim()).into_iter().collect();
-    let listed = text.chars().all(|c| c.is_ascii_digit() || " ,-–&".contains(c));
-    (listed && !read.is_empty()).then_some(read)
+    let range = |part: &str| {
+        let mut ends = part.split(['-', '–']).map(|end| end.trim().parse::<i32>().ok());
+        let from = ends.next()??;
+        let to = ends.next().unwrap_or(Some(from))?;
+        let is_range = ends.next().is_none() && from <= to && to.saturating_sub(from) <= LONGEST_RANGE;
+        is_range.then_some(from..=to)
+    };
+    let parts = text.split([',', '&']).filter(|part| !part.trim().is_empty());
+    let ranges: Vec<_> = parts.map(range).collect::<Option<_>>()?;
+    (!ranges.is_empty()).then(|| ranges.into_iter().flatten().collect())
 }
 
 /// "s 2, 3 and 5-7 …" gives 2, 3, 5, 6, 7.
@@ -60,7 +67,7 @@ mod tests {
         for text in ["7", "7-9, 12", "1, 3, 5-6"] {
             assert_eq!(read_list(text).map(|numbers| as_list(&numbers)).as_deref(), Some(text));
         }
-        for no_list in ["", "all", "seven", "7 of them", "-"] {
+        for no_list in ["", "all", "seven", "7 of them", "-", "1-", "-3", "9-7", "1-2-3", "7, x", "1-9999"] {
             assert_eq!(read_list(no_list), None, "{no_list}");
         }
     }
