@@ -1,6 +1,6 @@
 //! The prompts: templates from `prompts/`, rendered with the tools that are actually bound.
 //!
-//! A prompt that names an unbound tool costs dozens of turns (lesson 14). So the templates get the bound tools as data
+//! A prompt that names an unbound tool costs dozens of turns. So the templates get the bound tools as data
 //! and list those; any other mention of a tool is inside a condition. Templates have the following variables:
 //!
 //! | name | value |

@@ -19,7 +19,7 @@ pub struct ModelConfig {
     pub api_key_env: String,
     /// The model's name as the provider knows it.
     pub model: String,
-    /// Sent only if set: some model families accept only their default (lesson 42).
+    /// Sent only if set: some model families accept only their default.
     pub temperature: Option<f64>,
     /// Sent as the protocol's effort, only when set.
     pub reasoning_level: Option<String>,
@@ -33,7 +33,7 @@ pub struct ModelConfig {
     pub stream: Streaming,
     /// Known properties of the endpoint and the model.
     pub profile: Profile,
-    /// The name under which chat completions send the answer's cap. A cap is always sent (lesson 43).
+    /// The name under which chat completions send the answer's cap. A cap is always sent.
     pub output_cap: OutputCapField,
     /// Timeouts.
     pub timeouts: Timeouts,

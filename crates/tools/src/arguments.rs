@@ -1,4 +1,4 @@
-//! Validates arguments against their schema, with errors that a model can act on (lesson 58).
+//! Validates arguments against their schema, with errors that a model can act on.
 
 use crate::error::ToolError;
 use crate::schemas::{BoundedSchema, SchemaBudget};

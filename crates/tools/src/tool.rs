@@ -245,7 +245,7 @@ pub struct ToolContext<'a> {
     pub call_timeout: Duration,
     /// Number of retries after a transient failure.
     pub retries: u32,
-    /// Names of all tools bound in this phase, including the engine's: messages name no others (lesson 14).
+    /// Names of all tools bound in this phase, including the engine's: messages name no others.
     pub bound: &'a [&'a str],
     /// Requirements to validate and to compare with; none for a job without requirements.
     pub validation_queue: Option<&'a dyn ValidationQueue>,

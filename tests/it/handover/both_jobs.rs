@@ -96,7 +96,7 @@ async fn assert_every_row_says_what_was_checked(pool: &PgPool, creator: Uuid) {
     }
 }
 
-/// The nodes have their properties and relations; earlier data is unchanged (lesson 104).
+/// The nodes have their properties and relations; earlier data is unchanged.
 async fn assert_the_graph_is_as_it_should_be(graph: &Graph, sound: i64) {
     let complete = graph
         .server

@@ -213,7 +213,7 @@ fn is_host_and_port(rest: &str) -> bool {
     !host.contains(char::is_whitespace) && port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok())
 }
 
-/// Configurations are stored and shown, so an address must not contain a secret (lesson 75).
+/// Configurations are stored and shown, so an address must not contain a secret.
 fn credentials(key: &str, url: &str, broken: &mut Vec<RuleViolation>) {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or("");
     if authority.contains('@') {

@@ -19,7 +19,7 @@ const KEPT_TAIL: f64 = 0.25;
 
 impl Conversation {
     /// Whether the conversation before `keep_from` fits the window of the model that would summarize it. One that does
-    /// not is cut at once: a summary of a part would be mistaken for one of the whole (lesson 54).
+    /// not is cut at once: a summary of a part would be mistaken for one of the whole.
     pub(crate) fn can_be_summarized(&self, keep_from: i64, model: &ModelSettings) -> bool {
         let prompt = self.settings.count(&self.settings.prompts.summarization);
         let request = self.count_before(keep_from).saturating_add(prompt);

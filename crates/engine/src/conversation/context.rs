@@ -232,7 +232,7 @@ impl Conversation {
     }
 
     /// Estimated tokens of the next turn's request: the provider's last count plus additions since; without one, our
-    /// own counts, tool definitions included (lesson 53). A count below half of our own cannot cover the whole prompt.
+    /// own counts, tool definitions included. A count below half of our own cannot cover the whole prompt.
     pub(crate) fn estimate(&self, frame: Frame) -> u32 {
         let own = self.own_count(frame);
         let Some(anchor) = self.window.anchor else { return own };

@@ -40,12 +40,12 @@ pub enum MessageKind {
 /// A tool call of the model, under our own id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Unique within the job; made from the message's place, because providers reuse and omit theirs (FAULTS F40).
+    /// Unique within the job; made from the message's place, because providers reuse and omit theirs.
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
     /// Valid JSON text: broken arguments are replaced by `{}` before storing, since the provider would refuse a stored
-    /// broken call in every later request (lesson 37).
+    /// broken call in every later request.
     pub arguments: String,
 }
 
@@ -66,7 +66,7 @@ pub struct Message {
     /// For a tool result: the id of its call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Provider fields that must be echoed unchanged (thought signatures, reasoning content: FAULTS F44).
+    /// Provider fields that must be echoed unchanged (thought signatures, reasoning content).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
     /// Tokens, counted once when the message is created.

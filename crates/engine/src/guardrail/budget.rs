@@ -1,4 +1,4 @@
-//! Budgets: hard limits of a job. A used-up budget pauses the job with the reason, without losing work (lesson 15); the
+//! Budgets: hard limits of a job. A used-up budget pauses the job with the reason, without losing work; the
 //! job continues when the budget is raised.
 
 use super::retry::Patience;

@@ -1,5 +1,5 @@
-//! Guardrails against loops. Each has a configured bound and an enforced reaction: models ignore text alone (lesson
-//! 13). Remarks contain no call syntax, because a model that imitates it loops (lesson 9).
+//! Guardrails against loops. Each has a configured bound and an enforced reaction: models ignore text alone.
+//! Remarks contain no call syntax, because a model that imitates it loops.
 
 use crate::{
     Guards, PhaseKind, PhaseOutcome, Product, RepeatedCalls, ToolCall,
@@ -53,7 +53,7 @@ impl Guards {
     }
 
     /// Whether the call was repeated so often that it is refused without being run. A gate is always evaluated again:
-    /// its condition may be fulfilled by now, and a refusal would lock the job out (lesson 20). So is a read of
+    /// its condition may be fulfilled by now, and a refusal would lock the job out. So is a read of
     /// something that has changed since the last read.
     pub(crate) fn refuses(&self, call: &ToolCall, parsed: &ParsedCall, bounds: RepeatedCalls) -> bool {
         if tools::is_gate(&call.name) {

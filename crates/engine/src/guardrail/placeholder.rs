@@ -1,4 +1,4 @@
-//! Detects placeholders: files that only announce a deliverable (lessons 11 and 26).
+//! Detects placeholders: files that only announce a deliverable.
 
 use crate::vocabulary::without_comments;
 

@@ -1,5 +1,5 @@
 //! Writes the two YAML views of todo lists. Strings are written as JSON strings, which YAML reads unchanged, so that
-//! no user text can alter the structure (lesson 76).
+//! no user text can alter the structure.
 
 use crate::{
     PhaseKind, PhaseState, Todo, TodoPlan,

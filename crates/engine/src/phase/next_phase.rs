@@ -32,7 +32,7 @@ impl NextPhase {
 
     /// The phase after a completed tactical phase: the final review, once as many phases have been completed as the
     /// plan has, and again after each phase that it adds. It lists the unticked steps. Only the completion gate decides
-    /// whether the job ends (lesson 7).
+    /// whether the job ends.
     pub(crate) fn after_tactical(run: &Run) -> Self {
         let planned = run.workspace().plan();
         let completed = run.state().phase.completed + 1;

@@ -64,7 +64,7 @@ impl Run {
     }
 }
 
-/// The cap of the next answer: raised once, within the window, after an answer that was cut by it (FAULTS F38).
+/// The cap of the next answer: raised once, within the window, after an answer that was cut by it.
 pub(crate) fn output_cap(run: &Run) -> u32 {
     let model = turn_model(run);
     let cap = model.max_output_tokens;
@@ -106,7 +106,7 @@ pub(crate) fn system_text(run: &Run, now: DateTime<Utc>) -> String {
     format!(
         "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",
         run.settings().beginning(run.state().phase.kind),
-        // Day granularity, so that a prompt cache stays valid (lesson 30).
+        // Day granularity, so that a prompt cache stays valid.
         now.format("%Y-%m-%d"),
         run.job().prompt.trim(),
     )

@@ -89,7 +89,7 @@ pub struct State {
     pub fallback: Option<usize>,
     /// Sums over all requests.
     pub totals: Totals,
-    /// When the job first started; limits count from here, not from its insertion (lesson 97).
+    /// When the job first started; limits count from here, not from its insertion.
     pub started_at: DateTime<Utc>,
 }
 

@@ -1,5 +1,5 @@
 //! The completion gate: completion needs evidence. Every named deliverable must exist and must not be a placeholder;
-//! undelivered items are named; a job that delivered nothing ends `failed` (lessons 11, 24, 26).
+//! undelivered items are named; a job that delivered nothing ends `failed`.
 
 use super::{
     Decision, Deed, OwnTool,

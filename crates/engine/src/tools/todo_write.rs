@@ -1,4 +1,4 @@
-//! Writing the todos of the next phase. They are rows at once, with the phase they belong to (lesson 107), and
+//! Writing the todos of the next phase. They are rows at once, with the phase they belong to, and
 //! `todos.yaml` is their view.
 
 use super::{Decision, Deed, OwnTool, arguments::number};

@@ -1,5 +1,5 @@
 //! Closes todos. Closing the last one ends the phase if its required results exist; if not, the refusal is the result
-//! of this call and the todo stays open (lesson 21).
+//! of this call and the todo stays open.
 
 use crate::{
     Change, FileWrite, Passage, PassageState, PhaseKind, Product, Run, State, Todo, Work,

@@ -3,7 +3,7 @@
 use crate::{AskedCall, Check};
 use std::fmt::Display;
 
-/// Maximum calls of one answer that are executed (FAULTS F39); the others are answered with an error.
+/// Maximum calls of one answer that are executed; the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
 
 /// The fate of a call.

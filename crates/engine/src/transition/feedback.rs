@@ -14,7 +14,7 @@ pub(super) fn received(run: &mut Run, feedback: Vec<Feedback>, now: DateTime<Utc
     match run.state().stage {
         Stage::Model if run.feedback_waiting() => ready_for_model(run, now),
         // Feedback on finished work opens a strategic phase about it. The previous phase was closed with the job, and is
-        // not closed twice (lesson 22).
+        // not closed twice.
         Stage::Review { .. } if run.feedback_waiting() => {
             run.state_mut().guards.forget_rewinds();
             let outcome = PhaseOutcome::Completed.as_str();

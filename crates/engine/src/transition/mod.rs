@@ -59,7 +59,7 @@ fn count(exit: &mut JobExit, content: &str) {
     }
 }
 
-/// The kind of error of a job in which no document has text (INTERFACE 9.1).
+/// The kind of error of a job in which no document has text.
 const NO_TEXT: &str = "no_text";
 
 /// The exit of a job that cannot work with its documents.

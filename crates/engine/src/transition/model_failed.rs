@@ -1,4 +1,4 @@
-//! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
+//! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job.
 
 use super::{
     context::{Shrunk, bound_context, cut, shrink},
@@ -170,7 +170,7 @@ fn parked_for_key(failure: &Failure, patience: Patience, now: DateTime<Utc>) -> 
     JobExit::Parked { until, reason: format!("{KEY_REFUSED}: {}", with_hint(failure)) }
 }
 
-/// The error of a job that gives up on its model. A retried job does not inherit the count that ended it (lesson 25).
+/// The error of a job that gives up on its model. A retried job does not inherit the count that ended it.
 fn failed(state: &mut State, failure: &Failure, now: DateTime<Utc>) -> JobError {
     let retry = std::mem::take(&mut state.retry);
     let error = JobError::new("model", format!("the model call failed: {}", failure.message))

@@ -89,7 +89,7 @@ fn by_first_name(run: &Run, call: ToolCall) -> ToolCall {
     }
 }
 
-/// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
+/// An answer far beyond its cap is not stored in full, and counts as cut.
 fn within_reason(run: &Run, mut reply: Reply) -> Reply {
     let calls: usize = reply.tool_calls.iter().map(|call| call.arguments.len()).sum();
     if reply.content.len() + calls <= output_cap(run) as usize * MAX_BYTES_A_TOKEN {
@@ -104,7 +104,7 @@ fn within_reason(run: &Run, mut reply: Reply) -> Reply {
     reply
 }
 
-/// An answer that was cut off before a call was complete (FAULTS F38).
+/// An answer that was cut off before a call was complete.
 fn answer_truncated(run: &mut Run, message_seq: i64, cap: u32, now: DateTime<Utc>) {
     run.state_mut().guards.truncated_turns += 1;
     let calls = run.conversation().calls_of(message_seq);
@@ -142,7 +142,7 @@ fn without_call(finish: FinishReason, current: Option<&Todo>) -> String {
     }
 }
 
-/// Nudged below the bound, re-planned at it and at twice the bound, stopped at three times (lesson 2).
+/// Nudged below the bound, re-planned at it and at twice the bound, stopped at three times.
 fn after_fruitless_turn(run: &mut Run, turns: u32, kind: &str, what: &str, now: DateTime<Utc>) {
     let bound = run.settings().limits.turns_without_tool_call.max(1);
     if turns >= bound.saturating_mul(3) {

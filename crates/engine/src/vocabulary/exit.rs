@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// How a job leaves the worker that runs it. Never part of the checkpoint: a resumed job must not find its own stop
-/// signal (lesson 25).
+/// signal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobExit {
     /// Done; the completion gate accepted it.

@@ -1,5 +1,5 @@
 //! Workspace paths: relative, `/`-separated, without `.` and `..`. One normal form, so that comparing paths is
-//! comparing texts (lessons 27 and 71).
+//! comparing texts.
 
 /// Longest path, in bytes.
 const MAX_PATH: usize = 1024;

@@ -36,7 +36,7 @@ pub struct RequestRecord {
     pub error: Option<String>,
     /// The class of the failure; the engine sets it.
     pub failure_class: Option<FailureClass>,
-    /// The provider's usage object, unchanged (lesson 47).
+    /// The provider's usage object, unchanged.
     pub raw_usage: Option<Value>,
     /// The server's window in tokens, if the count of the prompt was so small that the server was asked for it and
     /// answered.

@@ -356,7 +356,7 @@ pub enum Autonomy {
 }
 
 impl Settings {
-    /// The model for a purpose. Its caps and prices apply only to its own requests (lesson 46).
+    /// The model for a purpose. Its caps and prices apply only to its own requests.
     pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
         let other = match purpose {
             Purpose::Strategic => &self.other_models.strategic,

@@ -7,10 +7,10 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Maximum tokens of a request before the job's own text: prompt, instructions and tool definitions (lesson 19).
+/// Maximum tokens of a request before the job's own text: prompt, instructions and tool definitions.
 const FIXED_PART: u32 = 4000;
 
-/// The tool names of `catalog` that a text uses as words although they are not bound (lesson 14).
+/// The tool names of `catalog` that a text uses as words although they are not bound.
 fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSpec) -> bool) -> Vec<&'a str> {
     let words: HashSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     catalog

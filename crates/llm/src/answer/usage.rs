@@ -1,4 +1,4 @@
-//! Token counts as providers report them, under all known names (lesson 47).
+//! Token counts as providers report them, under all known names.
 
 use plumbline_engine::Usage;
 use serde_json::Value;
@@ -114,7 +114,7 @@ fn sum_of(value: Option<&Value>) -> u32 {
     fields.filter_map(|(_, count)| whole(count)).fold(0, u32::saturating_add)
 }
 
-/// The first of these that is a number; null and absent are the same (lesson 45). A slash precedes the name of a nested
+/// The first of these that is a number; null and absent are the same. A slash precedes the name of a nested
 /// member.
 fn first(usage: &Value, paths: &[&str]) -> Option<u32> {
     paths.iter().find_map(|path| whole(path.split('/').try_fold(usage, |value, name| value.get(name))?))

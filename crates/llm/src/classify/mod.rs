@@ -1,8 +1,8 @@
-//! Classifies a failure: by status first, by the text of the body second (lesson 36).
+//! Classifies a failure: by status first, by the text of the body second.
 //!
 //! The class decides what the engine does: wait and retry, park the job, compact the context, or stop. A wrong class is
-//! expensive in both directions: an overflow classified as an outage is repeated forever (lesson 32), an outage
-//! classified as permanent ends an overnight job (lesson 39).
+//! expensive in both directions: an overflow classified as an outage is repeated forever, an outage
+//! classified as permanent ends an overnight job.
 
 pub(crate) mod reset_time;
 mod retry_after;
@@ -183,7 +183,7 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
     match status {
         400 | 422 if words.is_context_length() => FailureClass::ContextTooLong,
         400 | 403 | 422 if words.is_refusal() => FailureClass::Refused,
-        // The model, not the request, caused it: its tool call did not parse. The next one may (lesson 38).
+        // The model, not the request, caused it: its tool call did not parse. The next one may.
         400 | 500.. if words.is_torn_call() => FailureClass::Malformed,
         400 if words.mentions(&["throttl", "too many requests"]) => FailureClass::RateLimited,
         // Gemini and xAI.
@@ -196,8 +196,7 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
         402 => FailureClass::Quota,
         403 if words.is_quota() => FailureClass::Quota,
         401 | 403 => FailureClass::Unauthorized,
-        // The same status from two sources: the API does not know the model, or a proxy in front of it fails (lessons
-        // 34 and 35).
+        // The same status from two sources: the API does not know the model, or a proxy in front of it fails.
         404 if structured => FailureClass::Permanent,
         404 | 408 | 409 | 425 => FailureClass::Transient,
         413 => FailureClass::ContextTooLong,

@@ -1,4 +1,4 @@
-//! Reads JSON from outside, in any protocol (lesson 45).
+//! Reads JSON from outside, in any protocol.
 //!
 //! Only needed parts are parsed into values, and none into types: a typed decoder breaks on the first provider that
 //! sends null where another omits the field. A missing required part is an error; an unusual one is not. A part that is

@@ -1,4 +1,4 @@
-//! Calls that a model wrote into its text instead of calling (lesson 44).
+//! Calls that a model wrote into its text instead of calling.
 //!
 //! Servers that do not know a model's call syntax pass it on as text. A call is taken from the text only if it is
 //! unambiguous: a known form, a bound tool, arguments that parse as an object, and every marked piece of the text is

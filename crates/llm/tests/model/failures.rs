@@ -1,4 +1,4 @@
-//! Which failure is which: status first, words second (lesson 36).
+//! Which failure is which: status first, words second.
 
 use crate::server::Server;
 use crate::talk::{ask, completion};

@@ -1,4 +1,4 @@
-//! Servers that stall, drip, end early or never stop (FAULTS F34, F35).
+//! Servers that stall, drip, end early or never stop.
 
 use crate::server::Server;
 use crate::talk::{ask, completion};

@@ -1,5 +1,5 @@
 //! `extract_document_text`: extracts a document's text into the workspace, where it is read, chunked and quoted. The
-//! text is stored and the model gets its path, never the whole text (lesson 65).
+//! text is stored and the model gets its path, never the whole text.
 
 use crate::documents::document_names::unknown_document;
 use crate::documents::text_parts::{Writer, is_part_of, part_path};

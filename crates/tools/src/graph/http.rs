@@ -102,7 +102,7 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
-    /// Errors are in the body with any status, and a status alone says little: the body is decoded first (lesson 35).
+    /// Errors are in the body with any status, and a status alone says little: the body is decoded first.
     pub(super) fn decode(&self, place: &str) -> Result<Answer, GraphError> {
         let status = self.status;
         let malformed = |what| GraphError::Malformed { place: place.to_string(), what };

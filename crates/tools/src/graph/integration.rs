@@ -1,8 +1,8 @@
 //! One requirement, one transaction: its node, its `rid`, its relations.
 //!
-//! Idempotent: the node is found by the id of its row, so a second run gives the same node and the same `rid` (lesson
-//! 106). New numbers come from a counter node; if another writer has taken a number, the unique constraint fails, the
-//! counter catches up and the transaction is retried (lesson 105).
+//! Idempotent: the node is found by the id of its row, so a second run gives the same node and the same `rid`.
+//! New numbers come from a counter node; if another writer has taken a number, the unique constraint fails, the
+//! counter catches up and the transaction is retried.
 
 use super::client::GraphClient;
 use super::error::GraphError;

@@ -8,7 +8,7 @@
 //!
 //! A search goes to the service configured by the operator, at any address; only its answers are untrusted.
 //!
-//! An error stays an error (lesson 59): a failed search never looks like one without results.
+//! An error stays an error: a failed search never looks like one without results.
 
 mod address;
 mod error;

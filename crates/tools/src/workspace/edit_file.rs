@@ -1,5 +1,5 @@
 //! `edit_file`: replaces one passage of a file. Reads, changes and writes in one call, so that no edit uses a stale
-//! copy (lesson 66).
+//! copy.
 
 use super::path;
 use super::read_file::text_of;

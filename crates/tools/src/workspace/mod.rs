@@ -104,8 +104,7 @@ pub trait Workspace: Send + Sync {
     }
 }
 
-/// The rows could not be read. Not an error for the model: the batch is abandoned, and the worker repeats the step
-/// (lesson 84).
+/// The rows could not be read. Not an error for the model: the batch is abandoned, and the worker repeats the step.
 #[derive(Debug, thiserror::Error)]
 #[error("the workspace could not be read")]
 pub struct WorkspaceError(#[source] pub Box<dyn std::error::Error + Send + Sync>);

@@ -1,7 +1,7 @@
 //! `read_file`: returns the text of a file, or some of its lines.
 //!
 //! The size is checked first: for a file that is too large, the result lists ranges of lines that fit, and no result
-//! suggests reading the whole file (lesson 49).
+//! suggests reading the whole file.
 
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};

@@ -1,5 +1,5 @@
 //! A lenient parser of `main_plan.md`. Its result is shown and helps to organize the work; progress and completion are
-//! never inferred from it (lesson 7): they need a tool call.
+//! never inferred from it: they need a tool call.
 
 mod forms;
 mod lines;

@@ -1,4 +1,4 @@
-//! Reads an answer of chat completions, from any server (lesson 45).
+//! Reads an answer of chat completions, from any server.
 
 use crate::dialect::conversation::CALL_EXTRAS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};

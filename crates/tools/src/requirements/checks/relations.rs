@@ -1,5 +1,5 @@
 //! The rules of a graph of requirements, checked only on added data: an old error elsewhere must not block a correct
-//! requirement (lesson 104).
+//! requirement.
 //!
 //! The arguments' schema ensures that labels and relation types are known ones (A1, B1); the constraints and the
 //! counter ensure that ids exist and are unique (A2, A3). The remaining rules: a relation leads to a node of its kind

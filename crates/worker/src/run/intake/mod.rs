@@ -1,6 +1,6 @@
 //! Intake: the user's input becomes the workspace's first files.
 //!
-//! Invalid input is detected here, before the first model call costs anything (lesson 16): an empty prompt, a missing
+//! Invalid input is detected here, before the first model call costs anything: an empty prompt, a missing
 //! document, a document that contradicts its name. The answer is an [`Outcome`] like any other; a refusal ends the job
 //! as `failed` with the sentence.
 //!
@@ -152,7 +152,7 @@ fn check_prompt(prompt: &str) -> Result<(), Refused> {
     Err("the job's prompt is empty; say in `prompt` what is to be done".into())
 }
 
-/// The user's text is kept verbatim: it is appended unchanged, never rendered as a template (lesson 76).
+/// The user's text is kept verbatim: it is appended unchanged, never rendered as a template.
 fn instructions_file(instructions: &str, prompt: &str) -> String {
     format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
 }
