@@ -32,10 +32,11 @@ fn similar(text: &str) -> Vec<Call> {
 async fn run(world: &World, turns: Vec<Vec<Call>>, connections: Value) -> (Uuid, Vec<String>) {
     world.import("policy.md", "# Policy\n\nNothing of it matters here.\n");
     let script = Script::start(turns).await;
-    let embeddings = connections["embeddings"]["base_url"].as_str().unwrap_or_default();
-    world.let_rows_set(&["llm.base_url", "connections"], &[&script.base_url(), embeddings]);
+    let model = script.base_url();
+    let addresses: Vec<&str> = std::iter::once(&*model).chain(connections["embeddings"]["base_url"].as_str()).collect();
+    world.let_rows_set(&["llm.base_url", "connections"], &addresses);
     world.let_passages_be();
-    let config = json!({"llm": {"base_url": script.base_url()}, "connections": connections});
+    let config = json!({"llm": {"base_url": model}, "connections": connections});
     let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;
     world.work_until_idle().await;
     let ended = world.job(job).await;

@@ -262,6 +262,7 @@ impl ConfigRegistry {
             let profiles = self.profiles().ok()?;
             let below = layers.clone().with_profile(&profiles).merged();
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
+            let warnings = warnings.chain(validate::addresses_allowed(&resolved.config));
             let warnings = warnings.chain((self.rules.warnings)(&resolved.config));
             let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
             Some(warnings.map(|rule| layers.blame(&rule.keys, rule.message)).collect::<Vec<_>>())

@@ -19,7 +19,6 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     tool_result(config, &mut broken);
     ceiling(config, &mut broken);
     document_roots(config, &mut broken);
-    addresses_allowed(config, &mut broken);
     connections(config, &mut broken);
     broken.extend(http_tools::unknown(config));
     broken.extend(deliverables::broken(config));
@@ -97,16 +96,17 @@ fn document_roots(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     }
 }
 
-/// An entry that is no address permits nothing.
-fn addresses_allowed(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
-    for (place, address) in config.addresses_allowed.iter().flatten().enumerate() {
-        if !levels::is_address(address) {
-            let key = format!("addresses_allowed.{place}");
-            let message =
-                format!("`{key}` is `{address}`, which is no address; write one like `https://models.example.org/v1`");
-            broken.push(RuleViolation::new(&[&key], message));
-        }
-    }
+/// Warnings of entries of `addresses_allowed` that are no addresses: they permit nothing.
+pub(crate) fn addresses_allowed(config: &JobConfig) -> Vec<RuleViolation> {
+    let entries = config.addresses_allowed.iter().flatten().enumerate();
+    let wrong = entries.filter(|(_, address)| !levels::is_address(address)).map(|(place, address)| {
+        let key = format!("addresses_allowed.{place}");
+        let message = format!(
+            "`{key}` is `{address}`, which is no address and permits nothing; write one like `https://models.example.org/v1`"
+        );
+        RuleViolation::new(&[&key], message)
+    });
+    wrong.collect()
 }
 
 fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolation>) {

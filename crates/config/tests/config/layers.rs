@@ -154,6 +154,22 @@ fn quotes_without_texts_are_warned_of_with_file_and_line() {
     assert!(warnings[0].ends_with("so that every quote is refused; add it to `tools.domain`"), "{warnings:?}");
 }
 
+#[test]
+fn an_allowed_address_that_permits_nothing_is_warned_of_with_file_and_line() {
+    let wrong = ["models.example", "", "*", "https://", "https://login@models.example", "https://models.example/?a=1"];
+    let right = ["https://models.example", "http://127.0.0.1:8000/v1/", "bolt://graph.example:7687"];
+    let mine = |addresses: &[&str]| {
+        let text = format!("{{\"$extends\": \"creator\",\n\"addresses_allowed\": {}}}", json!(addresses));
+        let dir = folder(&[("mine/config.json", &text)]);
+        let configs = ConfigRegistry::load(Some(dir.path()), None).unwrap();
+        configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    for (place, warning) in mine(&wrong).iter().enumerate() {
+        assert!(warning.contains(&format!("mine/config.json:2: `addresses_allowed.{place}` is `")), "{warning}");
+    }
+    assert_eq!((mine(&wrong).len(), mine(&right).len()), (wrong.len(), 0));
+}
+
 /// Settings without a check that uses them, and a keyword that checks nothing.
 #[test]
 fn unowed_files_and_misspelt_keywords_cause_warnings() {

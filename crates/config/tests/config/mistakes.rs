@@ -265,20 +265,6 @@ fn a_root_that_is_no_subfolder_is_named_with_key_and_line() {
 }
 
 #[test]
-fn an_allowed_address_that_permits_nothing_is_named_with_key_and_line() {
-    for address in
-        ["models.example", "", "*", "https://", "https://login@models.example", "https://models.example/?a=1"]
-    {
-        let text = format!("{{\"$extends\": \"creator\",\n\"addresses_allowed\": [\n{}]}}", json!(address));
-        let error = error_of("mine/config.json", &text);
-        assert!(error.starts_with("mine/config.json:3: `addresses_allowed.0` "), "{address}: {error}");
-    }
-    for address in ["https://models.example", "http://127.0.0.1:8000/v1/", "bolt://graph.example:7687"] {
-        operators(&json!({"addresses_allowed": [address]})).expect(address);
-    }
-}
-
-#[test]
 fn the_words_of_lists_are_those_that_are_read() {
     let fallback = &schema()["properties"]["llm"]["properties"]["fallback"]["items"]["properties"];
     for (key, refusal) in [
