@@ -30,7 +30,10 @@ async fn elsewhere() -> (String, Arc<AtomicU64>) {
 type Key = (String, String, Value);
 
 fn keys(schema: &Value, path: &str, found: &mut Vec<Key>) {
-    let inner = schema["anyOf"].as_array().map_or(schema, |any| &any[0]);
+    let mut inner = schema;
+    while let Some(alternatives) = inner["anyOf"].as_array() {
+        inner = &alternatives[0];
+    }
     let Some(properties) = inner["properties"].as_object() else {
         let level = schema["x-level"].as_str().expect("every key has a level").to_owned();
         found.push((path.to_owned(), level, schema.clone()));
