@@ -169,7 +169,7 @@ async fn put_annex(world: &World, job: Uuid) -> PathBuf {
     annex
 }
 
-/// Whether it was taken in, and the model is told.
+/// Whether the worker has imported the file and told the model of it.
 async fn knows_annex(world: &World, job: Uuid) -> bool {
     let known = "SELECT EXISTS (SELECT FROM sources WHERE job_id = $1 AND path = 'input/annex.md')
                     AND EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path = 'input/annex.md')

@@ -189,7 +189,10 @@ async fn each_role_can_run_the_commands_that_the_table_says(pool: PgPool) {
         }
         let ended = world.start(user.command(&world, &["roles"])).ended().await;
         holds(&ended, false, &[], &format!("`roles` as {role}"));
-        assert!(ended.stderr.contains("owner with CREATEROLE"), "an owner without it is told so: {ended:?}");
+        assert!(
+            ended.stderr.contains("owner with CREATEROLE"),
+            "the message names the right that the owner lacks: {ended:?}"
+        );
     }
     for (user, _) in users {
         user.leave(&world).await;
